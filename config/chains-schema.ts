@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { EnvReference, HexAddress, HexBytes32 } from './scalars.ts';
+
+/** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
+export const SUPPORTED_LAYOUTS = ['flat'] as const;
+
+const optionalAddress = HexAddress.optional();
+
+/** One factory and the contracts that came with it. Only the first four fields are required. */
+export const DeploymentConfig = z
+  .strictObject({
+    contractVersion: z.string().min(1),
+    enabled: z.boolean().default(true),
+    layout: z.string().min(1),
+    fromBlock: z.number().int().nonnegative(),
+    poolFactory: HexAddress,
+    poolDeployer: optionalAddress,
+    liquidityAdder: optionalAddress,
+    dataProvider: optionalAddress,
+    quoter: optionalAddress,
+    depositAllowlist: optionalAddress,
+    stopLoss: optionalAddress,
+    priceVelocityGuard: optionalAddress,
+    swapAllowlist: optionalAddress,
+    anchoredProviderFactories: z.array(HexAddress).default([]),
+    providerFactories: z.array(z.strictObject({ address: HexAddress, l2: z.boolean().default(false) })).default([]),
+  })
+  .refine((d) => !d.enabled || (SUPPORTED_LAYOUTS as readonly string[]).includes(d.layout), {
+    error: `this build supports the layouts ${SUPPORTED_LAYOUTS.join(', ')} only: set "enabled": false`,
+    path: ['layout'],
+  });
+
+export const BuilderConfig = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'a builder id has lowercase letters, digits, "-" and "_" only'),
+  transport: z.enum(['quote-stream', 'bundle']),
+  url: z.url({ protocol: /^(wss?|https?)$/ }),
+  /** Name of the environment variable that holds the key; a builder whose variable is unset is off. */
+  apiKeyEnv: z.string().min(1).optional(),
+});
+
+export const PammConfig = z.strictObject({
+  kind: z.enum(['ethereum', 'bsc']),
+  builders: z.array(BuilderConfig),
+});
+
+export const ChainConfig = z.strictObject({
+  chainId: z.number().int().positive(),
+  name: z.string().min(1),
+  /** Tried in order; `env:NAME` takes the URL from the environment. */
+  rpcUrls: z.array(z.union([z.url({ protocol: /^https?$/ }), EnvReference])).min(1),
+  blockTimeMs: z.number().int().positive(),
+  multicall3: HexAddress.default('0xca11bde05977b3631167028862be2a173976ca11'),
+  deployments: z.array(DeploymentConfig),
+  pamm: PammConfig.optional(),
+});
+
+export const TokenConfig = z.strictObject({
+  chainId: z.number().int().positive(),
+  address: HexAddress,
+  logoUrl: z.url().optional(),
+  brandColor: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/)
+    .optional(),
+  usdPegged: z.boolean().default(false),
+  /** Feeds known to price this token. */
+  feedIds: z.array(HexBytes32).default([]),
+  /** Set for a tokenized stock: the only oracle that knows the issuer's multiplier. */
+  multiplierOracle: HexAddress.optional(),
+});
+
+export const FiatPricesConfig = z.strictObject({
+  source: z.enum(['static', 'defillama']),
+  /** USD per whole token, by `chainId:address`; answers first, whatever the source. */
+  prices: z
+    .record(
+      z
+        .string()
+        .regex(/^\d+:0x[0-9a-fA-F]{40}$/)
+        .transform((key) => key.toLowerCase()),
+      z.number().nonnegative(),
+    )
+    .default({}),
+});
+
+/** The file named by `CHAINS_CONFIG`. */
+export const ChainsFile = z
+  .strictObject({
+    chains: z.array(ChainConfig).min(1),
+    tokens: z.array(TokenConfig).default([]),
+    fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
+  })
+  .superRefine((file, ctx) => {
+    const seen = new Set<number>();
+    file.chains.forEach((chain, index) => {
+      if (seen.has(chain.chainId)) {
+        ctx.addIssue({ code: 'custom', message: `chain ${chain.chainId} is listed twice`, path: ['chains', index] });
+      }
+      seen.add(chain.chainId);
+    });
+  });
+
+export type DeploymentConfig = z.infer<typeof DeploymentConfig>;
+export type BuilderConfig = z.infer<typeof BuilderConfig>;
+export type PammConfig = z.infer<typeof PammConfig>;
+export type ChainConfig = z.infer<typeof ChainConfig>;
+export type TokenConfig = z.infer<typeof TokenConfig>;
+export type FiatPricesConfig = z.infer<typeof FiatPricesConfig>;
+export type ChainsFile = z.infer<typeof ChainsFile>;

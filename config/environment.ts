@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
+import { firstIssue } from './load-chains.ts';
+
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
+const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// URL' });
+
+/** Every environment variable that a process may read, with its format. `docs/configuration.md` lists them. */
+export const settings = {
+  CHAINS_CONFIG: z.string().min(1),
+  DATABASE_URL: postgresUrl,
+  /** Reads of the API go here when it is set. */
+  DATABASE_REPLICA_URL: postgresUrl.optional(),
+  REDIS_URL: redisUrl,
+  PORT: z.coerce.number().int().min(0).max(65535),
+  HOST: z.string().min(1).default('0.0.0.0'),
+  LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+} as const;
+
+type Settings = typeof settings;
+
+/**
+ * Reads the named settings from the environment. An empty string counts as unset.
+ *
+ * @throws ConfigError one line that names the setting at fault
+ */
+export function readEnvironment<K extends keyof Settings>(
+  keys: readonly K[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): { [P in K]: z.infer<Settings[P]> } {
+  const entries = keys.map((key) => {
+    const value = env[key] === '' ? undefined : env[key];
+    const parsed = settings[key].safeParse(value);
+    if (parsed.success) return [key, parsed.data];
+    throw new ConfigError(value === undefined ? `${key} is not set` : `${key}: ${firstIssue(parsed.error)}`);
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { ChainsFile } from './chains-schema.ts';
+import { ConfigError } from './config-error.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads and validates the chains file.
+ *
+ * @param path value of `CHAINS_CONFIG`
+ * @throws ConfigError one line that names the file and the field at fault
+ */
+export function loadChainsFile(path: string, env: Environment = process.env): ChainsFile {
+  return parseChainsFile(readJson(path), path, env);
+}
+
+/** {@link loadChainsFile} on a value that is already in memory; `name` is how errors call it. */
+export function parseChainsFile(value: unknown, name: string, env: Environment = process.env): ChainsFile {
+  const parsed = ChainsFile.safeParse(value);
+  if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
+  const chains = parsed.data.chains.map((chain) => ({
+    ...chain,
+    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, `chain ${chain.chainId}`)),
+  }));
+  return { ...parsed.data, chains };
+}
+
+function readJson(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`CHAINS_CONFIG: cannot read ${path}`, { cause });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError(`CHAINS_CONFIG (${path}) is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function resolveEnvReference(url: string, env: Environment, owner: string): string {
+  if (!url.startsWith('env:')) return url;
+  const name = url.slice('env:'.length);
+  const value = env[name];
+  if (!value) throw new ConfigError(`${name} is not set: the RPC URL of ${owner} comes from it`);
+  return value;
+}
+
+/** The first problem of a failed parse as `path: message`. */
+export function firstIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (!issue) return 'invalid';
+  return issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message;
+}

@@ -1,0 +1,19 @@
+import { type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Paths that never reach a log, whatever is logged. */
+const SECRET_PATHS = ['authorization', 'apiKey', 'headers.authorization', '*.authorization', '*.apiKey', '*.password'];
+
+/**
+ * A structured logger on standard error; standard output is left to what a command prints.
+ *
+ * @param process name of the process, on every line
+ * @param level pino level, `silent` to `trace`
+ */
+export function createLogger(process: string, level: string): Logger {
+  return pino(
+    { level, base: { process }, redact: { paths: SECRET_PATHS, censor: '[redacted]' } },
+    pino.destination({ fd: 2, sync: true }),
+  );
+}
