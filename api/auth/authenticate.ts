@@ -1,0 +1,46 @@
+import type { MiddlewareHandler } from 'hono';
+import { invalidApiKey } from '../errors.ts';
+
+/** What is known of a valid key: enough to count its requests, nothing that reveals it. */
+export type KeyIdentity = { readonly keyId: string };
+
+/**
+ * Looks a presented Trading API key up.
+ *
+ * @returns null for an unknown, revoked or placeholder key
+ * @throws ApiError 503 when the keys cannot be read
+ */
+export type VerifyKey = (key: string) => Promise<KeyIdentity | null>;
+
+export type AuthVariables = { readonly key: KeyIdentity | null };
+
+declare module 'hono' {
+  interface ContextVariableMap extends AuthVariables {}
+}
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+/**
+ * Checks the `Authorization` header before anything else. No header is fine on a public endpoint; a header that carries
+ * no valid key is refused everywhere.
+ */
+export function authenticate(verify: VerifyKey): MiddlewareHandler {
+  return async (c, next) => {
+    c.set('key', await identify(c.req.header('Authorization'), verify));
+    await next();
+  };
+}
+
+/** For endpoints that need a key; mounted after {@link authenticate}. */
+export const requireKey: MiddlewareHandler = async (c, next) => {
+  if (!c.get('key')) throw invalidApiKey();
+  await next();
+};
+
+async function identify(header: string | undefined, verify: VerifyKey): Promise<KeyIdentity | null> {
+  if (header === undefined) return null;
+  const key = BEARER.exec(header)?.[1];
+  const identity = key === undefined ? null : await verify(key);
+  if (!identity) throw invalidApiKey();
+  return identity;
+}

@@ -1,0 +1,26 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { ServedChains } from '../request.ts';
+
+export const Chain = z
+  .strictObject({
+    chainId: z.int().openapi({ example: 8453 }),
+    name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: key on the id.' }),
+  })
+  .openapi('Chain');
+
+const route = createRoute({
+  operationId: 'listChains',
+  method: 'get',
+  path: '/public/v1/chains',
+  summary: 'List the supported chains',
+  responses: {
+    200: { description: 'Every chain served', content: { 'application/json': { schema: z.array(Chain) } } },
+  },
+});
+
+/** `GET /public/v1/chains`: a bare array in the order of the configuration. */
+export function registerChains(app: OpenAPIHono, chains: ServedChains): void {
+  const body = [...chains.values()].map(({ chainId, name }) => ({ chainId, name }));
+  app.openAPIRegistry.registerPath(route);
+  app.get(route.getRoutingPath(), (c) => c.json(body));
+}

@@ -1,0 +1,51 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
+export type ErrorBody = { readonly error: string; readonly code?: string };
+
+/**
+ * An answer other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: ContentfulStatusCode;
+  readonly body: ErrorBody | string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: ContentfulStatusCode,
+    body: ErrorBody | string,
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(typeof body === 'string' ? body : body.error, { cause: options.cause });
+    this.status = status;
+    this.body = body;
+    this.headers = options.headers ?? {};
+  }
+}
+
+export const badRequest = (error: string): ApiError => new ApiError(400, { error });
+
+/** A query string that cannot be parsed: the one kind of 400 whose body is plain text. */
+export const badQuery = (reason: string): ApiError =>
+  new ApiError(400, `Failed to deserialize query string: ${reason}`);
+
+export const invalidApiKey = (): ApiError => new ApiError(401, { error: 'Invalid API key' });
+
+export const unknownChain = (chainId: string): ApiError => new ApiError(404, { error: `Unknown chainId: ${chainId}` });
+
+/** Something that the request needs (database, Redis, a chain) is away or too slow; the client retries. */
+export const unavailable = (cause?: unknown): ApiError =>
+  new ApiError(503, { error: 'Service temporarily unavailable' }, { cause });
+
+export const internalError = (cause?: unknown): ApiError =>
+  new ApiError(500, { error: 'Internal server error' }, { cause });
+
+/** Writes an {@link ApiError} as its response. */
+export function sendError(c: Context, error: ApiError): Response {
+  const headers = { ...error.headers };
+  return typeof error.body === 'string'
+    ? c.text(error.body, error.status, headers)
+    : c.json(error.body, error.status, headers);
+}

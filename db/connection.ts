@@ -1,0 +1,26 @@
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { Logger } from '../runtime/logger.ts';
+
+export type Database = NodePgDatabase & { readonly $client: pg.Pool };
+
+/** How long a request waits for a connection, and a statement for its answer, before the database counts as away. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+/**
+ * A pool of connections that heals by itself: a lost connection is logged and replaced by the next query.
+ *
+ * @param url `postgres://` URL
+ * @param max most connections held at once
+ */
+export function openDatabase(url: string, logger: Logger, max = 10): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  });
+  pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
+  return drizzle({ client: pool });
+}
