@@ -1,0 +1,25 @@
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { firstIssue } from '../config/load-chains.ts';
+import { badRequest } from './errors.ts';
+
+/**
+ * Reads a JSON body and checks its shape. The media type is not looked at: a body is JSON or it is refused.
+ *
+ * @throws ApiError 400 `Invalid request body: <reason>`
+ */
+export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  const parsed = schema.safeParse(parse(await c.req.text()));
+  if (!parsed.success) throw invalidBody(firstIssue(parsed.error));
+  return parsed.data;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidBody(text === '' ? 'the body is empty' : 'not JSON');
+  }
+}
+
+const invalidBody = (reason: string) => badRequest(`Invalid request body: ${reason}`);
