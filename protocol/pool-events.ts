@@ -97,26 +97,51 @@ export interface Swapped {
   readonly protocolFeeScaled: bigint;
 }
 
+export interface SpreadFeeUpdated {
+  readonly kind: 'spreadFeeUpdated';
+  readonly spreadFeeE6: number;
+}
+
+export interface NotionalFeeUpdated {
+  readonly kind: 'notionalFeeUpdated';
+  readonly notionalFeeE8: number;
+}
+
+export interface PauseLevelUpdated {
+  readonly kind: 'pauseLevelUpdated';
+  readonly previousLevel: number;
+  readonly newLevel: number;
+}
+
+export interface PriceProviderUpdated {
+  readonly kind: 'priceProviderUpdated';
+  readonly priceProvider: Address;
+}
+
+export interface BinFeesUpdated {
+  readonly kind: 'binFeesUpdated';
+  readonly bin: number;
+  readonly addFeeBuyE6: number;
+  readonly addFeeSellE6: number;
+}
+
+/** Fees paid out, raw units. */
+export interface FeesCollected {
+  readonly kind: 'feesCollected';
+  readonly amount0ToProtocol: bigint;
+  readonly amount1ToProtocol: bigint;
+  readonly amount0ToAdmin: bigint;
+  readonly amount1ToAdmin: bigint;
+}
+
 /** All pool events, free of their layout's packing. Addresses are lowercase. */
 export type PoolEvent =
   | LiquidityChanged
   | BinSwapped
   | Swapped
-  | { readonly kind: 'spreadFeeUpdated'; readonly spreadFeeE6: number }
-  | { readonly kind: 'notionalFeeUpdated'; readonly notionalFeeE8: number }
-  | { readonly kind: 'pauseLevelUpdated'; readonly previousLevel: number; readonly newLevel: number }
-  | { readonly kind: 'priceProviderUpdated'; readonly priceProvider: Address }
-  | {
-      readonly kind: 'binFeesUpdated';
-      readonly bin: number;
-      readonly addFeeBuyE6: number;
-      readonly addFeeSellE6: number;
-    }
-  | {
-      readonly kind: 'feesCollected';
-      /** Raw units. */
-      readonly amount0ToProtocol: bigint;
-      readonly amount1ToProtocol: bigint;
-      readonly amount0ToAdmin: bigint;
-      readonly amount1ToAdmin: bigint;
-    };
+  | SpreadFeeUpdated
+  | NotionalFeeUpdated
+  | PauseLevelUpdated
+  | PriceProviderUpdated
+  | BinFeesUpdated
+  | FeesCollected;

@@ -1,0 +1,164 @@
+import { type Address, type DecodeEventLogReturnType, decodeEventLog, type Hex, toEventSelector } from 'viem';
+import type { factoryEvents } from '../../abi/factory.ts';
+import { flatPoolEvents } from '../../abi/pool.ts';
+import type { RawLog } from '../../layout.ts';
+import type {
+  BinFeesUpdated,
+  BinSwapped,
+  FeesCollected,
+  LiquidityChanged,
+  NotionalFeeUpdated,
+  PauseLevelUpdated,
+  PoolCreation,
+  PoolEvent,
+  PriceProviderUpdated,
+  SpreadFeeUpdated,
+  Swapped,
+} from '../../pool-events.ts';
+import { decodeBinData } from './bin-data.ts';
+import { attachExtensions } from './extension-orders.ts';
+
+/** A pool event as viem (and so Ponder) decodes it with `flatPoolEvents`. */
+export type FlatPoolEvent = DecodeEventLogReturnType<typeof flatPoolEvents>;
+
+type FlatArgs<Name extends FlatPoolEvent['eventName']> = Extract<FlatPoolEvent, { eventName: Name }>['args'];
+
+/** Arguments of a factory's `PoolCreated`. */
+export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
+
+const POOL_TOPICS: ReadonlySet<Hex> = new Set(flatPoolEvents.map((event) => toEventSelector(event)));
+
+/** Normalises the arguments of one decoded pool event: `flatEvents.Swap(event.args)`. */
+export const flatEvents = {
+  LiquidityAdded: (args: FlatArgs<'LiquidityAdded'>) => liquidityChanged('added', args),
+  LiquidityRemoved: (args: FlatArgs<'LiquidityRemoved'>) => liquidityChanged('removed', args),
+  BinSwapped: ({ binIdx, delta, lpFeeAmount }: FlatArgs<'BinSwapped'>): BinSwapped => ({
+    kind: 'binSwapped',
+    bin: Number(binIdx),
+    delta0Scaled: delta.delta0Scaled,
+    delta1Scaled: delta.delta1Scaled,
+    lpFeeScaled: lpFeeAmount,
+  }),
+  Swap: (args: FlatArgs<'Swap'>): Swapped => ({
+    kind: 'swapped',
+    sender: lowercase(args.sender),
+    recipient: lowercase(args.recipient),
+    exactInput: args.exactInput,
+    amount0Delta: args.amount0Delta,
+    amount1Delta: args.amount1Delta,
+    curBin: args.newTick,
+    posInBin: args.newPositionInBin,
+    protocolFeeScaled: args.protocolFeeAmount,
+  }),
+  SpreadFeeUpdated: ({ spreadFeeE6 }: FlatArgs<'SpreadFeeUpdated'>): SpreadFeeUpdated => ({
+    kind: 'spreadFeeUpdated',
+    spreadFeeE6,
+  }),
+  NotionalFeeUpdated: ({ notionalFeeE8 }: FlatArgs<'NotionalFeeUpdated'>): NotionalFeeUpdated => ({
+    kind: 'notionalFeeUpdated',
+    notionalFeeE8,
+  }),
+  PauseLevelUpdated: ({ previousLevel, newLevel }: FlatArgs<'PauseLevelUpdated'>): PauseLevelUpdated => ({
+    kind: 'pauseLevelUpdated',
+    previousLevel,
+    newLevel,
+  }),
+  PriceProviderUpdated: ({ newPriceProvider }: FlatArgs<'PriceProviderUpdated'>): PriceProviderUpdated => ({
+    kind: 'priceProviderUpdated',
+    priceProvider: lowercase(newPriceProvider),
+  }),
+  BinAdditionalFeesUpdated: (args: FlatArgs<'BinAdditionalFeesUpdated'>): BinFeesUpdated => ({
+    kind: 'binFeesUpdated',
+    ...args,
+  }),
+  ProtocolFeesCollected: (args: FlatArgs<'ProtocolFeesCollected'>): FeesCollected => ({
+    kind: 'feesCollected',
+    ...args,
+  }),
+};
+
+/** The pool event that a log carries; null when its first topic is no event of a flat pool. */
+export function decodeFlatPoolLog(log: RawLog): PoolEvent | null {
+  const [topic, ...rest] = log.topics;
+  if (topic === undefined || !POOL_TOPICS.has(topic)) return null;
+  return normalise(decodeEventLog({ abi: flatPoolEvents, topics: [topic, ...rest], data: log.data }));
+}
+
+function normalise(event: FlatPoolEvent): PoolEvent {
+  switch (event.eventName) {
+    case 'LiquidityAdded':
+      return flatEvents.LiquidityAdded(event.args);
+    case 'LiquidityRemoved':
+      return flatEvents.LiquidityRemoved(event.args);
+    case 'BinSwapped':
+      return flatEvents.BinSwapped(event.args);
+    case 'Swap':
+      return flatEvents.Swap(event.args);
+    case 'SpreadFeeUpdated':
+      return flatEvents.SpreadFeeUpdated(event.args);
+    case 'NotionalFeeUpdated':
+      return flatEvents.NotionalFeeUpdated(event.args);
+    case 'PauseLevelUpdated':
+      return flatEvents.PauseLevelUpdated(event.args);
+    case 'PriceProviderUpdated':
+      return flatEvents.PriceProviderUpdated(event.args);
+    case 'BinAdditionalFeesUpdated':
+      return flatEvents.BinAdditionalFeesUpdated(event.args);
+    case 'ProtocolFeesCollected':
+      return flatEvents.ProtocolFeesCollected(event.args);
+  }
+}
+
+/** Normalises a factory's `PoolCreated`; flat and packed pools share its fields. */
+export function normalisePoolCreated(args: PoolCreatedArgs): PoolCreation {
+  return {
+    pool: lowercase(args.poolAddress),
+    token0: lowercase(args.token0),
+    token1: lowercase(args.token1),
+    poolIdx: args.poolIdx,
+    factory: lowercase(args.factory),
+    admin: lowercase(args.admin),
+    priceProvider: lowercase(args.priceProvider),
+    extensions: attachExtensions(args.extensions.map(lowercase), args.extensionOrders),
+    extensionOrders: args.extensionOrders,
+    priceProviderTimelock: args.priceProviderTimelock,
+    initialAmount0PerShareE18: args.initialAmount0PerShareE18,
+    initialAmount1PerShareE18: args.initialAmount1PerShareE18,
+    minimalMintableLiquidity: args.minimalMintableLiquidity,
+    protocolSpreadFeeE6: args.spreadProtocolFeeE6,
+    protocolNotionalFeeE8: args.protocolNotionalFeeE8,
+    adminSpreadFeeE6: args.adminSpreadFeeE6,
+    adminNotionalFeeE8: args.adminNotionalFeeE8,
+    adminFeeDestination: lowercase(args.adminFeeDestination),
+    curBinDistE6: args.curBinDistFromProvidedPriceE6,
+    bins: decodeBinData(args.nonNegativeBinDataArray, args.negativeBinDataArray),
+  };
+}
+
+/** The direction gives the sign, so that it does not matter with which sign a release emits removals. */
+function liquidityChanged(
+  direction: LiquidityChanged['direction'],
+  args: FlatArgs<'LiquidityAdded'>,
+): LiquidityChanged {
+  const signed = (amount: bigint) => {
+    const magnitude = amount < 0n ? -amount : amount;
+    return direction === 'added' ? magnitude : -magnitude;
+  };
+  const changes = args.binIdxs.map((bin, index) => {
+    const delta = args.binBalanceDeltas[index];
+    const shares = args.shares[index];
+    if (delta === undefined || shares === undefined)
+      throw new RangeError('liquidity event with lists of unlike length');
+    return {
+      bin: Number(bin),
+      delta0Scaled: signed(delta.delta0Scaled),
+      delta1Scaled: signed(delta.delta1Scaled),
+      sharesDelta: signed(shares),
+    };
+  });
+  return { kind: 'liquidityChanged', direction, provider: lowercase(args.provider), salt: args.salt, changes };
+}
+
+function lowercase(address: Address): Address {
+  return address.toLowerCase() as Address;
+}
