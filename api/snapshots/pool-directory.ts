@@ -1,0 +1,61 @@
+import type { Address } from 'viem';
+import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import type { PoolImmutables } from '../../protocol/pool-state.ts';
+
+/** A token of a pool. Metadata that the token does not give is null, never a guess. */
+export interface PoolToken {
+  readonly address: Address;
+  readonly symbol: string | null;
+  readonly decimals: number | null;
+}
+
+/** What an extension is, by the addresses of the pool's deployment; anything else is `custom`. */
+export type ExtensionKind = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist' | 'custom';
+
+export interface PoolExtension {
+  readonly address: Address;
+  readonly kind: ExtensionKind;
+  /** Phases it runs in; empty when it is attached but in no order. */
+  readonly phases: readonly ExtensionPhase[];
+}
+
+/** What never changes about a pool that is served: listed, on an enabled release of a configured chain. */
+export interface ServedPool {
+  readonly chainId: number;
+  /** Lowercase, as every address here. */
+  readonly address: Address;
+  readonly contractVersion: string;
+  readonly layout: string;
+  readonly token0: PoolToken;
+  readonly token1: PoolToken;
+  /** `<token0Symbol>/<token1Symbol>`, the address in place of a missing symbol. */
+  readonly pair: string;
+  readonly immutables: PoolImmutables;
+  /** The provider that can never be changed; null when the pool's storage names a replaceable one. */
+  readonly immutableProvider: Address | null;
+  readonly extensions: readonly PoolExtension[];
+}
+
+/** All served pools at one moment. A change makes a new table, so what is derived from one can be kept by identity. */
+export interface PoolTable {
+  /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
+  find(chainId: number, address: Address): ServedPool | undefined;
+  ofChain(chainId: number): readonly ServedPool[];
+}
+
+/** Knows which pools are served, without a query per request. */
+export interface PoolDirectory {
+  /**
+   * The table, at most a few seconds old while the database answers, and the last one known while it does not.
+   *
+   * @throws ApiError 503 when the database has not answered once
+   */
+  table(): Promise<PoolTable>;
+}
+
+const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
+
+/** The extensions that can refuse a swap, in attachment order. */
+export function swapGuards(pool: ServedPool): readonly PoolExtension[] {
+  return pool.extensions.filter((extension) => extension.phases.some((phase) => SWAP_PHASES.includes(phase)));
+}

@@ -1,0 +1,77 @@
+import type { Address, Hex } from 'viem';
+import type { Depth } from '../../protocol/depth.ts';
+import type { ServedPool } from './pool-directory.ts';
+
+/** Health of a pool's price, as clients see it. Only `healthy` pools trade. */
+export type QuoteStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'internal_error' | 'unknown';
+
+/** The block that everything in a snapshot was read at. */
+export interface BlockRef {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Prices that mean "this side does not trade", Q64.64. */
+export const CLOSED_BID_X64 = 0n;
+export const CLOSED_ASK_X64 = (1n << 128n) - 1n;
+
+/**
+ * One pool at one block, as clients and routes see it.
+ *
+ * Invariants: any status but `healthy` has both prices closed and both sides of `depth` empty; a closed side has no
+ * levels; a `healthy` snapshot has at least one side open.
+ */
+export interface Snapshot {
+  readonly pool: ServedPool;
+  readonly block: BlockRef;
+  /** Our clock when the snapshot was read, Unix seconds. */
+  readonly readAt: number;
+  readonly status: QuoteStatus;
+  /** Best price for selling token0, fees included, Q64.64; `CLOSED_BID_X64` when it cannot be sold. */
+  readonly bidX64: bigint;
+  /** Best price for buying token0, fees included, Q64.64; `CLOSED_ASK_X64` when it cannot be bought. */
+  readonly askX64: bigint;
+  /** Balances of the pool, raw units, uncollected fees included; null when the token did not answer. */
+  readonly balance0Raw: bigint | null;
+  readonly balance1Raw: bigint | null;
+  /** The part that the pool's guards let trade; null when the snapshot was asked for without depth. */
+  readonly depth: Depth | null;
+}
+
+/** A snapshot with depth, guards applied. */
+export type DepthSnapshot = Snapshot & { readonly depth: Depth };
+
+/**
+ * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
+ * the time allowed.
+ */
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError';
+  readonly code: 'read_failed' | 'timed_out';
+
+  constructor(code: SnapshotError['code'], message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** By pool address: each pool asked for has an entry, its snapshot or the reason why there is none. */
+export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
+
+/**
+ * Shared snapshots: the first request of a block reads the chain, everyone else waits for it or finds it. Never
+ * rejects for a pool's or a chain's sake: failures are entries of the map.
+ */
+export interface SnapshotService {
+  /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
+  prices(chainId: number, pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
+  /** Prices and depth, guards applied. */
+  depths(chainId: number, pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
+}
+
+export interface ReadOptions {
+  /** Stops the wait: pools still unread then get `timed_out`. A read that others share goes on. */
+  readonly signal?: AbortSignal;
+}
