@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LimitsConfig } from './limits-schema.ts';
 import { EnvReference, HexAddress, HexBytes32 } from './scalars.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
@@ -89,6 +90,7 @@ export const ChainsFile = z
     chains: z.array(ChainConfig).min(1),
     tokens: z.array(TokenConfig).default([]),
     fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
+    limits: LimitsConfig.prefault({}),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();

@@ -1,0 +1,36 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { bodyLimit } from 'hono/body-limit';
+import { compress } from 'hono/compress';
+import { cors } from 'hono/cors';
+import { etag } from 'hono/etag';
+import { requestId } from 'hono/request-id';
+import { ApiError } from '../errors.ts';
+
+/** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
+const MAX_BODY_BYTES = 256 * 1024;
+const COMPRESS_FROM_BYTES = 4 * 1024;
+const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
+
+/** What every request gets, whatever it asks for; mounted first. */
+export function mountManners(app: OpenAPIHono): void {
+  app.use(requestId());
+  app.use(cors({ origin: '*', allowHeaders: ['Authorization', 'Content-Type'], exposeHeaders: EXPOSED_HEADERS }));
+  app.use(compress({ threshold: COMPRESS_FROM_BYTES }));
+  app.post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
+  mountCaching(app, '/public/v1/chains', 'public, max-age=300');
+  mountCaching(app, '/public/v1/evm/metadata', 'public, max-age=5');
+  mountCaching(app, '/public/v1/evm/:chain_id/metadata', 'public, max-age=5');
+}
+
+/** Listings change every few seconds: an edge may keep them as long, and revalidates by ETag. Errors are never kept. */
+function mountCaching(app: OpenAPIHono, path: string, directive: string): void {
+  app.use(path, etag());
+  app.use(path, async (c, next) => {
+    await next();
+    c.header('Cache-Control', c.res.ok ? directive : 'no-store');
+  });
+}
+
+function refuseLargeBody(): never {
+  throw new ApiError(413, { error: `Request body is larger than ${MAX_BODY_BYTES} bytes` });
+}

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+
+export type RunningServer = {
+  /** The port listened on, also when 0 was asked for. */
+  readonly port: number;
+  /** Takes no new request, lets those in flight finish, and cuts what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+};
+
+const SERVER_OPTIONS = {
+  // A client that sends its request drop by drop is cut, so that it cannot hold connections.
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/**
+ * Serves an app over HTTP.
+ *
+ * @throws Error of the listen call, such as `EADDRINUSE`
+ */
+export async function startServer(app: Pick<Hono, 'fetch'>, host: string, port: number): Promise<RunningServer> {
+  const server = createServer(SERVER_OPTIONS, getRequestListener(app.fetch));
+  server.listen(port, host);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, graceMs) };
+}
+
+async function stopServer(server: Server, graceMs: number): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearTimeout(cut);
+}

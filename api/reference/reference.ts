@@ -1,0 +1,23 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { Scalar } from '@scalar/hono-api-reference';
+
+const DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Pool Trading Data API',
+    version: '1',
+    description: 'Listing, quoting, routing and propAMM quote updates of oracle-anchored onchain liquidity pools.',
+  },
+};
+
+/** The OpenAPI document of everything registered on the app; registered after the resources. */
+export function openApiDocument(app: OpenAPIHono) {
+  return app.getOpenAPI31Document(DOCUMENT);
+}
+
+/** `/openapi.json` and `/docs`, an interactive page over it. */
+export function registerReference(app: OpenAPIHono): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'tradingApiKey', { type: 'http', scheme: 'bearer' });
+  app.get('/openapi.json', (c) => c.json(openApiDocument(app)));
+  app.get('/docs', Scalar({ url: '/openapi.json', pageTitle: DOCUMENT.info.title }));
+}
