@@ -1,0 +1,59 @@
+import { Command } from 'commander';
+import { createPublicClient, http } from 'viem';
+import type { ChainConfig } from '../config/chains-schema.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
+import { runMain } from '../runtime/run-main.ts';
+
+type Finding = { readonly chainId: number; readonly url: string; readonly problem: string };
+
+const CALL_TIMEOUT_MS = 10_000;
+
+const command = new Command('config:check')
+  .description('Validate a chains file; with --rpc, also ask every RPC URL for its chain id and each factory for code')
+  .argument('[file]', 'path of the chains file (default: CHAINS_CONFIG)')
+  .option('--rpc', 'ask the chains')
+  .option('--json', 'print the findings as JSON')
+  .addHelpText('after', '\nURLs written as env:NAME must be set with --rpc. Exit code 0: valid; 1: not.')
+  .action(check);
+
+async function check(argument: string | undefined, options: { rpc?: true; json?: true }): Promise<void> {
+  const path = argument ?? process.env.CHAINS_CONFIG;
+  if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
+  const file = loadChainsFile(path, options.rpc ? process.env : placeholderEnvironment);
+  const findings = options.rpc ? (await Promise.all(file.chains.map(checkChain))).flat() : [];
+  process.stdout.write(options.json ? `${JSON.stringify({ path, findings })}\n` : report(path, file.chains, findings));
+  if (findings.length > 0) process.exitCode = 1;
+}
+
+/** Without --rpc the shape alone is checked: a URL that comes from the environment need not be there. */
+const placeholderEnvironment = new Proxy({}, { get: () => 'http://localhost' });
+
+async function checkChain(chain: ChainConfig): Promise<Finding[]> {
+  const findings = await Promise.all(chain.rpcUrls.map((url) => checkUrl(chain, url)));
+  return findings.flat();
+}
+
+async function checkUrl(chain: ChainConfig, url: string): Promise<Finding[]> {
+  const origin = new URL(url).origin;
+  const finding = (problem: string) => ({ chainId: chain.chainId, url: origin, problem });
+  const client = createPublicClient({ transport: http(url, { timeout: CALL_TIMEOUT_MS, retryCount: 1 }) });
+  try {
+    const answered = await client.getChainId();
+    if (answered !== chain.chainId) return [finding(`answers with chain id ${answered}`)];
+    const factories = chain.deployments.map((deployment) => deployment.poolFactory);
+    const codes = await Promise.all(factories.map((address) => client.getCode({ address })));
+    return factories.filter((_, index) => !codes[index]).map((address) => finding(`no code at factory ${address}`));
+  } catch (error) {
+    return [finding(`does not answer: ${error instanceof Error ? error.name : 'unknown error'}`)];
+  }
+}
+
+function report(path: string, chains: readonly ChainConfig[], findings: readonly Finding[]): string {
+  if (findings.length === 0) return `${path}: ${chains.length} chains, no problem found\n`;
+  return findings.map(({ chainId, url, problem }) => `chain ${chainId}, ${url}: ${problem}\n`).join('');
+}
+
+runMain(async () => {
+  await command.parseAsync();
+});
