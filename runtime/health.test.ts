@@ -1,0 +1,41 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { type HealthDeps, registerHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
+
+function appWith(checks: HealthDeps['checks']): Hono {
+  const app = new Hono();
+  registerHealth(app, { metrics: createMetrics('test'), checks });
+  return app;
+}
+
+test('ready when every check passes', async () => {
+  const response = await appWith({ database: async () => null }).request('/ready');
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ ready: true, failures: {} });
+});
+
+test('names what is not ready and hides the message of an error', async () => {
+  const app = appWith({
+    database: async () => Promise.reject(new TypeError('postgres://user:secret@10.0.0.1 refused')),
+    indexing: async () => 'chain 1 is 40 blocks behind',
+    redis: async () => null,
+  });
+  const response = await app.request('/ready');
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({
+    ready: false,
+    failures: { database: 'TypeError', indexing: 'chain 1 is 40 blocks behind' },
+  });
+});
+
+test('a check that hangs does not hang the answer', async () => {
+  const response = await appWith({ chain: () => new Promise(() => undefined) }).request('/ready');
+  expect(await response.json()).toMatchObject({ failures: { chain: 'no answer in time' } });
+});
+
+test('metrics are Prometheus text', async () => {
+  const response = await appWith({}).request('/metrics');
+  expect(response.headers.get('content-type')).toContain('text/plain');
+  expect(await response.text()).toMatch(/process_resident_memory_bytes\{process="test"\} \d+/);
+});

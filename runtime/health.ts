@@ -1,0 +1,35 @@
+import type { Hono } from 'hono';
+import type { Registry } from 'prom-client';
+
+/** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
+export type ReadinessCheck = () => Promise<string | null>;
+
+export type HealthDeps = {
+  readonly metrics: Registry;
+  /** By name, as `/ready` lists them. */
+  readonly checks: Readonly<Record<string, ReadinessCheck>>;
+};
+
+const CHECK_TIMEOUT_MS = 2_000;
+
+/**
+ * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
+ * by name) and `/metrics` (Prometheus text).
+ */
+export function registerHealth(app: Pick<Hono, 'get'>, { metrics, checks }: HealthDeps): void {
+  app.get('/health', (c) => c.json({ status: 'ok' }));
+  app.get('/ready', async (c) => {
+    const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
+    const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
+    const ready = failures.length === 0;
+    return c.json({ ready, failures: Object.fromEntries(failures) }, ready ? 200 : 503);
+  });
+  app.get('/metrics', async (c) => c.text(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }));
+}
+
+/** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */
+async function runCheck(check: ReadinessCheck): Promise<string | null> {
+  const late = new Promise<string>((resolve) => setTimeout(resolve, CHECK_TIMEOUT_MS, 'no answer in time').unref());
+  const answer = check().catch((error: unknown) => (error instanceof Error ? error.name : 'failed'));
+  return Promise.race([answer, late]);
+}
