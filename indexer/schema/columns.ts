@@ -1,0 +1,23 @@
+import { hex, int8, integer } from 'ponder';
+
+/*
+ * Column suffixes give the unit: `_raw` token units as in ERC-20 transfers, `_scaled` a pool's internal units (raw x its
+ * scale multiplier), `_e6` millionths, `_e8` and `_e18` likewise, `_x64` Q64.64, `_secs` seconds. Signed amounts are
+ * positive into the pool. Addresses and hashes are lowercase text, timestamps Unix seconds. A row of state carries the
+ * block that changed it last.
+ */
+
+export const chainId = () => int8({ mode: 'number' }).notNull();
+
+export const stamp = () => ({
+  blockNumber: int8({ mode: 'number' }).notNull(),
+  blockTimestamp: int8({ mode: 'number' }).notNull(),
+});
+
+/** Place of a log on its chain; `(chain_id, block_number, log_index)` is the key of every event table. */
+export const logPlace = () => ({
+  chainId: chainId(),
+  ...stamp(),
+  logIndex: integer().notNull(),
+  transactionHash: hex().notNull(),
+});

@@ -1,0 +1,93 @@
+import { bigint, boolean, hex, int8, integer, onchainTable, primaryKey, text } from 'ponder';
+import { chainId, stamp } from './columns.ts';
+
+/** Settings of a pool at a StopLoss contract (`address`); null until the first of its kind was set. */
+export const stopLoss = onchainTable(
+  'stop_loss',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    pool: hex().notNull(),
+    drawdownE6: bigint(),
+    decayPerSecondE8: bigint(),
+    timelockSecs: bigint(),
+    pendingDrawdownE6: bigint(),
+    pendingDrawdownExecuteAfter: bigint(),
+    pendingDecayPerSecondE8: bigint(),
+    pendingDecayExecuteAfter: bigint(),
+    pendingTimelockSecs: bigint(),
+    pendingTimelockExecuteAfter: bigint(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
+  }),
+);
+
+/** Highest value per share that a StopLoss saw in a bin, in either token's terms. */
+export const stopLossWatermark = onchainTable(
+  'stop_loss_watermark',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    pool: hex().notNull(),
+    binIdx: integer().notNull(),
+    watermarkToken0: bigint().notNull(),
+    watermarkToken1: bigint().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address, table.pool, table.binIdx] }),
+  }),
+);
+
+/** Settings of a pool at a PriceVelocityGuard (`address`); null until set. */
+export const priceVelocity = onchainTable(
+  'price_velocity',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    pool: hex().notNull(),
+    maxChangePerBlockE18: bigint(),
+    lastMidPriceX64: bigint(),
+    lastMidPriceBlock: int8({ mode: 'number' }),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
+  }),
+);
+
+/** Settings of a pool at a DepositAllowlist or SwapAllowlist (`address`). */
+export const allowlist = onchainTable(
+  'allowlist',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    pool: hex().notNull(),
+    /** `deposit` or `swap`. */
+    action: text().notNull(),
+    allowAll: boolean().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
+  }),
+);
+
+export const allowlistEntry = onchainTable(
+  'allowlist_entry',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    pool: hex().notNull(),
+    account: hex().notNull(),
+    /** `deposit` or `swap`. */
+    action: text().notNull(),
+    allowed: boolean().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address, table.pool, table.account] }),
+  }),
+);

@@ -1,0 +1,98 @@
+import { bigint, boolean, hex, index, integer, onchainTable, primaryKey, text } from 'ponder';
+import { logPlace } from './columns.ts';
+
+/** Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and in the input token of an exact output. */
+export const swap = onchainTable(
+  'swap',
+  {
+    ...logPlace(),
+    pool: hex().notNull(),
+    sender: hex().notNull(),
+    recipient: hex().notNull(),
+    /** True when token0 went in; null when nothing moved. */
+    zeroForOne: boolean(),
+    exactInput: boolean().notNull(),
+    amount0Raw: bigint().notNull(),
+    amount1Raw: bigint().notNull(),
+    lpFeeScaled: bigint().notNull(),
+    protocolFeeScaled: bigint().notNull(),
+    notionalFeeScaled: bigint().notNull(),
+    /** Cursor after the swap. */
+    curBinIdx: integer().notNull(),
+    curPosInBin: bigint().notNull(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
+    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
+  }),
+);
+
+/** The part of one bin in a swap; its `swap` row is the pool's next one in the same transaction. */
+export const binSwap = onchainTable(
+  'bin_swap',
+  {
+    ...logPlace(),
+    pool: hex().notNull(),
+    binIdx: integer().notNull(),
+    delta0Scaled: bigint().notNull(),
+    delta1Scaled: bigint().notNull(),
+    lpFeeScaled: bigint().notNull(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
+    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
+  }),
+);
+
+/** Every deposit and withdrawal. Raw amounts are derived as the pool rounds: up going in, down going out. */
+export const liquidityChange = onchainTable(
+  'liquidity_change',
+  {
+    ...logPlace(),
+    pool: hex().notNull(),
+    /** `added` or `removed`. */
+    direction: text().notNull(),
+    provider: hex().notNull(),
+    salt: bigint().notNull(),
+    delta0Scaled: bigint().notNull(),
+    delta1Scaled: bigint().notNull(),
+    amount0Raw: bigint().notNull(),
+    amount1Raw: bigint().notNull(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
+    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
+  }),
+);
+
+export const liquidityChangeBin = onchainTable(
+  'liquidity_change_bin',
+  {
+    ...logPlace(),
+    pool: hex().notNull(),
+    binIdx: integer().notNull(),
+    delta0Scaled: bigint().notNull(),
+    delta1Scaled: bigint().notNull(),
+    sharesDelta: bigint().notNull(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex, table.binIdx] }),
+  }),
+);
+
+/** Fees paid out of a pool. */
+export const feeCollection = onchainTable(
+  'fee_collection',
+  {
+    ...logPlace(),
+    pool: hex().notNull(),
+    amount0ToProtocolRaw: bigint().notNull(),
+    amount1ToProtocolRaw: bigint().notNull(),
+    amount0ToAdminRaw: bigint().notNull(),
+    amount1ToAdminRaw: bigint().notNull(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
+    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
+  }),
+);

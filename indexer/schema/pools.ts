@@ -1,0 +1,146 @@
+import { bigint, hex, index, int8, integer, onchainTable, primaryKey, text } from 'ponder';
+import { chainId, stamp } from './columns.ts';
+
+/** A token of a pool, as it describes itself; a field that it does not answer is null. Block: first pool with it. */
+export const token = onchainTable(
+  'token',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    symbol: text(),
+    name: text(),
+    decimals: integer(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address] }),
+  }),
+);
+
+/** A pool: what it was created with, and what its admin and its factory decide. What trading changes is in `pool_state`. */
+export const pool = onchainTable(
+  'pool',
+  {
+    chainId: chainId(),
+    address: hex().notNull(),
+    factory: hex().notNull(),
+    /** Number of the pool in its factory, from 1. */
+    poolIdx: bigint().notNull(),
+    token0: hex().notNull(),
+    token1: hex().notNull(),
+    /** Scaled units per raw unit. */
+    token0ScaleMultiplier: bigint().notNull(),
+    token1ScaleMultiplier: bigint().notNull(),
+    lowestBin: integer().notNull(),
+    highestBin: integer().notNull(),
+    initialAmount0PerShareE18: bigint().notNull(),
+    initialAmount1PerShareE18: bigint().notNull(),
+    minimalMintableLiquidity: bigint().notNull(),
+    /** Sender of the creating transaction. */
+    creator: hex().notNull(),
+    createdBlockNumber: int8({ mode: 'number' }).notNull(),
+    createdTimestamp: int8({ mode: 'number' }).notNull(),
+    createdTransactionHash: hex().notNull(),
+    admin: hex().notNull(),
+    pendingAdmin: hex(),
+    adminFeeDestination: hex().notNull(),
+    /** Parts of the pool's fees as the factory holds them: 1e6 of spread and 1e8 of notional are all of it. */
+    protocolSpreadFeeE6: integer().notNull(),
+    adminSpreadFeeE6: integer().notNull(),
+    protocolNotionalFeeE8: integer().notNull(),
+    adminNotionalFeeE8: integer().notNull(),
+    priceProvider: hex().notNull(),
+    priceProviderSinceBlock: int8({ mode: 'number' }).notNull(),
+    /** Wait between proposal and change of the provider; 2^256 - 1: it can never change. */
+    priceProviderTimelockSecs: bigint().notNull(),
+    pendingPriceProvider: hex(),
+    pendingPriceProviderBlock: int8({ mode: 'number' }),
+    pendingPriceProviderExecuteAfter: bigint(),
+    /** Extension orders as emitted: 3-bit numbers of `pool_extension.position`, least significant first. */
+    beforeAddLiquidityOrder: bigint().notNull(),
+    afterAddLiquidityOrder: bigint().notNull(),
+    beforeRemoveLiquidityOrder: bigint().notNull(),
+    afterRemoveLiquidityOrder: bigint().notNull(),
+    beforeSwapOrder: bigint().notNull(),
+    afterSwapOrder: bigint().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.address] }),
+    byCreation: index().on(table.chainId, table.createdBlockNumber),
+  }),
+);
+
+/** Extensions of a pool, in the order of its list. */
+export const poolExtension = onchainTable(
+  'pool_extension',
+  {
+    chainId: chainId(),
+    pool: hex().notNull(),
+    /** 1 to 7. */
+    position: integer().notNull(),
+    address: hex().notNull(),
+    /** Moments at which the pool calls it: `beforeSwap`, `afterSwap`, `beforeAddLiquidity` and so on. */
+    phases: text().array().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.pool, table.position] }),
+  }),
+);
+
+/** What trading changes in a pool: its storage slots 0 to 2, from events alone. */
+export const poolState = onchainTable(
+  'pool_state',
+  {
+    chainId: chainId(),
+    pool: hex().notNull(),
+    /** 0 is active; any other value blocks swaps. */
+    pauseLevel: integer().notNull(),
+    curBinIdx: integer().notNull(),
+    /** 0 (lower edge) to 2^104 - 1 (upper edge). */
+    curPosInBin: bigint().notNull(),
+    /** Signed distance of the current bin's lower edge from the mid price. */
+    curBinDistFromProvidedPriceE6: integer().notNull(),
+    spreadFeeE6: integer().notNull(),
+    notionalFeeE8: integer().notNull(),
+    /** LP-owned balances of all bins together. */
+    total0Scaled: bigint().notNull(),
+    total1Scaled: bigint().notNull(),
+    /** Notional fees accrued and not yet collected. */
+    notionalFee0Scaled: bigint().notNull(),
+    notionalFee1Scaled: bigint().notNull(),
+    /** Token balances, uncollected fees included; tokens sent to the pool without a call of it do not count. */
+    balance0Raw: bigint().notNull(),
+    balance1Raw: bigint().notNull(),
+    /** Sums over the bins of a swap whose `Swap` log is still to come; zero between swaps. */
+    openSwap0Scaled: bigint().notNull(),
+    openSwap1Scaled: bigint().notNull(),
+    openSwapLpFeeScaled: bigint().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.pool] }),
+  }),
+);
+
+export const poolBin = onchainTable(
+  'pool_bin',
+  {
+    chainId: chainId(),
+    pool: hex().notNull(),
+    binIdx: integer().notNull(),
+    token0Scaled: bigint().notNull(),
+    token1Scaled: bigint().notNull(),
+    totalShares: bigint().notNull(),
+    lengthE6: integer().notNull(),
+    addFeeBuyE6: integer().notNull(),
+    addFeeSellE6: integer().notNull(),
+    /** Signed distance of the bin's lower edge from the mid price: fixed for good. */
+    lowerDistE6: integer().notNull(),
+    ...stamp(),
+  },
+  (table) => ({
+    key: primaryKey({ columns: [table.chainId, table.pool, table.binIdx] }),
+  }),
+);

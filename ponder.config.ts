@@ -1,0 +1,63 @@
+import { createConfig } from 'ponder';
+import { getAbiItem } from 'viem';
+import { readEnvironment } from './config/environment.ts';
+import { loadChainsFile } from './config/load-chains.ts';
+import { childSources, contractSources, indexedChains, ponderChains } from './indexer/sources.ts';
+import {
+  depositAllowlistEvents,
+  priceVelocityGuardEvents,
+  stopLossEvents,
+  swapAllowlistEvents,
+} from './protocol/abi/extensions.ts';
+import { factoryEvents } from './protocol/abi/factory.ts';
+import { flatPoolEvents } from './protocol/abi/pool.ts';
+import {
+  anchoredProviderFactoryEvents,
+  providerEvents,
+  regularL2ProviderFactoryEvents,
+  regularProviderFactoryEvents,
+} from './protocol/abi/providers.ts';
+
+const chains = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
+
+const poolFactories = contractSources(chains, (deployment) => [deployment.poolFactory]);
+const anchoredFactories = contractSources(chains, (deployment) => deployment.anchoredProviderFactories);
+const regularFactories = contractSources(chains, (deployment) =>
+  deployment.providerFactories.filter(({ l2 }) => !l2).map(({ address }) => address),
+);
+const regularL2Factories = contractSources(chains, (deployment) =>
+  deployment.providerFactories.filter(({ l2 }) => l2).map(({ address }) => address),
+);
+
+const poolCreated = getAbiItem({ abi: factoryEvents, name: 'PoolCreated' });
+const anchoredDeployed = getAbiItem({ abi: anchoredProviderFactoryEvents, name: 'ProviderDeployed' });
+const [regularDeployed] = regularProviderFactoryEvents;
+const [regularL2Deployed] = regularL2ProviderFactoryEvents;
+
+/** What the indexer follows: every enabled deployment of every chain of the chains file. */
+export default createConfig({
+  chains: ponderChains(chains),
+  contracts: {
+    PoolFactory: { abi: factoryEvents, chain: poolFactories },
+    FlatPool: { abi: flatPoolEvents, chain: childSources(poolFactories, poolCreated, 'poolAddress') },
+    StopLoss: { abi: stopLossEvents, chain: contractSources(chains, ({ stopLoss }) => [stopLoss]) },
+    PriceVelocityGuard: {
+      abi: priceVelocityGuardEvents,
+      chain: contractSources(chains, ({ priceVelocityGuard }) => [priceVelocityGuard]),
+    },
+    DepositAllowlist: {
+      abi: depositAllowlistEvents,
+      chain: contractSources(chains, ({ depositAllowlist }) => [depositAllowlist]),
+    },
+    SwapAllowlist: {
+      abi: swapAllowlistEvents,
+      chain: contractSources(chains, ({ swapAllowlist }) => [swapAllowlist]),
+    },
+    AnchoredProviderFactory: { abi: anchoredProviderFactoryEvents, chain: anchoredFactories },
+    RegularProviderFactory: { abi: regularProviderFactoryEvents, chain: regularFactories },
+    RegularL2ProviderFactory: { abi: regularL2ProviderFactoryEvents, chain: regularL2Factories },
+    AnchoredProvider: { abi: providerEvents, chain: childSources(anchoredFactories, anchoredDeployed, 'provider') },
+    RegularProvider: { abi: providerEvents, chain: childSources(regularFactories, regularDeployed, 'provider') },
+    RegularL2Provider: { abi: providerEvents, chain: childSources(regularL2Factories, regularL2Deployed, 'provider') },
+  },
+});
