@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { Depth } from './depth.ts';
+import type { SellAndBuyPrices } from './geometry.ts';
 import type { PoolEvent } from './pool-events.ts';
 import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
 
@@ -70,12 +71,6 @@ export interface StorageDuty {
     immutables: PoolImmutables,
     words: readonly Hex[],
   ): { readonly head: PoolHead; readonly state: PoolState };
-}
-
-/** What traders pay and get at the cursor, fees included, Q64.64. */
-export interface SellAndBuyPrices {
-  readonly sellX64: bigint;
-  readonly buyX64: bigint;
 }
 
 /**
