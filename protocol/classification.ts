@@ -1,0 +1,201 @@
+import type { Address, Hex } from 'viem';
+import { MAX_UINT256 } from './fixed-point.ts';
+import type { AttachedExtension, ExtensionPhase } from './pool-events.ts';
+
+export type Tier = 'green' | 'yellow' | 'red';
+
+/** What the operator knows of a pool token. Addresses and feed ids are lowercase. */
+export interface TokenFacts {
+  readonly address: Address;
+  /** Feeds known to price this token. */
+  readonly feedIds: readonly Hex[];
+  readonly usdPegged: boolean;
+  /** For a tokenized stock: the only oracle that knows the issuer's multiplier. */
+  readonly multiplierOracle: Address | null;
+}
+
+/** What every recognised price provider tells. Its first feed prices `base`, its second, if any, `quote`. */
+interface ProviderFeeds {
+  readonly oracle: Address;
+  readonly base: Address;
+  readonly quote: Address;
+  readonly baseFeedId: Hex;
+  /** Null when one feed prices the pair. */
+  readonly quoteFeedId: Hex | null;
+  /** True when the operator knows `oracle` as the multiplier oracle of any token. */
+  readonly usesMultiplierOracle: boolean;
+}
+
+export interface AnchoredProviderFacts extends ProviderFeeds {
+  readonly kind: 'anchored';
+  readonly mutableParams: boolean;
+  readonly maxRefStalenessSecs: bigint;
+}
+
+export interface RegularProviderFacts extends ProviderFeeds {
+  readonly kind: 'regular';
+}
+
+/** A provider that no known factory created. */
+export interface UnknownProviderFacts {
+  readonly kind: 'unknown';
+}
+
+export interface StopLossFacts {
+  readonly phases: readonly ExtensionPhase[];
+  readonly initialized: boolean;
+  readonly drawdownE6: bigint;
+  readonly decayPerSecondE8: bigint;
+  readonly timelockSecs: bigint;
+}
+
+/** All that a pool's tier depends on. */
+export interface PoolFacts {
+  /** Width of the widest bin, millionths. */
+  readonly widestBinE6: number;
+  /** Null when the pool has no StopLoss extension. */
+  readonly stopLoss: StopLossFacts | null;
+  readonly provider: AnchoredProviderFacts | RegularProviderFacts | UnknownProviderFacts;
+  /** Seconds; 2^256 - 1 means never. */
+  readonly priceProviderTimelock: bigint;
+  readonly admin: Address;
+  readonly creator: Address;
+  readonly adminVerified: boolean;
+  readonly extensions: readonly AttachedExtension[];
+  readonly token0: TokenFacts;
+  readonly token1: TokenFacts;
+}
+
+/** `red` and `yellow` set the tier; `lower` takes one tier off what the other codes leave. */
+type Effect = 'red' | 'yellow' | 'lower';
+
+interface Rule {
+  readonly code: string;
+  readonly effect: Effect;
+  readonly applies: (facts: PoolFacts) => boolean;
+}
+
+const MAX_BIN_LENGTH_E6 = 10_000;
+const MAX_DRAWDOWN_E6 = 150_000n;
+const MAX_DECAY_PER_DAY_E8 = 15_000_000n;
+const MAX_FEED_STALENESS_SECS = 15n;
+const SECONDS_PER_DAY = 86_400n;
+/** The longest timelock that a StopLoss can have: its settings are as good as frozen. */
+const FROZEN_TIMELOCK_SECS = 2n ** 32n - 1n;
+const REMOVAL_PHASES: readonly ExtensionPhase[] = ['beforeRemoveLiquidity', 'afterRemoveLiquidity'];
+
+const RULES = [
+  { code: 'bin_width_exceeded', effect: 'yellow', applies: (facts) => facts.widestBinE6 > MAX_BIN_LENGTH_E6 },
+  { code: 'stop_loss_missing', effect: 'red', applies: (facts) => runningStopLoss(facts) === null },
+  {
+    code: 'stop_loss_uninitialized',
+    effect: 'red',
+    applies: (facts) => runningStopLoss(facts) !== null && activeStopLoss(facts) === null,
+  },
+  {
+    code: 'stop_loss_mutable',
+    effect: 'yellow',
+    applies: (facts) => activeStopLossHas(facts, ({ timelockSecs }) => timelockSecs < FROZEN_TIMELOCK_SECS),
+  },
+  {
+    code: 'stop_loss_drawdown_exceeded',
+    effect: 'yellow',
+    applies: (facts) => activeStopLossHas(facts, ({ drawdownE6 }) => drawdownE6 > MAX_DRAWDOWN_E6),
+  },
+  {
+    code: 'stop_loss_decay_exceeded',
+    effect: 'yellow',
+    applies: (facts) =>
+      activeStopLossHas(facts, ({ decayPerSecondE8 }) => decayPerSecondE8 * SECONDS_PER_DAY > MAX_DECAY_PER_DAY_E8),
+  },
+  { code: 'app_missing', effect: 'red', applies: ({ provider }) => provider.kind !== 'anchored' },
+  {
+    code: 'app_mutable',
+    effect: 'yellow',
+    applies: ({ provider }) => provider.kind === 'anchored' && provider.mutableParams,
+  },
+  {
+    code: 'feed_staleness_exceeded',
+    effect: 'yellow',
+    applies: ({ provider }) => provider.kind === 'anchored' && provider.maxRefStalenessSecs > MAX_FEED_STALENESS_SECS,
+  },
+  {
+    code: 'price_provider_mutable',
+    effect: 'yellow',
+    applies: ({ priceProviderTimelock }) => priceProviderTimelock !== MAX_UINT256,
+  },
+  { code: 'curator_unverified', effect: 'yellow', applies: ({ adminVerified }) => !adminVerified },
+  { code: 'curator_not_creator', effect: 'yellow', applies: ({ admin, creator }) => admin !== creator },
+  {
+    code: 'remove_liquidity_extension_present',
+    effect: 'red',
+    applies: ({ extensions }) =>
+      extensions.some(({ phases }) => phases.some((phase) => REMOVAL_PHASES.includes(phase))),
+  },
+  { code: 'anchored_feed_unmatched', effect: 'lower', applies: isAnchoredFeedUnmatched },
+  { code: 'multiplier_feed_miswired', effect: 'red', applies: isMultiplierFeedMiswired },
+  { code: 'multiplier_token_unscaled', effect: 'red', applies: isMultiplierTokenUnscaled },
+] as const satisfies readonly Rule[];
+
+/** Every code that can be emitted, in the order it is listed in. */
+export type ReasonCode = (typeof RULES)[number]['code'];
+
+export interface Classification {
+  readonly tier: Tier;
+  /** Why the pool is not green; empty for green. */
+  readonly reasonCodes: readonly ReasonCode[];
+}
+
+/** The tier of a pool and the reasons for it. */
+export function classifyPool(facts: PoolFacts): Classification {
+  const broken = RULES.filter(({ applies }) => applies(facts));
+  const has = (effect: Effect) => broken.some((rule) => rule.effect === effect);
+  const tier = has('red') ? 'red' : has('yellow') ? 'yellow' : 'green';
+  return { tier: has('lower') ? LOWERED[tier] : tier, reasonCodes: broken.map(({ code }) => code) };
+}
+
+const LOWERED: Readonly<Record<Tier, Tier>> = { green: 'yellow', yellow: 'red', red: 'red' };
+
+/** A StopLoss that no swap reaches is none. */
+function runningStopLoss({ stopLoss }: PoolFacts): StopLossFacts | null {
+  return stopLoss?.phases.includes('afterSwap') ? stopLoss : null;
+}
+
+function activeStopLoss(facts: PoolFacts): StopLossFacts | null {
+  const stopLoss = runningStopLoss(facts);
+  return stopLoss?.initialized && stopLoss.drawdownE6 > 0n ? stopLoss : null;
+}
+
+function activeStopLossHas(facts: PoolFacts, test: (stopLoss: StopLossFacts) => boolean): boolean {
+  const stopLoss = activeStopLoss(facts);
+  return stopLoss !== null && test(stopLoss);
+}
+
+/** True when an anchored provider's feeds are known to price token0 in token1, or in dollars a pegged token1. */
+export function isAnchoredFeedMatched({ provider, token0, token1 }: PoolFacts): boolean {
+  if (provider.kind !== 'anchored') return false;
+  const { base, quote, baseFeedId, quoteFeedId } = provider;
+  const quoteMatched = quoteFeedId === null ? token1.usdPegged : token1.feedIds.includes(quoteFeedId);
+  return base === token0.address && quote === token1.address && token0.feedIds.includes(baseFeedId) && quoteMatched;
+}
+
+function isAnchoredFeedUnmatched(facts: PoolFacts): boolean {
+  return facts.provider.kind === 'anchored' && !isAnchoredFeedMatched(facts);
+}
+
+/** A multiplier oracle serves a pool only for a token it scales, through a feed known for that token. */
+function isMultiplierFeedMiswired({ provider, token0, token1 }: PoolFacts): boolean {
+  if (provider.kind === 'unknown' || !provider.usesMultiplierOracle) return false;
+  const scaled = [
+    { token: token0, feedId: provider.baseFeedId },
+    { token: token1, feedId: provider.quoteFeedId },
+  ].filter(({ token }) => token.multiplierOracle === provider.oracle);
+  return scaled.length === 0 || scaled.some(({ token, feedId }) => feedId === null || !token.feedIds.includes(feedId));
+}
+
+function isMultiplierTokenUnscaled({ provider, token0, token1 }: PoolFacts): boolean {
+  if (provider.kind === 'unknown') return false;
+  return [token0, token1].some(
+    ({ multiplierOracle }) => multiplierOracle !== null && multiplierOracle !== provider.oracle,
+  );
+}
