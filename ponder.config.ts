@@ -1,8 +1,8 @@
 import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
-import { readEnvironment } from './config/environment.ts';
-import { loadChainsFile } from './config/load-chains.ts';
-import { childSources, contractSources, indexedChains, ponderChains } from './indexer/sources.ts';
+import { chains } from './indexer/chains.ts';
+import { logicHash } from './indexer/logic-hash.ts';
+import { childSources, contractSources, ponderChains } from './indexer/sources.ts';
 import {
   depositAllowlistEvents,
   priceVelocityGuardEvents,
@@ -18,8 +18,6 @@ import {
   regularProviderFactoryEvents,
 } from './protocol/abi/providers.ts';
 
-const chains = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
-
 const poolFactories = contractSources(chains, (deployment) => [deployment.poolFactory]);
 const anchoredFactories = contractSources(chains, (deployment) => deployment.anchoredProviderFactories);
 const regularFactories = contractSources(chains, (deployment) =>
@@ -34,11 +32,14 @@ const anchoredDeployed = getAbiItem({ abi: anchoredProviderFactoryEvents, name: 
 const [regularDeployed] = regularProviderFactoryEvents;
 const [regularL2Deployed] = regularL2ProviderFactoryEvents;
 
+// Ponder digests its contracts with every property they have.
+const factorySource = { abi: factoryEvents, chain: poolFactories, logicHash: logicHash() };
+
 /** What the indexer follows: every enabled deployment of every chain of the chains file. */
 export default createConfig({
   chains: ponderChains(chains),
   contracts: {
-    PoolFactory: { abi: factoryEvents, chain: poolFactories },
+    PoolFactory: factorySource,
     FlatPool: { abi: flatPoolEvents, chain: childSources(poolFactories, poolCreated, 'poolAddress') },
     StopLoss: { abi: stopLossEvents, chain: contractSources(chains, ({ stopLoss }) => [stopLoss]) },
     PriceVelocityGuard: {

@@ -9,6 +9,11 @@ const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// URL' });
 export const settings = {
   CHAINS_CONFIG: z.string().min(1),
   DATABASE_URL: postgresUrl,
+  /** Where the indexer writes; readers use the views of schema `live`. */
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
+    .default('onchain_1'),
   /** Reads of the API go here when it is set. */
   DATABASE_REPLICA_URL: postgresUrl.optional(),
   REDIS_URL: redisUrl,

@@ -1,0 +1,72 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, multicall3Abi } from 'viem';
+import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
+import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
+import { decodeTokenDecimals, decodeTokenText } from '../reducers/token-fields.ts';
+import type { HandlerContext } from './context.ts';
+
+const IMMUTABLES_CALL = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getImmutables' });
+const TOKEN_CALLS = (['symbol', 'name', 'decimals'] as const).map((functionName) =>
+  encodeFunctionData({ abi: erc20Abi, functionName }),
+);
+
+/** How a token describes itself. */
+export interface TokenFields {
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+}
+
+/**
+ * Reads in one call what the chain, but no event, says of a new pool: its scale multipliers and how tokens that are
+ * new to the index describe themselves. Read at the chain's head, so that no archive node is needed; all of it is
+ * constant in an honest token.
+ */
+export async function readPoolFacts(
+  { client }: HandlerContext,
+  multicall3: Address,
+  pool: Address,
+  newTokens: readonly Address[],
+): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
+  const calls = [
+    { target: pool, allowFailure: true, callData: IMMUTABLES_CALL },
+    ...newTokens.flatMap((target) => TOKEN_CALLS.map((callData) => ({ target, allowFailure: true, callData }))),
+  ];
+  const results = await client.readContract({
+    address: multicall3,
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [calls],
+    cache: 'immutable',
+  });
+  const [immutables, ...answers] = results.map(({ success, returnData }) => (success ? returnData : null));
+  return {
+    scale: decodeScale(immutables ?? null),
+    tokens: newTokens.map((_, index) => decodeToken(answers.slice(index * TOKEN_CALLS.length))),
+  };
+}
+
+function decodeToken([symbol, name, decimals]: readonly (Hex | null)[]): TokenFields {
+  return {
+    symbol: decodeTokenText(symbol ?? null),
+    name: decodeTokenText(name ?? null),
+    decimals: decodeTokenDecimals(decimals ?? null),
+  };
+}
+
+function decodeScale(data: Hex | null): TokenScale | null {
+  if (data === null || data === '0x') return null;
+  const immutables = decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'getImmutables', data });
+  return { multiplier0: immutables.token0ScaleMultiplier, multiplier1: immutables.token1ScaleMultiplier };
+}
+
+/**
+ * The scale of a pool that no longer answers at the chain's head, as after a reorg which took it away.
+ *
+ * @throws RangeError when the decimals are not known: they are never guessed
+ */
+export function scaleFromDecimals(pool: Address, decimals0: number | null, decimals1: number | null): TokenScale {
+  if (decimals0 === null || decimals1 === null) {
+    throw new RangeError(`pool ${pool} does not answer getImmutables and a token of it no decimals`);
+  }
+  return tokenScale(decimals0, decimals1);
+}

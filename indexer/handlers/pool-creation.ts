@@ -1,0 +1,112 @@
+import type { Address } from 'viem';
+import type { PoolCreation } from '../../protocol/pool-events.ts';
+import type { TokenScale } from '../../protocol/scaling.ts';
+import { FIRST_BIN, withLowerDistances } from '../reducers/bin-geometry.ts';
+import { poolBin, poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
+import { readPoolFacts, scaleFromDecimals } from './chain-reads.ts';
+import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
+
+/** Adds a pool with all that `PoolCreated` says of it, its bins, and its tokens when they are new. */
+export async function recordPoolCreation(
+  context: HandlerContext,
+  place: LogPlace,
+  creation: PoolCreation,
+  sender: Address,
+  multicall3: Address,
+): Promise<void> {
+  const scale = await recordTokensAndReadScale(context, place, creation, multicall3);
+  await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));
+  await context.db.insert(poolState).values(initialState(place, creation));
+  const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
+  const bins = withLowerDistances(creation).map(({ bin: binIdx, ...shape }) => ({
+    ...key,
+    binIdx,
+    ...shape,
+    token0Scaled: 0n,
+    token1Scaled: 0n,
+    totalShares: 0n,
+  }));
+  await context.db.insert(poolBin).values(bins);
+  const extensions = creation.extensions.map(({ address, phases }, index) => ({
+    ...key,
+    position: index + 1,
+    address,
+    phases: [...phases],
+  }));
+  if (extensions.length > 0) await context.db.insert(poolExtension).values(extensions);
+}
+
+async function recordTokensAndReadScale(
+  context: HandlerContext,
+  place: LogPlace,
+  { pool, token0, token1 }: PoolCreation,
+  multicall3: Address,
+): Promise<TokenScale> {
+  const { db } = context;
+  const { chainId } = place;
+  const decimals = new Map<Address, number | null>();
+  const newTokens: Address[] = [];
+  for (const address of [token0, token1]) {
+    const known = await db.find(tokenTable, { chainId, address });
+    if (known) decimals.set(address, known.decimals);
+    else newTokens.push(address);
+  }
+  const facts = await readPoolFacts(context, multicall3, pool, newTokens);
+  for (const [index, fields] of facts.tokens.entries()) {
+    const address = newTokens[index];
+    if (address === undefined) continue;
+    decimals.set(address, fields.decimals);
+    await db.insert(tokenTable).values({ chainId, address, ...fields, ...stampOf(place) });
+  }
+  return facts.scale ?? scaleFromDecimals(pool, decimals.get(token0) ?? null, decimals.get(token1) ?? null);
+}
+
+function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale: TokenScale) {
+  const { pool, bins, extensions, extensionOrders, curBinDistE6, priceProviderTimelock, ...facts } = creation;
+  const binNumbers = bins.map(({ bin }) => bin);
+  return {
+    ...facts,
+    ...stampOf(place),
+    chainId: place.chainId,
+    address: pool,
+    token0ScaleMultiplier: scale.multiplier0,
+    token1ScaleMultiplier: scale.multiplier1,
+    lowestBin: Math.min(...binNumbers),
+    highestBin: Math.max(...binNumbers),
+    creator: sender,
+    createdBlockNumber: place.blockNumber,
+    createdTimestamp: place.blockTimestamp,
+    createdTransactionHash: place.transactionHash,
+    priceProviderSinceBlock: place.blockNumber,
+    priceProviderTimelockSecs: priceProviderTimelock,
+    beforeAddLiquidityOrder: extensionOrders.beforeAddLiquidity,
+    afterAddLiquidityOrder: extensionOrders.afterAddLiquidity,
+    beforeRemoveLiquidityOrder: extensionOrders.beforeRemoveLiquidity,
+    afterRemoveLiquidityOrder: extensionOrders.afterRemoveLiquidity,
+    beforeSwapOrder: extensionOrders.beforeSwap,
+    afterSwapOrder: extensionOrders.afterSwap,
+  };
+}
+
+function initialState(place: LogPlace, creation: PoolCreation) {
+  return {
+    ...stampOf(place),
+    chainId: place.chainId,
+    pool: creation.pool,
+    pauseLevel: 0,
+    curBinIdx: FIRST_BIN,
+    curPosInBin: 0n,
+    curBinDistFromProvidedPriceE6: creation.curBinDistE6,
+    spreadFeeE6: creation.protocolSpreadFeeE6 + creation.adminSpreadFeeE6,
+    notionalFeeE8: creation.protocolNotionalFeeE8 + creation.adminNotionalFeeE8,
+    total0Scaled: 0n,
+    total1Scaled: 0n,
+    notionalFee0Scaled: 0n,
+    notionalFee1Scaled: 0n,
+    balance0Raw: 0n,
+    balance1Raw: 0n,
+    openSwap0Scaled: 0n,
+    openSwap1Scaled: 0n,
+    openSwapLpFeeScaled: 0n,
+  };
+}

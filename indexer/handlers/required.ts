@@ -1,0 +1,11 @@
+/** The index does not hold what an event builds on: it is corrupt, and going on would make it worse. */
+export class MissingRowError extends Error {
+  readonly code = 'MISSING_ROW';
+  override readonly name = 'MissingRowError';
+}
+
+/** @throws MissingRowError when a row that must be there is not */
+export function required<T>(row: T | null, what: string, key: string): T {
+  if (row === null) throw new MissingRowError(`no ${what} ${key} in the index`);
+  return row;
+}

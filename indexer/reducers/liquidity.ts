@@ -1,0 +1,31 @@
+import type { LiquidityChanged } from '../../protocol/pool-events.ts';
+import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
+
+/** Sums of a liquidity change over its bins. Signed: positive into the pool. */
+export interface LiquiditySums {
+  readonly delta0Scaled: bigint;
+  readonly delta1Scaled: bigint;
+  readonly amount0Raw: bigint;
+  readonly amount1Raw: bigint;
+}
+
+interface ScaleMultipliers {
+  readonly token0ScaleMultiplier: bigint;
+  readonly token1ScaleMultiplier: bigint;
+}
+
+/** Adds up a liquidity change and rounds its raw amounts as the pool does: once for all bins, in its own favour. */
+export function sumLiquidityChange({ changes }: LiquidityChanged, scale: ScaleMultipliers): LiquiditySums {
+  const delta0Scaled = changes.reduce((sum, change) => sum + change.delta0Scaled, 0n);
+  const delta1Scaled = changes.reduce((sum, change) => sum + change.delta1Scaled, 0n);
+  return {
+    delta0Scaled,
+    delta1Scaled,
+    amount0Raw: toRawInPoolsFavour(delta0Scaled, scale.token0ScaleMultiplier),
+    amount1Raw: toRawInPoolsFavour(delta1Scaled, scale.token1ScaleMultiplier),
+  };
+}
+
+function toRawInPoolsFavour(deltaScaled: bigint, multiplier: bigint): bigint {
+  return deltaScaled > 0n ? toRawCeil(deltaScaled, multiplier) : -toRawFloor(-deltaScaled, multiplier);
+}
