@@ -1,0 +1,123 @@
+import type { Address, Hex } from 'viem';
+import { z } from 'zod';
+import { HexBytes32 } from '../../../config/scalars.ts';
+import type { BlockRef } from '../types.ts';
+import type { RpcEndpoint } from './rpc-endpoint.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+/** Code put at addresses for the time of one call. */
+export type CodeOverrides = ReadonlyMap<Address, Hex>;
+
+export interface EthCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly gas: bigint;
+  readonly block: BlockRef;
+  readonly overrides?: CodeOverrides;
+}
+
+/** A head and the node that told it. */
+export interface ReportedHead {
+  readonly block: BlockRef;
+  readonly endpoint: RpcEndpoint;
+}
+
+const quantity = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,64}$/)
+  .transform(BigInt);
+const Block = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
+const CallResult = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
+
+/**
+ * The nodes of one chain, tried in order: the first whose breaker lets a request through and whose answer stands the
+ * caller's check. viem's `fallback` transport moves on only when a request throws; here an answer that decodes to nonsense
+ * or comes from another chain moves on too.
+ */
+export class ChainRpc {
+  readonly endpoints: readonly RpcEndpoint[];
+
+  constructor(endpoints: readonly RpcEndpoint[]) {
+    this.endpoints = endpoints;
+  }
+
+  /** @throws RpcFailure of the last node asked */
+  async head(signal?: AbortSignal): Promise<ReportedHead> {
+    return this.#firstGood((endpoint) => requestHead(endpoint, signal));
+  }
+
+  /** The heads of all nodes that answer; none when none does. */
+  async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
+    const asked = this.endpoints.map((endpoint) => this.#ask(endpoint, () => requestHead(endpoint, signal)));
+    const answers = await Promise.allSettled(asked);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  /**
+   * `eth_call` at a block named by its hash, so that every call of a snapshot sees one state whichever node answers.
+   *
+   * @param check decodes the result; what it throws counts as the node's garbage unless it is an `RpcFailure`
+   * @throws RpcFailure of the last node asked
+   */
+  async call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
+    const params = callParams(call);
+    return this.#firstGood(async (endpoint) => {
+      const result = CallResult.safeParse(await endpoint.request('eth_call', params, signal));
+      if (!result.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_call with no hex`);
+      return checked(() => check(result.data as Hex), endpoint);
+    });
+  }
+
+  async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
+    let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
+    for (const endpoint of this.endpoints) {
+      try {
+        return await this.#ask(endpoint, attempt);
+      } catch (error) {
+        if (!(error instanceof RpcFailure)) throw error;
+        if (error.code !== 'paused') last = error;
+      }
+    }
+    throw last;
+  }
+
+  async #ask<T>(endpoint: RpcEndpoint, attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
+    if (!endpoint.breaker.tryPass()) throw new RpcFailure('paused', `${endpoint.label} is paused after failures`);
+    try {
+      const result = await attempt(endpoint);
+      endpoint.breaker.succeeded();
+      return result;
+    } catch (error) {
+      report(endpoint, error);
+      throw error;
+    }
+  }
+}
+
+function report({ breaker }: RpcEndpoint, error: unknown): void {
+  if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
+  else if (error.code === 'wrong_chain') breaker.open();
+  else breaker.failed();
+}
+
+async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
+  const answer = await endpoint.request('eth_getBlockByNumber', ['latest', false], signal);
+  const block = Block.safeParse(answer);
+  if (!block.success) throw new RpcFailure('garbage', `${endpoint.label} answered the latest block with none`);
+  return { block: block.data, endpoint };
+}
+
+function callParams({ to, data, gas, block, overrides }: EthCall): unknown[] {
+  const params: unknown[] = [{ to, data, gas: `0x${gas.toString(16)}` }, { blockHash: block.hash }];
+  if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
+  return params;
+}
+
+function checked<T>(check: () => T, endpoint: RpcEndpoint): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof RpcFailure) throw error;
+    throw new RpcFailure('garbage', `${endpoint.label} answered eth_call with data that does not decode`);
+  }
+}

@@ -1,0 +1,108 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, parseAbi } from 'viem';
+import type { BlockRef } from '../types.ts';
+import type { ChainRpc, CodeOverrides } from './chain-rpc.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+/** One call of a batch; `gas` is what it may need, the base of chunking. */
+export interface ContractCall {
+  readonly target: Address;
+  readonly data: Hex;
+  readonly gas: number;
+}
+
+/** What a call of a batch gave: its return data, or its revert data. */
+export interface CallResult {
+  readonly success: boolean;
+  readonly data: Hex;
+}
+
+/** Nodes cap an `eth_call` at 50 million gas by default; estimates stay below it by this much. */
+export const CALL_GAS_CAP = 50_000_000n;
+export const CHUNK_GAS = 44_000_000;
+/** Hex characters of calldata in one chunk: some providers refuse larger bodies. */
+const CHUNK_HEX_CHARS = 1_500_000;
+
+const chainIdAbi = parseAbi(['function getChainId() view returns (uint256)']);
+const CHAIN_ID_CALL = encodeFunctionData({ abi: chainIdAbi });
+
+export interface MulticallTarget {
+  readonly rpc: ChainRpc;
+  readonly chainId: number;
+  readonly multicall3: Address;
+}
+
+/**
+ * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Each
+ * `eth_call` also asks for the chain id, so that a node of another chain is found out by the very answer it gives.
+ *
+ * @param groups calls that stay together in one chunk, such as those of one pool
+ * @returns results in the shape of `groups`
+ * @throws RpcFailure when a chunk failed on every node
+ */
+export async function multicall(
+  target: MulticallTarget,
+  block: BlockRef,
+  groups: readonly (readonly ContractCall[])[],
+  overrides?: CodeOverrides,
+  signal?: AbortSignal,
+): Promise<CallResult[][]> {
+  const chunks = chunkGroups(groups);
+  const results = await Promise.all(chunks.map((chunk) => runChunk(target, block, chunk, overrides, signal)));
+  return results.flat();
+}
+
+/** Cuts groups into chunks, in order, none above the limits unless a single group is. */
+export function chunkGroups(groups: readonly (readonly ContractCall[])[]): (readonly ContractCall[])[][] {
+  const chunks: (readonly ContractCall[])[][] = [];
+  let chunk: (readonly ContractCall[])[] = [];
+  let gas = 0;
+  let chars = 0;
+  for (const group of groups) {
+    const groupGas = group.reduce((sum, call) => sum + call.gas, 0);
+    const groupChars = group.reduce((sum, call) => sum + call.data.length, 0);
+    if (chunk.length > 0 && (gas + groupGas > CHUNK_GAS || chars + groupChars > CHUNK_HEX_CHARS)) {
+      chunks.push(chunk);
+      chunk = [];
+      gas = 0;
+      chars = 0;
+    }
+    chunk.push(group);
+    gas += groupGas;
+    chars += groupChars;
+  }
+  if (chunk.length > 0) chunks.push(chunk);
+  return chunks;
+}
+
+async function runChunk(
+  { rpc, chainId, multicall3 }: MulticallTarget,
+  block: BlockRef,
+  chunk: readonly (readonly ContractCall[])[],
+  overrides: CodeOverrides | undefined,
+  signal: AbortSignal | undefined,
+): Promise<CallResult[][]> {
+  const calls = chunk.flat();
+  const data = encodeCalls([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, ...(overrides && { overrides }) };
+  const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
+  return chunk.map((group) => results.splice(0, group.length));
+}
+
+function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {
+  const [chain, ...results] = decodeResults(result);
+  if (!chain?.success || results.length !== count) throw new RpcFailure('garbage', 'a multicall gave too few results');
+  if (BigInt(chain.data) !== BigInt(chainId)) {
+    throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${BigInt(chain.data)}`);
+  }
+  return results;
+}
+
+function encodeCalls(calls: readonly { readonly target: Address; readonly data: Hex }[]): Hex {
+  const args = calls.map(({ target, data }) => ({ target, allowFailure: true, callData: data }));
+  return encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [args] });
+}
+
+function decodeResults(result: Hex): CallResult[] {
+  const decoded = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: result });
+  return decoded.map(({ success, returnData }) => ({ success, data: returnData }));
+}
