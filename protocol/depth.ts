@@ -41,9 +41,14 @@ export interface SideCurve {
   readonly levels: readonly DepthLevel[];
 }
 
+export interface Sides {
+  readonly bids: SideCurve;
+  readonly asks: SideCurve;
+}
+
 /** Both sides, each listing every bin from the current one to the pool's last in that direction. */
-export function computeDepth(priced: PricedPool): Depth {
-  return { bids: sideCurve(priced, true).levels, asks: sideCurve(priced, false).levels };
+export function walkSides(priced: PricedPool): Sides {
+  return { bids: sideCurve(priced, true), asks: sideCurve(priced, false) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { DepthLevel } from './depth.ts';
-import { mulDivCeil, mulDivFloor } from './fixed-point.ts';
+import { minBigint, mulDivCeil, mulDivFloor } from './fixed-point.ts';
 
 /** What a fill walk reads of a level. */
 export type WalkLevel = Pick<DepthLevel, 'cumulativeInput' | 'cumulativeOutput'>;
@@ -46,7 +46,7 @@ export function walkExactInput(bins: readonly BinAmounts[], amountIn: bigint): F
   let lastLevel = -1;
   for (const bin of bins) {
     if (remaining === 0n) break;
-    const used = remaining < bin.input ? remaining : bin.input;
+    const used = minBigint(remaining, bin.input);
     received += used === bin.input ? bin.output : mulDivFloor(bin.output, used, bin.input);
     remaining -= used;
     lastLevel = bin.index;
@@ -61,7 +61,7 @@ export function walkExactOutput(bins: readonly BinAmounts[], amountOut: bigint):
   let lastLevel = -1;
   for (const bin of bins) {
     if (remaining === 0n) break;
-    const used = remaining < bin.output ? remaining : bin.output;
+    const used = minBigint(remaining, bin.output);
     paid += used === bin.output ? bin.input : mulDivCeil(bin.input, used, bin.output);
     remaining -= used;
     lastLevel = bin.index;

@@ -28,6 +28,16 @@ export function shiftRightCeil(a: bigint, bits: bigint): bigint {
   return -(-a >> bits);
 }
 
+export function minBigint(a: bigint, b: bigint): bigint {
+  if (a < b) return a;
+  return b;
+}
+
+export function maxBigint(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}
+
 /** floor(sqrt(n)) for n >= 0 (RangeError below), by Newton's method from above. */
 export function isqrtFloor(n: bigint): bigint {
   if (n < 0n) throw new RangeError('square root of a negative number');

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import type { Depth } from './depth.ts';
+import type { Depth, Sides } from './depth.ts';
 import type { SellAndBuyPrices } from './geometry.ts';
 import type { PoolEvent } from './pool-events.ts';
 import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
@@ -106,23 +106,22 @@ export interface SwapDeltas {
   readonly amount1Delta: bigint;
 }
 
-interface SimulationCalls {
-  /** Calldata of a simulated swap at the quote. The call always reverts. */
+interface SimulationDuty {
+  /** Calldata of a simulated swap at the quote. The call always reverts: see `decodeSimulation` of quote-status. */
   encodeSimulation(probe: SwapProbe, quote: ProviderQuote, recipient: Address): Hex;
-  /** Amounts from the revert data of a simulation; null when it is something else, such as a guard's refusal. */
-  decodeSimulation(revertData: Hex): SwapDeltas | null;
 }
 
 /** The curve of a layout whose arithmetic is known. */
-export interface ComputedCurve extends SimulationCalls {
+export interface ComputedCurve extends SimulationDuty {
   readonly kind: 'computed';
   /** What `getSellAndBuyPrices` answers at this quote, to the last digit. */
   prices(state: PoolState, quote: ProviderQuote): SellAndBuyPrices;
-  depth(state: PoolState, quote: ProviderQuote): Depth;
+  /** Both sides, walked once: levels, and the level of any stop inside a bin. */
+  sides(state: PoolState, quote: ProviderQuote): Sides;
 }
 
 /** The curve of a layout whose arithmetic is not public: exact outputs at bin edges are simulated on the chain. */
-export interface SimulatedCurve extends SimulationCalls {
+export interface SimulatedCurve extends SimulationDuty {
   readonly kind: 'simulated';
   /** Simulations whose results `depth` needs, in order. */
   probes(state: PoolState): readonly SwapProbe[];

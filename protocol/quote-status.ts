@@ -1,4 +1,4 @@
-import { type AbiError, type Hex, hexToBigInt, toFunctionSelector } from 'viem';
+import { type Hex, hexToBigInt, toFunctionSelector } from 'viem';
 import { priceVelocityGuardAbi, stopLossAbi } from './abi/extensions.ts';
 import { poolErrors } from './abi/pool.ts';
 
@@ -76,8 +76,8 @@ export function decodeSimulation(revertData: Hex): SimulationOutcome {
   }
 }
 
-function errorSelector(error: AbiError): Hex {
-  return toFunctionSelector(`${error.name}(${error.inputs.map(({ type }) => type).join(',')})`);
+function errorSelector({ name, inputs }: { name: string; inputs: readonly { type: string }[] }): Hex {
+  return toFunctionSelector(`${name}(${inputs.map(({ type }) => type).join(',')})`);
 }
 
 function errorName(revertData: Hex) {

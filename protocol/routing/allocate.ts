@@ -7,15 +7,9 @@ import { type PriceStep, priceSteps } from './price-steps.ts';
 /** How far each hop of a search is used, given amount in raw units; unused hops are absent. */
 export type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
 
-export interface Allocation<P extends GraphPool> {
-  readonly usage: Usage<P>;
-  /** The part of the order that no cluster could take. */
-  readonly unfilled: bigint;
-}
-
 /**
  * Gives an order out by marginal price: always to the cluster whose best near and best far hop together have the best
- * price at the point reached, until a price step of either ends.
+ * price at the point reached, until a price step of either ends. What no cluster can take stays unused.
  *
  * @param given the order, raw units of the fixed amount
  * @param tick called on each step; throws to stop the search
@@ -24,7 +18,7 @@ export function allocate<P extends GraphPool>(
   clusters: readonly Cluster<P>[],
   given: bigint,
   tick: () => void,
-): Allocation<P> {
+): Usage<P> {
   const flows = clusters.map((cluster) => new ClusterFlow(cluster));
   let remaining = given;
   while (remaining > 0n) {
@@ -33,7 +27,7 @@ export function allocate<P extends GraphPool>(
     if (!best) break;
     remaining -= best.take(remaining);
   }
-  return { usage: new Map(flows.flatMap((flow) => flow.usage())), unfilled: remaining };
+  return new Map(flows.flatMap((flow) => flow.usage()));
 }
 
 function bestOf<P extends GraphPool>(flows: readonly ClusterFlow<P>[]): ClusterFlow<P> | null {

@@ -1,6 +1,6 @@
 import { binOf, capacity, foundAt, type TradeType } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
-import type { Hop, PathShare } from './hop.ts';
+import type { Hop, HopPath, PathShare } from './hop.ts';
 
 /** What a route does to one of its pools; amounts in raw units. */
 export interface HopFill<P extends GraphPool> {
@@ -13,6 +13,7 @@ export interface HopFill<P extends GraphPool> {
 
 /** A route that fills its part of the order. `fills` has the near hop first; the far hop is given what near found. */
 export interface RouteFill<P extends GraphPool> {
+  readonly path: HopPath<P>;
   readonly fills: readonly [HopFill<P>] | readonly [HopFill<P>, HopFill<P>];
   readonly given: bigint;
   readonly found: bigint;
@@ -38,7 +39,7 @@ export function settle<P extends GraphPool>(shares: readonly PathShare<P>[]): Pl
     if (!near) return null;
     const far = path.far && fill(used, path.far, near.found);
     if (path.far && !far) return null;
-    routes.push({ fills: far ? [near, far] : [near], given, found: (far ?? near).found });
+    routes.push({ path, fills: far ? [near, far] : [near], given, found: (far ?? near).found });
   }
   const sum = (amount: (route: RouteFill<P>) => bigint) => routes.reduce((total, route) => total + amount(route), 0n);
   return { routes, given: sum((route) => route.given), found: sum((route) => route.found) };

@@ -1,0 +1,113 @@
+import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from './fixed-point.ts';
+import {
+  buyFeeX64,
+  cursorEdges,
+  type PriceFrame,
+  priceAtFloor,
+  type SellAndBuyPrices,
+  sellFeeX64,
+} from './geometry.ts';
+import { binAt, MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
+
+/** How far from the estimate (units of 2^-64) a mid price is looked for that yields both prices exactly. */
+const MID_SEARCH_RADIUS = 8n;
+
+/** Inclusive; empty when low > high. */
+interface Range {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+/**
+ * A provider's quote from what `getSellAndBuyPrices` answers, two equations for mid and base fee: for nodes which cannot
+ * run a call under a state override. Null when no quote near the estimate gives these prices.
+ *
+ * Prices are rounded, so several quotes yield the same ones; this finds one that does, to the last digit. Error bound:
+ * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price, and its bid and ask
+ * by at most twice that.
+ */
+export function invertPrices(state: PoolState, prices: SellAndBuyPrices): ProviderQuote | null {
+  if (prices.sellX64 <= 0n || prices.buyX64 <= prices.sellX64) return null;
+  const estimate = estimateMid(state, prices);
+  for (let offset = 0n; offset <= MID_SEARCH_RADIUS; offset++) {
+    for (const midX64 of offset === 0n ? [estimate] : [estimate - offset, estimate + offset]) {
+      const quote = midX64 > 0n ? quoteAtMid(state, midX64, prices) : null;
+      if (quote !== null) return quote;
+    }
+  }
+  return null;
+}
+
+/**
+ * Without roundings, and with m the price at the cursor, F and G the factors of the buy and sell fees:
+ * buy = m F and sell = m / G, once the notional fee is taken out. F and G differ by the known additional fees, so that
+ * F G = buy / sell gives F, and then m.
+ */
+function estimateMid(state: PoolState, { sellX64, buyX64 }: SellAndBuyPrices): bigint {
+  const { buyX64: addBuy, sellX64: addSell } = additionalFees(state);
+  const keptE8 = E8 - BigInt(state.notionalFeeE8);
+  const buy = (2n * buyX64 - 1n) * keptE8;
+  const sell = (2n * sellX64 + 1n) * E8;
+  const halfDifference = (addBuy - addSell) / 2n;
+  const product = (buy * keptE8 * Q128) / (sell * E8);
+  const buyFactor = isqrtFloor(product + halfDifference * halfDifference) + halfDifference;
+  const { lowerDistE6, position } = state.cursor;
+  const lengthE6 = BigInt(binAt(state, state.cursor.bin).lengthE6);
+  const cursorOverMid = (E6 + BigInt(lowerDistE6)) * MAX_POSITION + lengthE6 * position;
+  return (buy * Q64 * E6 * MAX_POSITION) / (2n * E8 * buyFactor * cursorOverMid);
+}
+
+/** A quote with this mid that yields both prices; null when there is none. */
+function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices): ProviderQuote | null {
+  const marginalX64 = priceAtFloor(cursorEdges(state, midX64), state.cursor.position);
+  if (marginalX64 === 0n) return null;
+  const { buyX64: addBuy, sellX64: addSell } = additionalFees(state);
+  const buy = buyFactorRange(marginalX64, prices.buyX64, state.notionalFeeE8);
+  const sell = sellFactorRange(marginalX64, prices.sellX64, state.notionalFeeE8);
+  const factor = intersect(shift(buy, -addBuy), shift(sell, -addSell));
+  // ceil(ask * 2^64 / mid) is the factor, 1 + base fee.
+  const asks = {
+    low: mulDivFloor(midX64, factor.low - 1n, Q64) + 1n,
+    high: mulDivFloor(midX64, factor.high, Q64),
+  };
+  if (factor.low > factor.high || asks.low > asks.high) return null;
+  const askX64 = (asks.low + asks.high) >> 1n;
+  const bidX64 = divCeil(midX64 * midX64, askX64);
+  const isMid = isqrtFloor(bidX64 * askX64) === midX64;
+  return isMid && bidX64 < askX64 ? { bidX64, askX64 } : null;
+}
+
+/** Factors F with buyPriceCeil(m, F - 1) = buy: both of its ceilings undone. */
+function buyFactorRange(marginalX64: bigint, buyX64: bigint, notionalFeeE8: number): Range {
+  const keptE8 = E8 - BigInt(notionalFeeE8);
+  const withFee = { low: mulDivFloor(buyX64 - 1n, keptE8, E8) + 1n, high: mulDivFloor(buyX64, keptE8, E8) };
+  return {
+    low: mulDivFloor(withFee.low - 1n, Q64, marginalX64) + 1n,
+    high: mulDivFloor(withFee.high, Q64, marginalX64),
+  };
+}
+
+/** Factors G with sellPriceFloor(m, G - 1) = sell: both of its floors undone. */
+function sellFactorRange(marginalX64: bigint, sellX64: bigint, notionalFeeE8: number): Range {
+  const keptE8 = E8 - BigInt(notionalFeeE8);
+  const withFee = { low: divCeil(sellX64 * E8, keptE8), high: divCeil((sellX64 + 1n) * E8, keptE8) - 1n };
+  return {
+    low: mulDivFloor(marginalX64, Q64, withFee.high + 1n) + 1n,
+    high: mulDivFloor(marginalX64, Q64, withFee.low),
+  };
+}
+
+/** The current bin's own fees, Q64.64. */
+function additionalFees(state: PoolState): SellAndBuyPrices {
+  const withoutBaseFee: PriceFrame = { midX64: 0n, baseFeeX64: 0n };
+  const bin = binAt(state, state.cursor.bin);
+  return { buyX64: buyFeeX64(withoutBaseFee, bin), sellX64: sellFeeX64(withoutBaseFee, bin) };
+}
+
+function shift({ low, high }: Range, by: bigint): Range {
+  return { low: low + by, high: high + by };
+}
+
+function intersect(a: Range, b: Range): Range {
+  return { low: maxBigint(a.low, b.low), high: minBigint(a.high, b.high) };
+}
