@@ -13,8 +13,11 @@ export function decodeTokenText(answer: Hex | null): string | null {
   if (answer === null) return null;
   const bytes = textBytes(answer);
   if (bytes === null) return null;
-  // Postgres stores no NUL, and control characters have no place in a listing.
-  const text = new TextDecoder().decode(bytes).replace(/\p{C}/gu, '').trim();
+  // Postgres stores no NUL, and control and direction characters have no place in a listing.
+  const text = new TextDecoder()
+    .decode(bytes)
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+    .trim();
   return text === '' ? null : [...text].slice(0, MAX_TEXT_LENGTH).join('');
 }
 

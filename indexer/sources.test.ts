@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { parseChainsFile } from '../config/load-chains.ts';
+import { providerEvents } from '../protocol/abi/providers.ts';
+import { childSources, contractSources, indexedChains, pollingIntervalMs, ponderChains } from './sources.ts';
+
+const address = (digit: string) => `0x${digit.repeat(40)}` as const;
+
+const deployment = (changes: object) => ({
+  contractVersion: 'v1',
+  layout: 'flat',
+  fromBlock: 10,
+  poolFactory: address('1'),
+  ...changes,
+});
+
+const { chains } = parseChainsFile(
+  {
+    chains: [
+      {
+        chainId: 1,
+        name: 'one',
+        rpcUrls: ['http://a/', 'http://b/'],
+        blockTimeMs: 12_000,
+        deployments: [
+          deployment({ stopLoss: address('a') }),
+          deployment({ fromBlock: 5, poolFactory: address('2') }),
+          deployment({ enabled: false, layout: 'packed', fromBlock: 1, poolFactory: address('3') }),
+        ],
+      },
+      { chainId: 2, name: 'two', rpcUrls: ['http://c/'], blockTimeMs: 250, deployments: [deployment({})] },
+      {
+        chainId: 3,
+        name: 'three',
+        rpcUrls: ['http://d/'],
+        blockTimeMs: 1_000,
+        deployments: [deployment({ enabled: false })],
+      },
+    ],
+  },
+  'test',
+);
+
+test('chains without an enabled deployment are left out', () => {
+  expect(ponderChains(indexedChains(chains))).toEqual({
+    chain_1: { id: 1, rpc: ['http://a/', 'http://b/'], pollingInterval: 1_000 },
+    chain_2: { id: 2, rpc: ['http://c/'], pollingInterval: 100 },
+  });
+});
+
+test('deployments of a chain are followed together, from the earliest block that names the contract', () => {
+  expect(contractSources(indexedChains(chains), ({ poolFactory }) => [poolFactory])).toEqual({
+    chain_1: { address: [address('1'), address('2')], startBlock: 5 },
+    chain_2: { address: [address('1')], startBlock: 10 },
+  });
+});
+
+test('a contract is followed only where a deployment names it', () => {
+  expect(contractSources(indexedChains(chains), ({ stopLoss }) => [stopLoss])).toEqual({
+    chain_1: { address: [address('a')], startBlock: 10 },
+  });
+});
+
+test('children are the contracts that the factories of their chain announce', () => {
+  const [event] = providerEvents;
+  const factories = { chain_2: { address: [address('1')], startBlock: 10 } };
+  expect(childSources(factories, event, 'newValue')).toEqual({
+    chain_2: { address: { address: [address('1')], event, parameter: 'newValue' }, startBlock: 10 },
+  });
+});
+
+test.each([
+  [12_000, 1_000],
+  [2_000, 500],
+  [1_000, 250],
+  [100, 100],
+])('blocks of %i ms are looked for every %i ms', (blockTimeMs, expected) => {
+  expect(pollingIntervalMs(blockTimeMs)).toBe(expected);
+});
