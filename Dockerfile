@@ -1,0 +1,24 @@
+# syntax=docker/dockerfile:1
+FROM node:20-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json tsconfig.json ponder.config.ts ./
+COPY api api
+COPY builders builders
+COPY capture capture
+COPY cli cli
+COPY config config
+COPY db db
+COPY --chown=node:node indexer indexer
+COPY migrations migrations
+COPY protocol protocol
+COPY runtime runtime
+USER node
+# Each service of docker-compose.yml names its process; a bare run serves the API.
+CMD ["node_modules/.bin/tsx", "api/main.ts"]

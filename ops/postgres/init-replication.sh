@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Run once by the postgres image on an empty data folder: the account that the replica streams with.
+set -euo pipefail
+psql -v ON_ERROR_STOP=1 -v password="$REPLICATION_PASSWORD" -U postgres <<'SQL'
+create role replicator with replication login password :'password';
+SQL
+echo 'host replication replicator all scram-sha-256' >> "$PGDATA/pg_hba.conf"
