@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { migrate } from './migrate.ts';
+
+let database: TestDatabase;
+let directory: string;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'migrations-'));
+  await client.query('DROP SCHEMA IF EXISTS operator CASCADE');
+  return () => rm(directory, { recursive: true });
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const write = (name: string, sql: string) => writeFile(join(directory, name), sql);
+
+test('runs files once, in order, over gaps, and ignores other files', async () => {
+  await write('0007_second.sql', 'INSERT INTO operator.trace VALUES (7)');
+  await write('0002_first.sql', 'CREATE TABLE operator.trace (n int); INSERT INTO operator.trace VALUES (2)');
+  await write('README.md', 'not SQL');
+  expect(await migrate(database.url, directory)).toEqual(['0002_first.sql', '0007_second.sql']);
+  expect(await migrate(database.url, directory)).toEqual([]);
+  await write('0005_late.sql', 'INSERT INTO operator.trace VALUES (5)');
+  expect(await migrate(database.url, directory)).toEqual(['0005_late.sql']);
+  const { rows } = await client.query('SELECT array_agg(n) AS trace FROM operator.trace');
+  expect(rows[0].trace).toEqual([2, 7, 5]);
+});
+
+test('a failing file leaves nothing of itself, names itself, and runs again once mended', async () => {
+  await write('0001_good.sql', 'CREATE TABLE operator.good ()');
+  await write('0002_bad.sql', 'CREATE TABLE operator.half (); SELECT 1 / 0');
+  await expect(migrate(database.url, directory)).rejects.toThrow('0002_bad.sql: division by zero');
+  const { rows } = await client.query(
+    "SELECT to_regclass('operator.good') AS good, to_regclass('operator.half') AS half",
+  );
+  expect(rows[0]).toEqual({ good: 'operator.good', half: null });
+  await write('0002_bad.sql', 'CREATE TABLE operator.half ()');
+  expect(await migrate(database.url, directory)).toEqual(['0002_bad.sql']);
+});
+
+test('two runners at once run each file once', async () => {
+  await write('0001_slow.sql', 'SELECT pg_sleep(0.3); CREATE TABLE operator.slow ()');
+  const runs = await Promise.all([migrate(database.url, directory), migrate(database.url, directory)]);
+  expect(runs.flat()).toEqual(['0001_slow.sql']);
+});
+
+test("the project's own migrations run on an empty database", async () => {
+  const names = await migrate(database.url);
+  expect(names.length).toBeGreaterThan(0);
+  expect(await migrate(database.url)).toEqual([]);
+});
