@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+import { ServiceError, type ServiceProcess, startService } from './service-process.ts';
+import { createTempFolder } from './temp-folder.ts';
+
+export interface AnvilOptions {
+  readonly chainId: number;
+  /** Seconds between blocks; without it every transaction is mined at once. */
+  readonly blockTimeSecs?: number;
+  /** A free one is taken when it is not given. */
+  readonly port?: number;
+  /** Further command-line arguments, as `--hardfork cancun`. */
+  readonly args?: readonly string[];
+}
+
+export interface Anvil extends ServiceProcess {
+  readonly url: string;
+  readonly port: number;
+}
+
+const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
+
+/**
+ * Starts a local EVM node on the loopback interface.
+ *
+ * @throws ServiceError when it does not come up
+ */
+export async function startAnvil({ chainId, blockTimeSecs, port = 0, args = [] }: AnvilOptions): Promise<Anvil> {
+  const command = anvilBinary();
+  // Old states go to disk: to a folder of ours, since anvil's own in the home folder survives a crash.
+  const cache = await createTempFolder('anvil');
+  const service = await startService({
+    name: `anvil (chain ${chainId})`,
+    command,
+    args: [
+      ...['--chain-id', String(chainId), '--host', '127.0.0.1', '--port', String(port), '--cache-path', cache.path],
+      ...(blockTimeSecs === undefined ? [] : ['--block-time', String(blockTimeSecs)]),
+      ...args,
+    ],
+    ready: LISTENING,
+    stopSignal: 'SIGINT',
+    afterEnd: cache.remove,
+  });
+  const listening = Number(LISTENING.exec(service.recentOutput())?.[1]);
+  return { ...service, port: listening, url: `http://127.0.0.1:${listening}` };
+}
+
+/** The native binary rather than npm's script, which would stand between us and the process to signal. */
+function anvilBinary(): string {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const shim = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'));
+  try {
+    return shim.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/bin/anvil`);
+  } catch (cause) {
+    const hint = 'run "npm ci" without --omit=optional';
+    throw new ServiceError(`no anvil binary for ${process.platform} ${process.arch}: ${hint}`, '', { cause });
+  }
+}

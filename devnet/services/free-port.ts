@@ -1,0 +1,18 @@
+import getPort from 'get-port';
+import { ServiceError } from './service-process.ts';
+
+const ATTEMPTS = 5;
+
+/**
+ * Calls `start` with a free port of the loopback interface, and again with another one when a third process took the
+ * port before the service bound it.
+ */
+export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(await getPort({ host: '127.0.0.1' }));
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.portTaken) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}

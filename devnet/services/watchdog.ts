@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** What a watchdog ends when this process is gone: a process group by the id of its leader, or a folder by its path. */
+export type Guarded = `group ${number}` | `folder ${string}`;
+
+const SCRIPT = fileURLToPath(new URL('watchdog.sh', import.meta.url));
+
+const guarded = new Set<Guarded>();
+let watchdog: ChildProcess | undefined;
+
+/**
+ * Has the entry ended when this process dies without releasing it, even by SIGKILL: a detached shell holds the other
+ * end of a pipe and acts when the pipe closes. One shell serves all entries of a process.
+ */
+export function guard(entry: Guarded): void {
+  guarded.add(entry);
+  tell(watchdog ? [`+${entry}`] : [...guarded].map((each) => `+${each}`));
+}
+
+/** Takes an entry that ended in an orderly way off the watchdog's list. */
+export function release(entry: Guarded): void {
+  if (guarded.delete(entry) && watchdog) tell([`-${entry}`]);
+}
+
+function tell(lines: readonly string[]): void {
+  watchdog ??= startWatchdog();
+  watchdog.stdin?.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+function startWatchdog(): ChildProcess {
+  const child = spawn('/bin/sh', [SCRIPT], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
+  const replace = () => {
+    if (watchdog !== child) return;
+    watchdog = undefined;
+    if (guarded.size > 0) tell([...guarded].map((each) => `+${each}`));
+  };
+  child.once('exit', replace);
+  child.once('error', (error) => {
+    throw new Error('the watchdog of local services could not be started', { cause: error });
+  });
+  // A write to a watchdog that was killed fails; its exit event then starts another with the whole list.
+  child.stdin?.on('error', replace);
+  child.unref();
+  return child;
+}

@@ -1,0 +1,26 @@
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startRedis } from '../../devnet/services/redis.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Superuser URL of the run's Postgres: take a database of your own with `createDatabase()`. */
+    postgresUrl: string;
+    /** URL of the run's Redis, database 0: take a database of your own with `createRedisDatabase()`. */
+    redisUrl: string;
+  }
+}
+
+/** Starts one Postgres and one Redis for the whole run; returns what stops them. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await startPostgres();
+  const redis = await startRedis().catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
+  project.provide('postgresUrl', postgres.url);
+  project.provide('redisUrl', redis.url);
+  return async () => {
+    await Promise.all([postgres.stop(), redis.stop()]);
+  };
+}

@@ -1,0 +1,31 @@
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { REDIS_DATABASES } from '../../devnet/services/redis.ts';
+
+export interface TestRedis {
+  readonly url: string;
+  /** Removes everything in it. */
+  readonly drop: () => Promise<void>;
+}
+
+/** An empty logical database of the run's Redis, for one test file. Database 0 holds the count of those given out. */
+export async function createRedisDatabase(): Promise<TestRedis> {
+  const number = await withClient(inject('redisUrl'), (client) => client.incr('harness-databases'));
+  if (number >= REDIS_DATABASES) throw new Error(`the run's Redis has no more than ${REDIS_DATABASES} databases`);
+  const url = `${inject('redisUrl')}/${number}`;
+  return {
+    url,
+    drop: async () => {
+      await withClient(url, (client) => client.flushdb());
+    },
+  };
+}
+
+async function withClient<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
+  const client = new Redis(url);
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
