@@ -17,6 +17,14 @@ export const settings = {
   /** Reads of the API go here when it is set. */
   DATABASE_REPLICA_URL: postgresUrl.optional(),
   REDIS_URL: redisUrl,
+  /** Start of the names of all queues and keys of quote updates in Redis. */
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9_-]+$/, 'has lowercase letters, digits, "-" and "_" only')
+    .default('pamm'),
+  /** Whether live quote updates of Ethereum chains are simulated in the background. */
+  PAMM_SIMULATION: z.enum(['on', 'off']).default('on'),
+  PAMM_AUDIT_RETENTION_DAYS: z.coerce.number().positive().default(30),
   PORT: z.coerce.number().int().min(0).max(65535),
   HOST: z.string().min(1).default('0.0.0.0'),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),

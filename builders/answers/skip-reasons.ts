@@ -1,0 +1,22 @@
+import type { Answer, Outcome } from './answer.ts';
+
+const SKIPPED = 'skipped: ';
+
+const skip = (reason: string): Answer => ({ accepted: false, error: `${SKIPPED}${reason}` });
+
+/** Every reason why the service does not submit an update to a builder. */
+export const skipped = {
+  noMaxTimestamp: skip('the request had no maxTimestamp'),
+  cancel: skip('the request was a cancel'),
+  superseded: skip('superseded by a newer quote before sending'),
+  older: skip('older than a quote already seen for this stream'),
+  duplicate: skip('this quote is already queued or being sent'),
+  queueFull: skip('the bundle queue is full'),
+  expired: skip('maxTimestamp passed while queued'),
+  backingOff: (ms: number): Answer => skip(`the endpoint is backing off for ${ms} ms more`),
+} as const;
+
+export function outcomeOf(answer: Answer): Outcome {
+  if (answer.accepted) return 'accepted';
+  return answer.error.startsWith(SKIPPED) ? 'skipped' : 'rejected';
+}

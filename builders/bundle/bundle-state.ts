@@ -1,0 +1,166 @@
+import type { Redis } from 'ioredis';
+import { type Answer, type AnswerMessage, decodeAnswer, encodeAnswer } from '../answers/answer.ts';
+import { skipped } from '../answers/skip-reasons.ts';
+import type { RedisKeys } from '../queue/redis-keys.ts';
+import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
+import {
+  deadlineMs,
+  decodeSubmission,
+  encodeSubmission,
+  quoteDigest,
+  type Submission,
+  type SubmissionMessage,
+} from '../quote-update.ts';
+
+/** Most pushes that wait per endpoint. */
+export const WAITING_LIMIT = 256;
+/** For this long after a cancel, live quotes of its uuid at or below its sequence number are ignored. */
+export const CANCEL_GUARD_MS = 30_000;
+export const SHORTEST_PAUSE_MS = 500;
+export const LONGEST_PAUSE_MS = 30_000;
+/** How long the newest push of a uuid is remembered after it was seen. */
+const NEWEST_KEPT_MS = 3_600_000;
+/** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
+const ACCEPTED_KEPT_MS = 600_000;
+
+const offer = loadScript('./offer.lua', import.meta.url);
+const cancel = loadScript('./cancel.lua', import.meta.url);
+const take = loadScript('./take.lua', import.meta.url);
+const settle = loadScript('./settle.lua', import.meta.url);
+
+/** What became of an arriving push. `removed` is the older push of the same uuid that it took out of the queue. */
+export type OfferResult = {
+  readonly verdict: 'queued' | Answer;
+  readonly removed?: Submission;
+};
+
+export type TakeResult =
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'busy'; readonly untilMs: number }
+  | { readonly kind: 'late' | 'expired' | 'send'; readonly submission: Submission };
+
+export type Outcome =
+  | { readonly kind: 'accepted' | 'rejected'; readonly answer: Answer }
+  | { readonly kind: 'failed'; readonly answer: Answer; readonly retryAfterMs?: number };
+
+/**
+ * The waiting pushes, cancels, results and pauses of one bundle endpoint, kept in Redis so that every API and worker
+ * process agrees on them. Each method is one atomic step. Times are Unix milliseconds of the caller's clock.
+ */
+export class BundleState {
+  readonly #redis: Redis;
+  readonly #keys: ReturnType<RedisKeys['bundle']>;
+  readonly #lease: string;
+
+  constructor(redis: Redis, keys: RedisKeys, endpointId: string) {
+    this.#redis = redis;
+    this.#keys = keys.bundle(endpointId);
+    this.#lease = keys.lease(endpointId);
+  }
+
+  /** Puts a live push with a `maxTimestamp` in the queue, or says why not. */
+  async offer(submission: Submission, maxTimestamp: bigint, nowMs: number): Promise<OfferResult> {
+    const { update } = submission;
+    const digest = quoteDigest(update);
+    const seq = sortableUint64(update.replacementSeqNumber);
+    const keys = this.#keys;
+    const reply = await offer(
+      this.#redis,
+      [
+        keys.order,
+        keys.waiting,
+        keys.inFlight,
+        keys.pause,
+        keys.newest(update.replacementUuid),
+        keys.cancels(update.replacementUuid),
+        keys.accepted(digest),
+        keys.places,
+      ],
+      [
+        nowMs,
+        update.replacementUuid,
+        `${sortableUint64(update.blockNumber)}|${seq}`,
+        seq,
+        digest,
+        `${maxTimestamp}000`,
+        deadlineMs(submission),
+        WAITING_LIMIT,
+        NEWEST_KEPT_MS,
+        JSON.stringify(encodeSubmission(submission)),
+      ],
+    );
+    const [verdict, removed, detail] = reply as [string, string, string];
+    return { verdict: toVerdict(verdict, detail), ...(removed ? { removed: parseSubmission(removed) } : {}) };
+  }
+
+  /** Notes a cancel. Returns the waiting push that it removed, if any. */
+  async cancel(submission: Submission, nowMs: number): Promise<Submission | undefined> {
+    const { blockNumber, replacementSeqNumber, replacementUuid } = submission.update;
+    const removed = await cancel(
+      this.#redis,
+      [this.#keys.order, this.#keys.waiting, this.#keys.cancels(replacementUuid)],
+      [nowMs, replacementUuid, sortableUint64(blockNumber), sortableUint64(replacementSeqNumber), CANCEL_GUARD_MS],
+    );
+    return removed ? parseSubmission(removed as string) : undefined;
+  }
+
+  /** Takes the next push; one of kind `send` is in flight until it is settled or its deadline passes. */
+  async take(fence: string, nowMs: number): Promise<TakeResult> {
+    const { order, waiting, inFlight } = this.#keys;
+    const reply = await take(this.#redis, [this.#lease, order, waiting, inFlight], [fence, nowMs]);
+    const [kind, detail = ''] = reply as [TakeResult['kind'], string?];
+    if (kind === 'fenced' || kind === 'empty') return { kind };
+    if (kind === 'busy') return { kind, untilMs: Number(detail) };
+    return { kind, submission: parseSubmission(detail) };
+  }
+
+  /** Ends the request in flight. Returns the pause that begins, 0 if none, and the waiting pushes that it skips. */
+  async settle(
+    submission: Submission,
+    outcome: Outcome,
+    nowMs: number,
+  ): Promise<{ pauseMs: number; skipped: Submission[] }> {
+    const keys = this.#keys;
+    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfterMs : undefined;
+    const reply = await settle(
+      this.#redis,
+      [keys.inFlight, keys.accepted(quoteDigest(submission.update)), keys.pause, keys.order, keys.waiting],
+      [
+        submission.id,
+        nowMs,
+        outcome.kind,
+        JSON.stringify(encodeAnswer(outcome.answer)),
+        ACCEPTED_KEPT_MS,
+        retryAfter ?? '',
+        SHORTEST_PAUSE_MS,
+        LONGEST_PAUSE_MS,
+      ],
+    );
+    const [pauseMs, ...payloads] = reply as [number, ...string[]];
+    return { pauseMs, skipped: payloads.map(parseSubmission) };
+  }
+}
+
+function toVerdict(verdict: string, detail: string): 'queued' | Answer {
+  switch (verdict) {
+    case 'queued':
+      return 'queued';
+    case 'accepted':
+      return decodeAnswer(JSON.parse(detail) as AnswerMessage);
+    case 'older':
+      return skipped.older;
+    case 'duplicate':
+      return skipped.duplicate;
+    case 'expired':
+      return skipped.expired;
+    case 'full':
+      return skipped.queueFull;
+    case 'pausing':
+      return skipped.backingOff(Number(detail));
+    default:
+      throw new Error(`offer.lua returned ${verdict}`);
+  }
+}
+
+const parseSubmission = (payload: string): Submission => decodeSubmission(JSON.parse(payload) as SubmissionMessage);

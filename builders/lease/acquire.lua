@@ -1,0 +1,21 @@
+-- Takes an endpoint that nobody holds.
+-- KEYS: 1 lease, 2 last fencing token, 3 time since which this Redis has had its data, microseconds
+-- ARGV: 1 lease duration, ms; 2 grace, ms; 3 '1' if this process has held the endpoint before
+-- Returns the fencing token, or nil.
+--
+-- A Redis that lost its data no longer knows what was sent. Processes that sent it still do, so for the grace they come
+-- first. Tokens follow the clock and thus keep growing across such a loss.
+if redis.call('EXISTS', KEYS[1]) == 1 then return nil end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local epoch = tonumber(redis.call('GET', KEYS[3]))
+if not epoch then
+  epoch = now
+  redis.call('SET', KEYS[3], string.format('%.0f', now))
+end
+if ARGV[3] ~= '1' and now - epoch < tonumber(ARGV[2]) * 1000 then return nil end
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+local token = string.format('%.0f', math.max(now, last + 1))
+redis.call('SET', KEYS[2], token)
+redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
+return token

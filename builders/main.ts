@@ -1,0 +1,95 @@
+import { Hono } from 'hono';
+import type { Redis } from 'ioredis';
+import { readEnvironment } from '../config/environment.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
+import { openDatabase } from '../db/connection.ts';
+import { registerHealth } from '../runtime/health.ts';
+import { type RunningServer, startServer } from '../runtime/http-server.ts';
+import { createLogger, type Logger } from '../runtime/logger.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { runMain } from '../runtime/run-main.ts';
+import { stopOnSignal } from '../runtime/shutdown.ts';
+import { AuditWriter } from './audit/audit-writer.ts';
+import { createBuildersMetrics } from './metrics.ts';
+import { RedisKeys } from './queue/redis-keys.ts';
+import { connectPatient } from './redis-connections.ts';
+import { startBuildersWorker } from './worker.ts';
+
+const HELP = `Usage: npm run builders
+
+Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each
+builder endpoint.
+
+Settings (environment):
+  CHAINS_CONFIG              the chains file
+  REDIS_URL                  Redis with an append-only file
+  DATABASE_URL               where the audit trail is kept
+  PORT                       serves /health, /ready and /metrics when set
+  QUEUE_PREFIX               start of all names in Redis (pamm)
+  PAMM_SIMULATION            on or off (on)
+  PAMM_AUDIT_RETENTION_DAYS  days that the audit trail is kept (30)
+  LOG_LEVEL                  silent to trace (info)
+  and the builders' keys, under the names that the chains file gives
+`;
+
+runMain(async () => {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const env = readEnvironment([
+    ...(['CHAINS_CONFIG', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL'] as const),
+    ...(['QUEUE_PREFIX', 'PAMM_SIMULATION', 'PAMM_AUDIT_RETENTION_DAYS'] as const),
+  ]);
+  const { chains } = loadChainsFile(env.CHAINS_CONFIG);
+  const logger = createLogger('builders', env.LOG_LEVEL);
+  const registry = createMetrics('builders');
+  const keys = new RedisKeys(env.QUEUE_PREFIX);
+  const redis = connectPatient(env.REDIS_URL, logger);
+  const auditRedis = connectPatient(env.REDIS_URL, logger);
+  const database = openDatabase(env.DATABASE_URL, logger, 2);
+
+  const worker = startBuildersWorker({
+    chains,
+    env: process.env,
+    redis,
+    keys,
+    simulate: env.PAMM_SIMULATION === 'on',
+    metrics: createBuildersMetrics(registry),
+    logger,
+  });
+  const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
+  const auditWriter = new AuditWriter({ redis: auditRedis, keys, database, retentionDays, logger });
+  const app = new Hono();
+  registerHealth(app, {
+    metrics: registry,
+    checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') },
+  });
+  const server = process.env.PORT ? await serve(app) : undefined;
+  void warnWithoutAppendOnlyFile(redis, logger);
+  logger.info('ready');
+
+  stopOnSignal(logger, [
+    ['deliveries', () => worker.stop()],
+    ['audit trail', () => auditWriter.stop()],
+    ['health server', async () => server?.stop(1_000)],
+    ['database', () => database.$client.end()],
+    ['Redis', async () => [redis, auditRedis].forEach((connection) => void connection.disconnect())],
+  ]);
+});
+
+function serve(app: Hono): Promise<RunningServer> {
+  const { HOST, PORT } = readEnvironment(['HOST', 'PORT']);
+  return startServer(app, HOST, PORT);
+}
+
+/** Order and cancels survive a crash of Redis only in its append-only file. */
+async function warnWithoutAppendOnlyFile(redis: Redis, logger: Logger): Promise<void> {
+  try {
+    const info = await redis.info('persistence');
+    if (!info.includes('aof_enabled:1'))
+      logger.warn('Redis keeps no append-only file: a crash of it forgets queued updates and cancels');
+  } catch (error) {
+    logger.warn({ err: error }, 'cannot see whether Redis keeps an append-only file');
+  }
+}

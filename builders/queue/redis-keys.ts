@@ -1,0 +1,30 @@
+/** Names of everything that quote updates keep in Redis, under one prefix. */
+export class RedisKeys {
+  /** Also the prefix of the BullMQ queues. */
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  lease = (endpointId: string) => `${this.prefix}:lease:${endpointId}`;
+  lastFence = (endpointId: string) => `${this.prefix}:fence:${endpointId}`;
+  epoch = () => `${this.prefix}:epoch`;
+  newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
+  answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;
+  audit = () => `${this.prefix}:audit`;
+
+  bundle(endpointId: string) {
+    const root = `${this.prefix}:bundle:${endpointId}`;
+    return {
+      order: `${root}:order`,
+      waiting: `${root}:waiting`,
+      inFlight: `${root}:in-flight`,
+      pause: `${root}:pause`,
+      places: `${root}:places`,
+      newest: (uuid: string) => `${root}:newest:${uuid}`,
+      cancels: (uuid: string) => `${root}:cancels:${uuid}`,
+      accepted: (digest: string) => `${root}:accepted:${digest}`,
+    };
+  }
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+
+export type Hex = `0x${string}`;
+
+/** A validated quote update. Hex is lowercase with 0x; integers that may exceed 2^53 are bigint. */
+export type QuoteUpdate = {
+  readonly chainId: number;
+  /** Raw signed transaction; `0x` means cancel. */
+  readonly tx: Hex;
+  readonly blockNumber: bigint;
+  /** 16 bytes. */
+  readonly replacementUuid: Hex;
+  readonly replacementSeqNumber: bigint;
+  readonly disableCrossRegionSharing: boolean;
+  /** Unix seconds. */
+  readonly maxTimestamp?: bigint;
+  readonly quoteAddress?: Hex;
+  readonly poolAddresses: readonly Hex[];
+  /** Each is token0 ++ token1, 40 bytes. */
+  readonly assetPairs: readonly Hex[];
+};
+
+/** One request on its way to the builders. Times are Unix milliseconds. */
+export type Submission = {
+  readonly id: string;
+  /** Channel of the API process that waits for the answers. */
+  readonly replyTo: string;
+  readonly arrivedAtMs: number;
+  readonly update: QuoteUpdate;
+};
+
+/** Time that a builder has to acknowledge, counted from the arrival of the request. */
+export const ACKNOWLEDGE_WITHIN_MS = 3_000;
+
+export const isCancel = (update: QuoteUpdate): boolean => update.tx === '0x';
+
+/** When the builders' time for a submission is over, Unix milliseconds. */
+export const deadlineMs = (submission: Submission): number => submission.arrivedAtMs + ACKNOWLEDGE_WITHIN_MS;
+
+/**
+ * What makes two updates the same for a bundle builder: transaction, block and expiry. Two updates under one sequence
+ * number that differ here are not copies of each other.
+ */
+export function quoteDigest(update: QuoteUpdate): string {
+  const content = `${update.tx}|${update.blockNumber}|${update.maxTimestamp ?? ''}`;
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** JSON form of a {@link Submission}: integers as decimal strings, so that no JSON parser on the way rounds them. */
+export type SubmissionMessage = Omit<Submission, 'update'> & {
+  readonly update: Omit<QuoteUpdate, 'blockNumber' | 'replacementSeqNumber' | 'maxTimestamp'> & {
+    readonly blockNumber: string;
+    readonly replacementSeqNumber: string;
+    readonly maxTimestamp?: string;
+  };
+};
+
+export function encodeSubmission(submission: Submission): SubmissionMessage {
+  const { maxTimestamp, ...update } = submission.update;
+  return {
+    ...submission,
+    update: {
+      ...update,
+      blockNumber: update.blockNumber.toString(),
+      replacementSeqNumber: update.replacementSeqNumber.toString(),
+      ...(maxTimestamp === undefined ? {} : { maxTimestamp: maxTimestamp.toString() }),
+    },
+  };
+}
+
+export function decodeSubmission(message: SubmissionMessage): Submission {
+  const { maxTimestamp, ...update } = message.update;
+  return {
+    ...message,
+    update: {
+      ...update,
+      blockNumber: BigInt(update.blockNumber),
+      replacementSeqNumber: BigInt(update.replacementSeqNumber),
+      ...(maxTimestamp === undefined ? {} : { maxTimestamp: BigInt(maxTimestamp) }),
+    },
+  };
+}

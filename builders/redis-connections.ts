@@ -1,0 +1,39 @@
+import { Redis } from 'ioredis';
+import type { Logger } from '../runtime/logger.ts';
+
+const RETRY_STEP_MS = 50;
+const LONGEST_RETRY_MS = 500;
+
+const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
+
+/** A connection whose commands fail at once while Redis is away; it reconnects in the background. For requests. */
+export function connectFailFast(url: string, logger: Logger): Redis {
+  return watch(
+    new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      retryStrategy,
+    }),
+    logger,
+  );
+}
+
+/** A connection whose commands wait until Redis is back. For workers and subscriptions. */
+export function connectPatient(url: string, logger: Logger): Redis {
+  return watch(new Redis(url, { maxRetriesPerRequest: null, retryStrategy }), logger);
+}
+
+/** Logs the first error of an outage and its end, not each failed attempt. */
+function watch(redis: Redis, logger: Logger): Redis {
+  let away = false;
+  redis.on('error', (error) => {
+    if (!away) logger.warn({ err: error }, 'Redis is away');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info('Redis is back');
+    away = false;
+  });
+  return redis;
+}
