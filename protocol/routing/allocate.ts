@@ -1,3 +1,4 @@
+import { minBigint } from '../fixed-point.ts';
 import type { Cluster } from './cluster.ts';
 import { foundAt, givenWithin } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
@@ -55,9 +56,9 @@ class ClusterFlow<P extends GraphPool> {
   take(most: bigint): bigint {
     const near = this.#near.head;
     const far = this.#far?.head;
-    const nearEnd = min(near.stepEnd, near.given + most);
+    const nearEnd = minBigint(near.stepEnd, near.given + most);
     const farEnd = far ? near.givenFor(far.room) : nearEnd;
-    const taken = near.advance(min(nearEnd, farEnd));
+    const taken = near.advance(minBigint(nearEnd, farEnd));
     // What is left of a far step may be too little for one unit of the near hop: the step counts as ended.
     far?.advance(far.given + taken.found, farEnd < nearEnd);
     this.#near.choose();
@@ -139,5 +140,3 @@ class HopCursor<P extends GraphPool> {
     return moved;
   }
 }
-
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

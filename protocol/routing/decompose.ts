@@ -1,3 +1,4 @@
+import { minBigint } from '../fixed-point.ts';
 import type { Usage } from './allocate.ts';
 import type { Cluster } from './cluster.ts';
 import { capacity, foundAt, givenWithin } from './fill-curve.ts';
@@ -33,12 +34,10 @@ function pour<P extends GraphPool>(near: Hop<P>, total: bigint, far: readonly Fa
   for (const target of far) {
     if (reached === total) break;
     const found = foundAt(near.curve, reached);
-    const end = min(total, givenWithin(near.curve, found + target.room));
+    const end = minBigint(total, givenWithin(near.curve, found + target.room));
     target.room -= foundAt(near.curve, end) - found;
     if (end > reached) shares.push({ path: { near, far: target.hop }, given: end - reached });
     reached = end;
   }
   return shares;
 }
-
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -70,8 +70,14 @@ export function givenWithin(curve: FillCurve, found: bigint): bigint {
   return start + inside;
 }
 
-/** Index of the bin that a given amount (1..capacity) ends in; an amount that ends at an edge ends in the bin before it. */
-export function binOf(curve: FillCurve, given: bigint): number {
+/** Index of the depth level that a given amount (1..capacity) ends in; one that ends at an edge ends in the bin before it. */
+export function levelAt(curve: FillCurve, given: bigint): number {
+  const level = curve.levels[binOf(curve, given)];
+  if (level === undefined) throw beyondDepth();
+  return level;
+}
+
+function binOf(curve: FillCurve, given: bigint): number {
   return firstIndex(curve.given, (sum) => sum >= given);
 }
 
@@ -89,10 +95,12 @@ function firstIndex(sums: readonly bigint[], test: (sum: bigint) => boolean): nu
 
 function at(sums: readonly bigint[], index: number): bigint {
   const sum = sums[index];
-  if (sum === undefined) throw new RangeError('amount beyond the depth of the side');
+  if (sum === undefined) throw beyondDepth();
   return sum;
 }
 
 function before(sums: readonly bigint[], index: number): bigint {
   return index === 0 ? 0n : at(sums, index - 1);
 }
+
+const beyondDepth = () => new RangeError('amount beyond the depth of the side');

@@ -56,10 +56,17 @@ function beats<P extends GraphPool>(split: PlanFill<P>, single: PlanFill<P>, ord
 
 /** Price impact at the far edge of the last bin that the fill reaches, in millionths. */
 export function hopImpactE6<P extends GraphPool>({ hop, level }: HopFill<P>): bigint {
-  return hop.side[level]?.priceImpactE6 ?? 0n;
+  const reached = hop.side[level];
+  if (!reached) throw new RangeError(`level ${level} is outside the side's depth`);
+  return reached.priceImpactE6;
 }
 
 /** The largest impact among a route's pools, in millionths. */
 export function routeImpactE6<P extends GraphPool>({ fills }: RouteFill<P>): bigint {
-  return fills.map(hopImpactE6).reduce((largest, impact) => (impact > largest ? impact : largest), 0n);
+  let largest = 0n;
+  for (const fill of fills) {
+    const impact = hopImpactE6(fill);
+    if (impact > largest) largest = impact;
+  }
+  return largest;
 }

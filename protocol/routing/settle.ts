@@ -1,4 +1,4 @@
-import { binOf, capacity, foundAt, type TradeType } from './fill-curve.ts';
+import { capacity, foundAt, levelAt, type TradeType } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
 import type { Hop, HopPath, PathShare } from './hop.ts';
 
@@ -53,7 +53,7 @@ function fill<P extends GraphPool>(used: Map<Hop<P>, bigint>, hop: Hop<P>, given
   const found = foundAt(hop.curve, end) - foundAt(hop.curve, start);
   if (found === 0n) return null;
   used.set(hop, end);
-  return { hop, given, found, level: hop.curve.levels[binOf(hop.curve, end)] ?? 0 };
+  return { hop, given, found, level: levelAt(hop.curve, end) };
 }
 
 /** Whether a result is better than another for the same order: more output, or less input. */

@@ -79,14 +79,14 @@ class SplitSearch<P extends GraphPool> {
     const shortlist = [...free].sort(byGivenDescending).slice(0, SHORTLIST);
     let chosen: readonly HopPath<P>[] = [this.#baseline];
     let best = this.#trySpread(chosen);
-    while (chosen.length < this.#limits.maxRoutes) {
-      const before = best;
+    for (let count = 1; count < this.#limits.maxRoutes; count++) {
+      const start = chosen;
       for (const { path } of shortlist) {
-        const paths: readonly HopPath<P>[] = [...chosen, path];
+        const paths = [...start, path];
         const plan = this.#trySpread(paths);
-        if (plan && this.better(plan, best) !== best) [best, chosen] = [plan, paths];
+        if (plan && this.better(plan, best) === plan) [best, chosen] = [plan, paths];
       }
-      if (best === before) break;
+      if (chosen === start) break;
     }
     return best;
   }
