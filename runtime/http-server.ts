@@ -20,6 +20,8 @@ const SERVER_OPTIONS = {
   maxHeaderSize: 16 * 1024,
 };
 
+const SWEEP_MS = 50;
+
 /**
  * Serves an app over HTTP.
  *
@@ -34,6 +36,9 @@ export async function startServer(app: Pick<Hono, 'fetch'>, host: string, port: 
 
 async function stopServer(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  // A connection that was busy at the call stays open after its answer: nobody else would close it.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearInterval(sweep);
   clearTimeout(cut);
 }

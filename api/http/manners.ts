@@ -32,5 +32,7 @@ function mountCaching(app: OpenAPIHono, path: string, directive: string): void {
 }
 
 function refuseLargeBody(): never {
-  throw new ApiError(413, { error: `Request body is larger than ${MAX_BODY_BYTES} bytes` });
+  // The rest of the body is not read, so the connection cannot serve another request.
+  const headers = { Connection: 'close' };
+  throw new ApiError(413, { error: `Request body is larger than ${MAX_BODY_BYTES} bytes` }, { headers });
 }

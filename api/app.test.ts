@@ -1,0 +1,192 @@
+import { createServer } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LimitsConfig } from '../config/limits-schema.ts';
+import { parseChainsFile } from '../config/load-chains.ts';
+import { type RunningServer, startServer } from '../runtime/http-server.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { createRedisDatabase, type TestRedis } from '../test/harness/redis.ts';
+import { createApp, type Resource } from './app.ts';
+import { registerChains } from './chains/chains.ts';
+
+const file = parseChainsFile(
+  {
+    chains: [8453, 1].map((chainId) => ({
+      chainId,
+      name: `chain-${chainId}`,
+      rpcUrls: ['http://127.0.0.1:1'],
+      blockTimeMs: 1000,
+      deployments: [],
+    })),
+  },
+  'test',
+);
+const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
+const limits = LimitsConfig.parse({
+  listing: { anonymous: { requests: 3, windowSecs: 60 }, keyed: { requests: 5, windowSecs: 60 } },
+});
+
+/** Routes that fail as real ones might. */
+const failing: Resource = (app) => {
+  app.get('/defect', () => {
+    throw new Error('secret at postgres://user:password@10.0.0.1');
+  });
+  app.post('/echo', async (c) => c.text(await c.req.text()));
+  app.get('/slow', async (c) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return c.text('finished');
+  });
+};
+
+function buildApp(redis: Redis) {
+  return createApp([(app) => registerChains(app, chains), failing], {
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    rateLimit: { limits, redis, trustedProxies: 1 },
+    metrics: createMetrics('test'),
+    logger: createLogger('test', 'silent'),
+  });
+}
+
+let redisDatabase: TestRedis;
+let redis: Redis;
+let server: RunningServer;
+let base: string;
+let clients = 0;
+
+/** Each caller is a client of its own unless it says otherwise. */
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${base}${path}`, { headers: { 'X-Forwarded-For': `10.1.0.${clients++}`, ...headers } });
+
+beforeAll(async () => {
+  redisDatabase = await createRedisDatabase();
+  redis = new Redis(redisDatabase.url);
+  server = await startServer(buildApp(redis), '127.0.0.1', 0);
+  base = `http://127.0.0.1:${server.port}`;
+});
+
+afterAll(async () => {
+  await server.stop(1_000);
+  redis.disconnect();
+  await redisDatabase.drop();
+});
+
+test('chains are a bare array in the order of the configuration', async () => {
+  const response = await get('/public/v1/chains');
+  expect(await response.json()).toEqual([
+    { chainId: 8453, name: 'chain-8453' },
+    { chainId: 1, name: 'chain-1' },
+  ]);
+});
+
+describe('keys', () => {
+  test.each(['Bearer bad', 'Bearer ', 'bad', 'Basic Zzpn', ''])('%j is refused on a public endpoint', async (value) => {
+    const response = await get('/public/v1/chains', { Authorization: value });
+    expect([response.status, await response.json()]).toEqual([401, { error: 'Invalid API key' }]);
+  });
+
+  test('a valid one is accepted', async () => {
+    expect((await get('/public/v1/chains', { Authorization: 'Bearer good' })).status).toBe(200);
+  });
+
+  test('a bad one is reported before anything else that is wrong', async () => {
+    expect((await get('/public/v1/evm/x/metadata', { Authorization: 'Bearer bad' })).status).toBe(401);
+  });
+});
+
+describe('limits', () => {
+  test('count down, then 429 with the wait in standard fields', async () => {
+    const as = { 'X-Forwarded-For': '10.9.9.9' };
+    const answers = [];
+    for (let i = 0; i < 4; i++) answers.push(await get('/public/v1/chains', as));
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429]);
+    expect(answers[0]?.headers.get('RateLimit')).toMatch(/^"listing";r=2;t=\d+$/);
+    expect(answers[0]?.headers.get('RateLimit-Policy')).toBe('"listing";q=3;w=60');
+    const refused = answers[3];
+    expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(refused?.headers.get('RateLimit')).toMatch(/r=0/);
+    expect(await refused?.json()).toEqual({ error: 'Too many requests' });
+    expect((await get('/public/v1/chains')).status).toBe(200);
+  });
+
+  test('a key has a count of its own, wherever it comes from', async () => {
+    const statuses = [];
+    await redis.flushdb();
+    for (let i = 0; i < 6; i++) {
+      statuses.push((await get('/public/v1/chains', { Authorization: 'Bearer good' })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test('go on in memory while Redis is away', async () => {
+    const gone = new Redis({ port: await closedPort(), enableOfflineQueue: false, retryStrategy: () => 50 });
+    gone.on('error', () => undefined); // Being away is the point.
+    const alone = await startServer(buildApp(gone), '127.0.0.1', 0);
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await fetch(`http://127.0.0.1:${alone.port}/public/v1/chains`)).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    await alone.stop(1_000);
+    gone.disconnect();
+  });
+});
+
+describe('manners', () => {
+  test('an unchanged listing is not sent again', async () => {
+    const first = await get('/public/v1/chains');
+    const tag = first.headers.get('ETag') ?? '';
+    expect(first.headers.get('Cache-Control')).toBe('public, max-age=300');
+    expect((await get('/public/v1/chains', { 'If-None-Match': tag })).status).toBe(304);
+  });
+
+  test('an error is never kept by a cache', async () => {
+    const response = await get('/public/v1/chains', { Authorization: 'Bearer bad' });
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+  });
+
+  test('a defect shows nothing of itself', async () => {
+    const response = await get('/defect');
+    expect([response.status, await response.json()]).toEqual([500, { error: 'Internal server error' }]);
+  });
+
+  test('a large body is refused', async () => {
+    const response = await fetch(`${base}/echo`, { method: 'POST', body: 'x'.repeat(300_000) });
+    expect(response.status).toBe(413);
+  });
+
+  test('any origin may read, and sees the fields that matter', async () => {
+    const response = await get('/public/v1/chains', { Origin: 'https://example.org' });
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(response.headers.get('Access-Control-Expose-Headers')).toContain('RateLimit');
+    expect(response.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('an unknown path is 404 in JSON', async () => {
+    const response = await get('/public/v2/chains');
+    expect([response.status, await response.json()]).toEqual([404, { error: 'Not found' }]);
+  });
+
+  test('the OpenAPI document and its page are served', async () => {
+    const document = (await (await get('/openapi.json')).json()) as { openapi: string; paths: object };
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toContain('/public/v1/chains');
+    expect((await get('/docs')).headers.get('content-type')).toContain('text/html');
+  });
+});
+
+test('a stop lets the request in flight finish', async () => {
+  const stopping = await startServer(buildApp(redis), '127.0.0.1', 0);
+  const answer = fetch(`http://127.0.0.1:${stopping.port}/slow`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const startedAt = Date.now();
+  await stopping.stop(10_000);
+  expect(await (await answer).text()).toBe('finished');
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
+});
+
+async function closedPort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
