@@ -2,7 +2,8 @@
 --
 -- The indexer publishes its tables as views of schema `live`, and drops and recreates them when a new index is complete.
 -- A view on them would forbid that, so each one here goes through a function whose body is text: Postgres records no
--- dependency, resolves the names at each call, and inlines the body, so that conditions reach the tables' indexes.
+-- dependency, resolves the names at each call, and inlines the body, so that conditions reach the tables' indexes. Units in
+-- the indexer's column names are spelled `_e_6` or `_x_64`; here they are `_e6` and `_x64`.
 
 CREATE SCHEMA IF NOT EXISTS live;
 CREATE SCHEMA read_model;
@@ -33,7 +34,7 @@ LANGUAGE sql STABLE AS $$
          p.token0_scale_multiplier, p.token1_scale_multiplier, p.lowest_bin, p.highest_bin,
          p.creator, p.created_block_number, p.created_timestamp, p.created_transaction_hash,
          p.admin, p.pending_admin, p.admin_fee_destination,
-         p.protocol_spread_fee_e6, p.admin_spread_fee_e6, p.protocol_notional_fee_e8, p.admin_notional_fee_e8,
+         p.protocol_spread_fee_e_6, p.admin_spread_fee_e_6, p.protocol_notional_fee_e_8, p.admin_notional_fee_e_8,
          p.price_provider, p.price_provider_since_block, p.price_provider_timelock_secs,
          p.pending_price_provider, p.pending_price_provider_block, p.pending_price_provider_execute_after
   FROM live.pool p
@@ -51,7 +52,7 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE AS $$
   SELECT s.chain_id, s.pool, s.pause_level, s.cur_bin_idx, s.cur_pos_in_bin,
-         s.cur_bin_dist_from_provided_price_e6, s.spread_fee_e6, s.notional_fee_e8,
+         s.cur_bin_dist_from_provided_price_e_6, s.spread_fee_e_6, s.notional_fee_e_8,
          s.total0_scaled, s.total1_scaled,
          div(s.total0_scaled, p.token0_scale_multiplier), div(s.total1_scaled, p.token1_scale_multiplier),
          s.notional_fee0_scaled, s.notional_fee1_scaled, s.balance0_raw, s.balance1_raw,
@@ -67,7 +68,7 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE AS $$
   SELECT chain_id, pool, bin_idx, token0_scaled, token1_scaled, total_shares,
-         length_e6, add_fee_buy_e6, add_fee_sell_e6, lower_dist_e6, block_number, block_timestamp
+         length_e_6, add_fee_buy_e_6, add_fee_sell_e_6, lower_dist_e_6, block_number, block_timestamp
   FROM live.pool_bin
 $$;
 
@@ -85,9 +86,9 @@ RETURNS TABLE (
   pending_timelock_secs numeric, pending_timelock_execute_after numeric
 )
 LANGUAGE sql STABLE AS $$
-  SELECT chain_id, address, pool, drawdown_e6, decay_per_second_e8, timelock_secs,
-         pending_drawdown_e6, pending_drawdown_execute_after,
-         pending_decay_per_second_e8, pending_decay_execute_after,
+  SELECT chain_id, address, pool, drawdown_e_6, decay_per_second_e_8, timelock_secs,
+         pending_drawdown_e_6, pending_drawdown_execute_after,
+         pending_decay_per_second_e_8, pending_decay_execute_after,
          pending_timelock_secs, pending_timelock_execute_after
   FROM live.stop_loss
 $$;
@@ -98,7 +99,7 @@ RETURNS TABLE (
   last_mid_price_block int8
 )
 LANGUAGE sql STABLE AS $$
-  SELECT chain_id, address, pool, max_change_per_block_e18, last_mid_price_x64, last_mid_price_block
+  SELECT chain_id, address, pool, max_change_per_block_e_18, last_mid_price_x_64, last_mid_price_block
   FROM live.price_velocity
 $$;
 

@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../test/harness/onchain-tables.ts';
+import { migrate } from './migrate.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+let views: readonly string[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await createOnchainTables(client);
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.views WHERE table_schema = 'read_model' ORDER BY 1",
+  );
+  views = rows.map(({ name }) => name);
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+test('every view answers, before and after the indexer moves to another schema', async () => {
+  expect(views).toContain('swap');
+  for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
+  await createOnchainTables(client, 'onchain_next');
+  await client.query(`INSERT INTO onchain_next.token VALUES (1, '0xaa', 'NEXT', null, 6, 1, 1)`);
+  const { rows } = await client.query('SELECT symbol FROM read_model.token');
+  expect(rows).toEqual([{ symbol: 'NEXT' }]);
+  await publishLiveViews(client);
+  for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
+});
+
+test('conditions reach the indexes of the tables under the views', async () => {
+  await client.query('SET enable_seqscan = off');
+  const plans = [
+    "SELECT * FROM read_model.swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
+    "SELECT * FROM read_model.pool WHERE chain_id = 1 AND address = '0xaa'",
+    "SELECT * FROM read_model.pool_state WHERE chain_id = 1 AND pool = '0xaa'",
+    "SELECT * FROM read_model.price_provider WHERE chain_id = 1 AND address = '0xaa'",
+  ];
+  for (const query of plans) {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${query}`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index Scan/);
+    expect(plan).not.toMatch(/Seq Scan|Function Scan/);
+  }
+  await client.query('RESET enable_seqscan');
+});
+
+test('the indexed block is read out of the checkpoint', async () => {
+  await setIndexedBlock(client, { chainId: 31337, number: 1234, timestamp: 1_790_000_000 });
+  const { rows } = await client.query('SELECT * FROM read_model.indexed_block');
+  expect(rows).toEqual([{ chain_id: '31337', block_number: '1234', block_timestamp: '1790000000' }]);
+});
+
+test('an analyst reads every view and no operator table, also after a switch', async () => {
+  await publishLiveViews(client);
+  await client.query('SET ROLE analyst');
+  try {
+    for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
+    await expect(client.query('SELECT * FROM operator.api_key')).rejects.toThrow('permission denied');
+    await expect(client.query('DELETE FROM live.swap')).rejects.toThrow('permission denied');
+  } finally {
+    await client.query('RESET ROLE');
+  }
+});

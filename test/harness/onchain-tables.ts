@@ -1,0 +1,66 @@
+import { is } from 'drizzle-orm';
+import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type pg from 'pg';
+import * as tables from '../../indexer/ponder.schema.ts';
+
+/** Where the tables are made: the indexer would name it `onchain_1`. */
+export const ONCHAIN_SCHEMA = 'onchain_test';
+
+/**
+ * Makes the indexer's tables, empty, and publishes them as the views of `live`, as the indexer does when it is complete.
+ * For tests that seed rows instead of running an indexer.
+ */
+export async function createOnchainTables(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
+  await client.query(`CREATE SCHEMA ${schema}`);
+  for (const table of onchainTables()) {
+    for (const statement of createStatements(table, schema)) await client.query(statement);
+  }
+  await client.query(`
+    CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8 NOT NULL,
+      safe_checkpoint varchar(75) NOT NULL, latest_checkpoint varchar(75) NOT NULL, finalized_checkpoint varchar(75) NOT NULL)`);
+  await publishLiveViews(client, schema);
+}
+
+/** Points the views of `live` at a schema the way the indexer's switch does: without CASCADE. */
+export async function publishLiveViews(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
+  const names = [...onchainTables().map((table) => getTableConfig(table).name), '_ponder_checkpoint'];
+  await client.query('CREATE SCHEMA IF NOT EXISTS live');
+  for (const name of names) {
+    await client.query(`DROP VIEW IF EXISTS live.${name}`);
+    await client.query(`CREATE VIEW live.${name} AS SELECT * FROM ${schema}.${name}`);
+  }
+}
+
+/** Says up to which block a chain is indexed, as the indexer does in its checkpoint. */
+export async function setIndexedBlock(
+  client: Pick<pg.Client, 'query'>,
+  block: { readonly chainId: number; readonly number: number; readonly timestamp: number },
+  schema = ONCHAIN_SCHEMA,
+): Promise<void> {
+  const digits = (value: number, width: number) => String(value).padStart(width, '0');
+  const place = `${'9'.repeat(16)}9${'9'.repeat(16)}`;
+  const checkpoint = `${digits(block.timestamp, 10)}${digits(block.chainId, 16)}${digits(block.number, 16)}${place}`;
+  await client.query(
+    `INSERT INTO ${schema}._ponder_checkpoint VALUES ($1, $2, $3, $3, $3)
+     ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = excluded.latest_checkpoint`,
+    [`chain-${block.chainId}`, block.chainId, checkpoint],
+  );
+}
+
+function onchainTables(): PgTable[] {
+  return Object.values(tables).filter((value): value is typeof value & PgTable => is(value, PgTable));
+}
+
+function createStatements(table: PgTable, schema: string): string[] {
+  const { name, columns, primaryKeys, indexes } = getTableConfig(table);
+  const definitions = columns.map(
+    (column) => `"${column.name}" ${column.getSQLType()}${column.notNull ? ' NOT NULL' : ''}`,
+  );
+  const keys = primaryKeys.map((key) => `PRIMARY KEY (${quoted(key.columns)})`);
+  const create = `CREATE TABLE ${schema}."${name}" (${[...definitions, ...keys].join(', ')})`;
+  return [create, ...indexes.map(({ config }) => `CREATE INDEX ON ${schema}."${name}" (${quoted(config.columns)})`)];
+}
+
+function quoted(columns: readonly unknown[]): string {
+  return columns.map((column) => `"${(column as PgColumn).name}"`).join(', ');
+}
