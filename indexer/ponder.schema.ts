@@ -1,4 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: Ponder takes all tables from one module.
+export { poolActivity } from './schema/activity.ts';
 export { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from './schema/extensions.ts';
 export { factory, factoryCollection } from './schema/factories.ts';
 export { binSwap, feeCollection, liquidityChange, liquidityChangeBin, swap } from './schema/pool-events.ts';

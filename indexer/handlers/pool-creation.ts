@@ -108,5 +108,7 @@ function initialState(place: LogPlace, creation: PoolCreation) {
     openSwap0Scaled: 0n,
     openSwap1Scaled: 0n,
     openSwapLpFeeScaled: 0n,
+    activityTimestamp: null,
+    lastSwapTransactionHash: null,
   };
 }

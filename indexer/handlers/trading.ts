@@ -1,9 +1,11 @@
 import type { Address } from 'viem';
 import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
+import { countFeeCollection, countLiquidityChange, countSwap } from '../reducers/activity.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
 import { addBinSwap, isZeroForOne, settleSwap } from '../reducers/swap.ts';
 import { binSwap, feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { poolBin, poolState, pool as poolTable } from '../schema/pools.ts';
+import { advanceActivity } from './activity.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 import { required } from './required.ts';
 
@@ -26,19 +28,27 @@ export async function recordBinSwap(
 }
 
 export async function recordSwap(
-  { db }: HandlerContext,
+  context: HandlerContext,
   place: LogPlace,
   pool: Address,
   event: Swapped,
 ): Promise<void> {
-  const { chainId } = place;
+  const { db } = context;
+  const { chainId, transactionHash } = place;
   const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
   const lowerDistE6 =
     event.curBin === state.curBinIdx
       ? state.curBinDistFromProvidedPriceE6
       : required(await db.find(poolBin, { chainId, pool, binIdx: event.curBin }), 'bin of pool', pool).lowerDistE6;
-  const settled = settleSwap(state, event, lowerDistE6);
-  await db.update(poolState, { chainId, pool }).set({ ...settled.state, ...stampOf(place) });
+  const { state: changes, fees } = settleSwap(state, event, lowerDistE6);
+  const newTransaction = state.lastSwapTransactionHash !== transactionHash;
+  await advanceActivity(context, place, state, (totals) => countSwap(totals, event, fees, newTransaction));
+  await db.update(poolState, { chainId, pool }).set({
+    ...changes,
+    ...stampOf(place),
+    activityTimestamp: place.blockTimestamp,
+    lastSwapTransactionHash: transactionHash,
+  });
   await db.insert(swap).values({
     ...place,
     pool,
@@ -48,58 +58,75 @@ export async function recordSwap(
     exactInput: event.exactInput,
     amount0Raw: event.amount0Delta,
     amount1Raw: event.amount1Delta,
-    ...settled.fees,
+    lpFeeScaled: fees.lpFeeScaled,
+    protocolFeeScaled: fees.protocolFeeScaled,
+    notionalFeeScaled: fees.notionalFee0Scaled + fees.notionalFee1Scaled,
     curBinIdx: event.curBin,
     curPosInBin: event.posInBin,
   });
 }
 
 export async function recordLiquidityChange(
-  { db }: HandlerContext,
+  context: HandlerContext,
   place: LogPlace,
   pool: Address,
   event: LiquidityChanged,
 ): Promise<void> {
+  const { db } = context;
   const { chainId } = place;
-  const stamp = stampOf(place);
+  const { direction, provider, salt, changes } = event;
   const sums = sumLiquidityChange(event, required(await db.find(poolTable, { chainId, address: pool }), 'pool', pool));
-  for (const { bin: binIdx, delta0Scaled, delta1Scaled, sharesDelta } of event.changes) {
-    await db.update(poolBin, { chainId, pool, binIdx }).set((bin) => ({
-      token0Scaled: bin.token0Scaled + delta0Scaled,
-      token1Scaled: bin.token1Scaled + delta1Scaled,
-      totalShares: bin.totalShares + sharesDelta,
-      ...stamp,
-    }));
-  }
-  await db.update(poolState, { chainId, pool }).set((state) => ({
+  await moveBins(context, place, pool, changes);
+  const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
+  await advanceActivity(context, place, state, (totals) => countLiquidityChange(totals, direction, sums));
+  await db.update(poolState, { chainId, pool }).set({
     total0Scaled: state.total0Scaled + sums.delta0Scaled,
     total1Scaled: state.total1Scaled + sums.delta1Scaled,
     balance0Raw: state.balance0Raw + sums.amount0Raw,
     balance1Raw: state.balance1Raw + sums.amount1Raw,
-    ...stamp,
-  }));
-  const { direction, provider, salt } = event;
+    activityTimestamp: place.blockTimestamp,
+    ...stampOf(place),
+  });
   await db.insert(liquidityChange).values({ ...place, pool, direction, provider, salt, ...sums });
-  const rows = event.changes.map(({ bin: binIdx, ...deltas }) => ({ ...place, pool, binIdx, ...deltas }));
+  const rows = changes.map(({ bin: binIdx, ...deltas }) => ({ ...place, pool, binIdx, ...deltas }));
   if (rows.length > 0) await db.insert(liquidityChangeBin).values(rows);
+}
+
+async function moveBins(
+  { db }: HandlerContext,
+  place: LogPlace,
+  pool: Address,
+  changes: LiquidityChanged['changes'],
+): Promise<void> {
+  for (const { bin: binIdx, delta0Scaled, delta1Scaled, sharesDelta } of changes) {
+    await db.update(poolBin, { chainId: place.chainId, pool, binIdx }).set((bin) => ({
+      token0Scaled: bin.token0Scaled + delta0Scaled,
+      token1Scaled: bin.token1Scaled + delta1Scaled,
+      totalShares: bin.totalShares + sharesDelta,
+      ...stampOf(place),
+    }));
+  }
 }
 
 /** Fees leave the pool: what had accrued of the notional fee is paid out with the rest. */
 export async function recordFeeCollection(
-  { db }: HandlerContext,
+  context: HandlerContext,
   place: LogPlace,
   pool: Address,
   event: FeesCollected,
 ): Promise<void> {
-  const amount0 = event.amount0ToProtocol + event.amount0ToAdmin;
-  const amount1 = event.amount1ToProtocol + event.amount1ToAdmin;
-  await db.update(poolState, { chainId: place.chainId, pool }).set((state) => ({
+  const { db } = context;
+  const key = { chainId: place.chainId, pool };
+  const state = required(await db.find(poolState, key), 'state of pool', pool);
+  await advanceActivity(context, place, state, (totals) => countFeeCollection(totals, event));
+  await db.update(poolState, key).set({
     notionalFee0Scaled: 0n,
     notionalFee1Scaled: 0n,
-    balance0Raw: state.balance0Raw - amount0,
-    balance1Raw: state.balance1Raw - amount1,
+    balance0Raw: state.balance0Raw - event.amount0ToProtocol - event.amount0ToAdmin,
+    balance1Raw: state.balance1Raw - event.amount1ToProtocol - event.amount1ToAdmin,
+    activityTimestamp: place.blockTimestamp,
     ...stampOf(place),
-  }));
+  });
   await db.insert(feeCollection).values({
     ...place,
     pool,

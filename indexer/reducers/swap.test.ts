@@ -23,6 +23,8 @@ const idle: PoolStateRow = {
   openSwap0Scaled: 0n,
   openSwap1Scaled: 0n,
   openSwapLpFeeScaled: 0n,
+  activityTimestamp: null,
+  lastSwapTransactionHash: null,
   blockNumber: 1,
   blockTimestamp: 1,
 };
@@ -80,7 +82,7 @@ test.each([
   const bins = deltas.map(([d0, d1], index) => binSwap(index, d0, d1, index === 0 ? lpFee : 0n));
   const { state, fees } = replay(bins, swapped({ exactInput }));
   expect([state.notionalFee0Scaled - 7n, state.notionalFee1Scaled - 11n]).toEqual([fee0, fee1]);
-  expect(fees.notionalFeeScaled).toBe(fee0 + fee1);
+  expect([fees.notionalFee0Scaled, fees.notionalFee1Scaled]).toEqual([fee0, fee1]);
 });
 
 test('a swap moves totals, balances and cursor, and leaves nothing open', () => {
@@ -99,7 +101,13 @@ test('a swap moves totals, balances and cursor, and leaves nothing open', () => 
     openSwap1Scaled: 0n,
     openSwapLpFeeScaled: 0n,
   });
-  expect(fees).toEqual({ lpFeeScaled: 6n, protocolFeeScaled: 3n, notionalFeeScaled: 0n });
+  expect(fees).toEqual({
+    zeroForOne: true,
+    lpFeeScaled: 6n,
+    protocolFeeScaled: 3n,
+    notionalFee0Scaled: 0n,
+    notionalFee1Scaled: 0n,
+  });
 });
 
 test('the fee is the largest integer not above its share, on one side only, and swaps do not disturb each other', () => {
@@ -119,11 +127,12 @@ test('the fee is the largest integer not above its share, on one side only, and 
         const once = replay(bins, swapped({ exactInput }), start);
         const twice = replay(bins, swapped({ exactInput }), once.state);
         const base = parts.reduce((sum, part) => sum + (exactInput ? part.output : part.input), 0n);
-        const rest = base * BigInt(notionalFeeE8) - once.fees.notionalFeeScaled * 100_000_000n;
+        const fee = once.fees.notionalFee0Scaled + once.fees.notionalFee1Scaled;
+        const rest = base * BigInt(notionalFeeE8) - fee * 100_000_000n;
         expect(rest >= 0n && rest < 100_000_000n).toBe(true);
         const paidIn0 = zeroForOne !== exactInput;
-        expect(once.state.notionalFee0Scaled - 7n).toBe(paidIn0 ? once.fees.notionalFeeScaled : 0n);
-        expect(once.state.notionalFee1Scaled - 11n).toBe(paidIn0 ? 0n : once.fees.notionalFeeScaled);
+        expect(once.state.notionalFee0Scaled - 7n).toBe(paidIn0 ? fee : 0n);
+        expect(once.state.notionalFee1Scaled - 11n).toBe(paidIn0 ? 0n : fee);
         expect(twice.fees).toEqual(once.fees);
         expect(twice.state.total0Scaled - once.state.total0Scaled).toBe(once.state.total0Scaled - start.total0Scaled);
       },

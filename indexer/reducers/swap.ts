@@ -15,11 +15,14 @@ export function addBinSwap(state: PoolStateRow, { delta0Scaled, delta1Scaled, lp
   } satisfies Partial<PoolStateRow>;
 }
 
-/** What a swap left to whom, scaled: bin fees in the input token, the notional fee in `notionalFeeToken`. */
+/** What a swap cost its trader, scaled: bin fees in the input token, the notional fee in one of the two. */
 export interface SwapFees {
+  /** True when token0 was the input. */
+  readonly zeroForOne: boolean;
   readonly lpFeeScaled: bigint;
   readonly protocolFeeScaled: bigint;
-  readonly notionalFeeScaled: bigint;
+  readonly notionalFee0Scaled: bigint;
+  readonly notionalFee1Scaled: bigint;
 }
 
 /**
@@ -47,9 +50,11 @@ export function settleSwap(
       openSwapLpFeeScaled: 0n,
     },
     fees: {
+      zeroForOne: state.openSwap0Scaled > 0n,
       lpFeeScaled: state.openSwapLpFeeScaled,
       protocolFeeScaled: event.protocolFeeScaled,
-      notionalFeeScaled: notional.fee0Scaled + notional.fee1Scaled,
+      notionalFee0Scaled: notional.fee0Scaled,
+      notionalFee1Scaled: notional.fee1Scaled,
     },
   };
 }

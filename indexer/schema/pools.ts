@@ -117,6 +117,9 @@ export const poolState = onchainTable(
     openSwap0Scaled: bigint().notNull(),
     openSwap1Scaled: bigint().notNull(),
     openSwapLpFeeScaled: bigint().notNull(),
+    /** Key of the pool's newest row of `pool_activity`. */
+    activityTimestamp: int8({ mode: 'number' }),
+    lastSwapTransactionHash: hex(),
     ...stamp(),
   },
   (table) => ({

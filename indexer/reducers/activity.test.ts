@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FeesCollected, Swapped } from '../../protocol/pool-events.ts';
+import { countFeeCollection, countLiquidityChange, countSwap, NO_ACTIVITY } from './activity.ts';
+import type { SwapFees } from './swap.ts';
+
+const address = '0x00000000000000000000000000000000000000aa';
+
+const swapped = (amount0Delta: bigint, amount1Delta: bigint): Swapped => ({
+  kind: 'swapped',
+  sender: address,
+  recipient: address,
+  exactInput: true,
+  amount0Delta,
+  amount1Delta,
+  curBin: 0,
+  posInBin: 0n,
+  protocolFeeScaled: 0n,
+});
+
+const fees = (changes: Partial<SwapFees>): SwapFees => ({
+  zeroForOne: true,
+  lpFeeScaled: 0n,
+  protocolFeeScaled: 0n,
+  notionalFee0Scaled: 0n,
+  notionalFee1Scaled: 0n,
+  ...changes,
+});
+
+test('a swap counts on the side of its input and of its output', () => {
+  const paid = fees({ lpFeeScaled: 5n, protocolFeeScaled: 3n, notionalFee1Scaled: 2n });
+  expect(countSwap(NO_ACTIVITY, swapped(100n, -90n), paid, true)).toEqual({
+    ...NO_ACTIVITY,
+    swapCount: 1,
+    swapTxCount: 1,
+    transferCount: 2,
+    swapIn0Raw: 100n,
+    swapOut1Raw: 90n,
+    lpFee0Scaled: 5n,
+    protocolFee0Scaled: 3n,
+    notionalFee1Scaled: 2n,
+  });
+  const other = fees({ zeroForOne: false, lpFeeScaled: 5n, protocolFeeScaled: 3n, notionalFee0Scaled: 2n });
+  expect(countSwap(NO_ACTIVITY, swapped(-100n, 90n), other, true)).toEqual({
+    ...NO_ACTIVITY,
+    swapCount: 1,
+    swapTxCount: 1,
+    transferCount: 2,
+    swapIn1Raw: 90n,
+    swapOut0Raw: 100n,
+    lpFee1Scaled: 5n,
+    protocolFee1Scaled: 3n,
+    notionalFee0Scaled: 2n,
+  });
+});
+
+test('a second swap of one transaction is a swap but no transaction', () => {
+  const first = countSwap(NO_ACTIVITY, swapped(1n, -1n), fees({}), true);
+  const second = countSwap(first, swapped(1n, 0n), fees({}), false);
+  expect(second).toMatchObject({ swapCount: 2, swapTxCount: 1, transferCount: 3, swapIn0Raw: 2n, swapOut1Raw: 1n });
+});
+
+test('a swap that moved nothing is a swap without transfers', () => {
+  const totals = countSwap(NO_ACTIVITY, swapped(0n, 0n), fees({}), true);
+  expect(totals).toEqual({ ...NO_ACTIVITY, swapCount: 1, swapTxCount: 1 });
+});
+
+test('liquidity counts by direction; an amount that rounds to nothing is no transfer', () => {
+  const added = { delta0Scaled: 9n, delta1Scaled: 0n, amount0Raw: 9n, amount1Raw: 0n };
+  const removed = { delta0Scaled: -4n, delta1Scaled: -3n, amount0Raw: -4n, amount1Raw: 0n };
+  const totals = countLiquidityChange(countLiquidityChange(NO_ACTIVITY, 'added', added), 'removed', removed);
+  expect(totals).toEqual({
+    ...NO_ACTIVITY,
+    liquidityAddCount: 1,
+    liquidityRemoveCount: 1,
+    transferCount: 2,
+    liquidityIn0Raw: 9n,
+    liquidityOut0Raw: 4n,
+  });
+});
+
+test('a fee collection counts what went to protocol and admin together, each as a transfer', () => {
+  const event: FeesCollected = {
+    kind: 'feesCollected',
+    amount0ToProtocol: 1n,
+    amount1ToProtocol: 0n,
+    amount0ToAdmin: 2n,
+    amount1ToAdmin: 4n,
+  };
+  const totals = countFeeCollection(NO_ACTIVITY, event);
+  expect(totals).toEqual({ ...NO_ACTIVITY, transferCount: 3, feesCollected0Raw: 3n, feesCollected1Raw: 4n });
+});
+
+test('the difference of two totals is what came between them', () => {
+  const amounts = fc.tuple(fc.bigInt({ min: -50n, max: 50n }), fc.bigInt({ min: -50n, max: 50n }));
+  fc.assert(
+    fc.property(fc.array(amounts), fc.array(amounts), (before, between) => {
+      const play = (start: typeof NO_ACTIVITY, swaps: readonly (readonly [bigint, bigint])[]) => {
+        let totals = start;
+        for (const [a, b] of swaps) totals = countSwap(totals, swapped(a, b), fees({}), true);
+        return totals;
+      };
+      const from = play(NO_ACTIVITY, before);
+      const to = play(from, between);
+      const alone = play(NO_ACTIVITY, between);
+      expect(to.swapIn0Raw - from.swapIn0Raw).toBe(alone.swapIn0Raw);
+      expect(to.swapOut1Raw - from.swapOut1Raw).toBe(alone.swapOut1Raw);
+      expect(to.transferCount - from.transferCount).toBe(alone.transferCount);
+      expect(to.swapIn0Raw - to.swapOut0Raw).toBe([...before, ...between].reduce((sum, [a]) => sum + a, 0n));
+    }),
+  );
+});
