@@ -36,11 +36,10 @@ function startWatchdog(): ChildProcess {
     if (guarded.size > 0) tell([...guarded].map((each) => `+${each}`));
   };
   child.once('exit', replace);
-  child.once('error', (error) => {
-    throw new Error('the watchdog of local services could not be started', { cause: error });
-  });
+  child.once('error', replace);
   // A write to a watchdog that was killed fails; its exit event then starts another with the whole list.
   child.stdin?.on('error', replace);
   child.unref();
+  if (child.pid === undefined) throw new Error('no /bin/sh to watch over local services');
   return child;
 }

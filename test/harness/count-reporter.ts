@@ -1,13 +1,13 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-export interface Counts {
+interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
 /** A run in one line: `12 passed, 0 failed`, with `, 3 skipped` when there are some. */
-export function formatCounts({ passed, failed, skipped }: Counts): string {
+function formatCounts({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 

