@@ -1,8 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../runtime/logger.ts';
-import { authenticate, type VerifyKey } from './auth/authenticate.ts';
+import { authenticate, requireKey, type VerifyKey } from './auth/authenticate.ts';
 import { ApiError, internalError, sendError } from './errors.ts';
+import { noteArrival } from './http/arrival.ts';
 import { mountManners } from './http/manners.ts';
 import { mountLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
@@ -22,9 +23,11 @@ export type AppDeps = {
 export function createApp(resources: readonly Resource[], deps: AppDeps): OpenAPIHono {
   const app = new OpenAPIHono();
   handleErrors(app, deps.logger);
+  app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
   mountManners(app);
   app.use('/public/*', authenticate(deps.verifyKey));
+  app.use('/public/v1/evm/:chain_id/pamm-quote', requireKey);
   mountLimits(app, deps.rateLimit);
   for (const register of resources) register(app);
   registerReference(app);

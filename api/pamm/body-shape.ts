@@ -1,0 +1,79 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { firstIssue } from '../../config/load-chains.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { ApiError } from '../errors.ts';
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** A JSON integer from 0 to 2^64 - 1: the parser gives one above 2^53 - 1 as a bigint. */
+const uint64 = (description: string) =>
+  z
+    .custom<number | bigint>(isUint64, 'must be an integer from 0 to 2^64 - 1')
+    .transform(BigInt)
+    .openapi({ type: 'integer', format: 'uint64', description });
+
+function isUint64(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
+  return typeof value === 'bigint' && value >= 0n && value <= MAX_UINT64;
+}
+
+const hex = (description: string) => z.string('must be a hex string').openapi({ description });
+
+/** The body of a quote update on either kind of chain. Unknown fields are dropped. */
+export const CommonBody = z.object({
+  tx: hex('Signed quote-update transaction for the chain of the path; 0x means cancel'),
+  blockNumber: uint64('Block for which the quote is valid; on BSC the final valid block'),
+  replacementUuid: hex('Quote identifier, 16 bytes'),
+  replacementSeqNumber: uint64('Above 0; increases with each update of the same replacementUuid'),
+  disableCrossRegionSharing: z
+    .boolean('must be true or false')
+    .nullish()
+    .openapi({ description: 'Stops the builder sharing the quote across regions' }),
+  responseTimeoutMs: uint64(
+    'How long to wait for builders, ms from arrival; can only lower the default of 500',
+  ).nullish(),
+  maxTimestamp: uint64('Quote expiry, Unix seconds; BSC only, needed by the bundle builder').nullish(),
+});
+
+/** Ethereum builders match quotes to trades by the last three fields; on BSC they are not even looked at. */
+export const EthereumBody = CommonBody.extend({
+  quoteAddress: hex('Address a taker touches to trigger the quote').nullish(),
+  poolAddresses: z.array(hex('Pool covered'), 'must be an array of hex strings').nullish(),
+  assetPairs: z.array(hex('Two addresses joined, 40 bytes'), 'must be an array of hex strings').nullish(),
+});
+
+export type QuoteBody = z.output<typeof CommonBody> & Partial<z.output<typeof EthereumBody>>;
+
+const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
+
+/**
+ * Reads the body of a quote update, integers kept exact. Failures are plain text.
+ *
+ * @throws ApiError 415 without `Content-Type: application/json`, 400 for malformed JSON, 422 for a missing field or one
+ *   of the wrong type
+ */
+export async function readQuoteBody(c: Context, kind: 'ethereum' | 'bsc'): Promise<QuoteBody> {
+  if (!JSON_MEDIA_TYPE.test(c.req.header('Content-Type') ?? '')) {
+    throw new ApiError(415, 'Expected request with `Content-Type: application/json`');
+  }
+  const value = parse(await c.req.text());
+  const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(value);
+  if (!parsed.success) throw new ApiError(422, `Invalid request body: ${describe(parsed.error, value)}`);
+  return parsed.data;
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new ApiError(400, `Invalid request body: ${text === '' ? 'the body is empty' : 'not JSON'}`);
+  }
+}
+
+/** The first problem, told apart whether the field is missing or of the wrong type. */
+function describe(error: z.ZodError, value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
+  const [field] = error.issues[0]?.path ?? [];
+  return field !== undefined && !Object.hasOwn(value, field) ? `missing field ${String(field)}` : firstIssue(error);
+}

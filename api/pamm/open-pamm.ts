@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { AnswerInbox } from '../../builders/answers/answer-inbox.ts';
+import { QuoteDispatcher } from '../../builders/dispatcher.ts';
+import { chainEndpoints } from '../../builders/endpoints.ts';
+import type { BuildersMetrics } from '../../builders/metrics.ts';
+import { RedisKeys } from '../../builders/queue/redis-keys.ts';
+import { connectFailFast, connectPatient } from '../../builders/redis-connections.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Resource } from '../app.ts';
+import type { ServedChains } from '../request.ts';
+import { registerPammQuote } from './pamm-quote.ts';
+
+/** How often jobs that no worker took are removed. */
+const SWEEP_EVERY_MS = 5_000;
+
+export type PammOptions = {
+  readonly chains: ServedChains;
+  /** Where the builders' keys are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly redisUrl: string;
+  /** `QUEUE_PREFIX`. */
+  readonly queuePrefix: string;
+  /** `PAMM_SIMULATION`. */
+  readonly simulate: boolean;
+  readonly metrics: BuildersMetrics;
+  readonly logger: Logger;
+};
+
+export type Pamm = {
+  readonly resource: Resource;
+  /** To be called once no request is in flight any more. */
+  close(): Promise<void>;
+};
+
+/** The quote-update endpoint with connections of its own: one that fails fast, and one that hears the answers. */
+export function openPamm(options: PammOptions): Pamm {
+  const { chains, env, redisUrl, queuePrefix, simulate, metrics, logger } = options;
+  const keys = new RedisKeys(queuePrefix);
+  const redis = connectFailFast(redisUrl, logger);
+  const subscriber = connectPatient(redisUrl, logger);
+  const replyTo = keys.answers(randomUUID());
+  const inbox = new AnswerInbox(subscriber, replyTo, logger);
+  const dispatcher = new QuoteDispatcher({ redis, keys, inbox, replyTo, simulate, metrics, logger });
+  const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
+
+  const all = [...endpoints.values()].flat();
+  const sweeper = setInterval(() => {
+    if (redis.status !== 'ready') return;
+    dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
+  }, SWEEP_EVERY_MS);
+
+  return {
+    resource: (app) => {
+      const submit: QuoteDispatcher['submit'] = (...args) => dispatcher.submit(...args);
+      registerPammQuote(app, { chains, endpoints, submit });
+    },
+    async close() {
+      clearInterval(sweeper);
+      await dispatcher.close();
+      redis.disconnect();
+      subscriber.disconnect();
+    },
+  };
+}

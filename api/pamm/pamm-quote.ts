@@ -1,0 +1,116 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { type ProviderResult, QueuesUnavailableError } from '../../builders/dispatcher.ts';
+import type { Endpoint } from '../../builders/endpoints.ts';
+import type { QuoteUpdate } from '../../builders/quote-update.ts';
+import type { PammConfig } from '../../config/chains-schema.ts';
+import { stringifyJson } from '../../runtime/json.ts';
+import { badRequest, unavailable } from '../errors.ts';
+import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
+import { EthereumBody, type QuoteBody, readQuoteBody } from './body-shape.ts';
+import { toQuoteUpdate } from './quote-values.ts';
+
+/** Longest wait for builders, from arrival. */
+const RESPONSE_TIMEOUT_MS = 500;
+/** Kept of it for writing the response. */
+const RESPONSE_MARGIN_MS = 15;
+/** Chains of the contract: without usable builders they are out of service, where others are simply not propAMM chains. */
+const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
+  [1, 'ethereum'],
+  [56, 'bsc'],
+]);
+
+/** Queues an update for the given builders and collects what they say; see `QuoteDispatcher.submit`. */
+export type SubmitUpdate = (
+  update: QuoteUpdate,
+  endpoints: readonly Endpoint[],
+  times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
+) => Promise<ProviderResult[]>;
+
+export type PammDeps = {
+  readonly chains: ServedChains;
+  /** Usable builder endpoints by chain. */
+  readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
+  readonly submit: SubmitUpdate;
+};
+
+const Provider = z.object({
+  provider: z.string().openapi({ example: 'titan:wss://eu.rpc.titanbuilder.xyz/ws/sendquoteupdate' }),
+  accepted: z.boolean(),
+  timestampNs: z.int().optional().openapi({ format: 'uint64', description: 'Acknowledgement time, Unix nanoseconds' }),
+  bundleHash: z.string().optional(),
+  pending: z.literal(true).optional().openapi({ description: 'No answer by the deadline' }),
+  error: z.string().optional().openapi({ description: 'A text that starts with "skipped:" was not submitted' }),
+});
+
+export const PammQuoteResponse = z
+  .object({ accepted: z.boolean(), providers: z.array(Provider) })
+  .openapi('PammQuoteResponse');
+
+const route = createRoute({
+  operationId: 'submitQuoteUpdate',
+  method: 'post',
+  path: '/public/v1/evm/{chain_id}/pamm-quote',
+  summary: 'Submit a signed quote update to block builders',
+  description: 'Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`.',
+  request: {
+    params: z.object({ chain_id: z.string().openapi({ example: '1' }) }),
+    body: { required: true, content: { 'application/json': { schema: EthereumBody.openapi('PammQuoteBody') } } },
+  },
+  responses: {
+    200: {
+      description: 'What each builder said by the deadline',
+      content: { 'application/json': { schema: PammQuoteResponse } },
+    },
+  },
+});
+
+/** `POST /public/v1/evm/{chain_id}/pamm-quote`. The app has refused callers without a key by then. */
+export function registerPammQuote(app: OpenAPIHono, deps: PammDeps): void {
+  app.openAPIRegistry.registerPath(route);
+  app.post(route.getRoutingPath(), (c) => submitQuote(c, deps));
+}
+
+async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
+  const arrivedAtMs = c.get('arrivedAtMs');
+  const chain = pammChain(deps.chains, chainIdParam(c));
+  const body = await readQuoteBody(c, chain.kind);
+  const update = await toQuoteUpdate(body, chain, Date.now());
+  const endpoints = deps.endpoints.get(chain.chainId) ?? [];
+  if (endpoints.length === 0) throw unavailable();
+  const results = await submit(deps, update, endpoints, {
+    arrivedAtMs,
+    waitUntilMs: arrivedAtMs + waitMs(body),
+    queueUntilMs: arrivedAtMs + RESPONSE_TIMEOUT_MS - RESPONSE_MARGIN_MS,
+  });
+  return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
+}
+
+/** The chain of the path, if updates can be sent for it. @throws ApiError 404 or 400 */
+function pammChain(chains: ServedChains, chainIdText: string): { chainId: number; kind: PammConfig['kind'] } {
+  const chain = servedChain(chains, chainIdText);
+  const kind = chain.pamm?.kind ?? CONTRACT_CHAINS.get(chain.chainId);
+  if (!kind) throw badRequest(`chain_id ${chain.chainId} takes no quote updates`);
+  return { chainId: chain.chainId, kind };
+}
+
+/** Milliseconds from arrival to wait for builders; the request can only lower the default. */
+function waitMs({ responseTimeoutMs }: QuoteBody): number {
+  const longest = RESPONSE_TIMEOUT_MS - RESPONSE_MARGIN_MS;
+  return responseTimeoutMs == null || responseTimeoutMs > BigInt(longest) ? longest : Number(responseTimeoutMs);
+}
+
+async function submit(deps: PammDeps, ...args: Parameters<SubmitUpdate>): Promise<ProviderResult[]> {
+  try {
+    return await deps.submit(...args);
+  } catch (error) {
+    throw error instanceof QueuesUnavailableError ? unavailable(error) : error;
+  }
+}
+
+function toResponse(results: readonly ProviderResult[]) {
+  const providers = results.map(({ provider, answer }) =>
+    answer === undefined ? { provider, accepted: false, pending: true } : { provider, ...answer },
+  );
+  return { accepted: providers.some(({ accepted }) => accepted), providers };
+}

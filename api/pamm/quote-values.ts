@@ -1,0 +1,75 @@
+import type { Hex, QuoteUpdate } from '../../builders/quote-update.ts';
+import type { PammConfig } from '../../config/chains-schema.ts';
+import { badRequest } from '../errors.ts';
+import type { QuoteBody } from './body-shape.ts';
+import { checkSignedTransaction } from './signed-transaction.ts';
+
+/** Farthest that the expiry of a live BSC quote may lie ahead of the clock, seconds. */
+const EXPIRY_HORIZON_SECS = 5n;
+/** No Unix time in seconds reaches this before the year 5138, and every one in milliseconds since 1973 does. */
+const SMALLEST_MILLISECONDS = 100_000_000_000n;
+
+/**
+ * Checks the values of a quote update and brings them into one spelling.
+ *
+ * @param nowMs clock of the server, Unix milliseconds
+ * @throws ApiError 400 that names the failing field
+ */
+export async function toQuoteUpdate(
+  body: QuoteBody,
+  chain: { readonly chainId: number; readonly kind: PammConfig['kind'] },
+  nowMs: number,
+): Promise<QuoteUpdate> {
+  const update: QuoteUpdate = {
+    chainId: chain.chainId,
+    tx: transactionBytes(body.tx),
+    blockNumber: body.blockNumber,
+    replacementUuid: hexOf(body.replacementUuid, 16, 'replacementUuid'),
+    replacementSeqNumber: body.replacementSeqNumber,
+    disableCrossRegionSharing: body.disableCrossRegionSharing ?? false,
+    ...(body.quoteAddress == null ? {} : { quoteAddress: hexOf(body.quoteAddress, 20, 'quoteAddress') }),
+    poolAddresses: (body.poolAddresses ?? []).map((pool, index) => hexOf(pool, 20, `poolAddresses[${index}]`)),
+    assetPairs: (body.assetPairs ?? []).map((pair, index) => hexOf(pair, 40, `assetPairs[${index}]`)),
+    ...(body.maxTimestamp == null ? {} : { maxTimestamp: body.maxTimestamp }),
+  };
+  if (update.replacementSeqNumber === 0n) throw badRequest('replacementSeqNumber must be above 0');
+  checkExpiry(update.maxTimestamp);
+  if (update.tx === '0x') return update;
+  if (chain.kind === 'bsc') checkLiveBscQuote(update, nowMs);
+  await checkSignedTransaction(update.tx, chain.chainId);
+  return update;
+}
+
+function transactionBytes(text: string): Hex {
+  const digits = hexDigits(text, 'tx');
+  if (text === '') throw badRequest('tx is empty: a cancel is 0x');
+  return `0x${digits}`;
+}
+
+function hexOf(text: string, bytes: number, field: string): Hex {
+  const digits = hexDigits(text, field);
+  if (digits.length !== bytes * 2) throw badRequest(`${field} must be ${bytes} bytes of hex`);
+  return `0x${digits}`;
+}
+
+/** The hex digits, lowercase, without the prefix that they may carry. */
+function hexDigits(text: string, field: string): string {
+  const digits = /^(?:0x)?((?:[0-9a-fA-F]{2})*)$/.exec(text)?.[1];
+  if (digits === undefined) throw badRequest(`${field} is not valid hex`);
+  return digits.toLowerCase();
+}
+
+function checkExpiry(maxTimestamp: bigint | undefined): void {
+  if (maxTimestamp === undefined) return;
+  if (maxTimestamp === 0n) throw badRequest('maxTimestamp must be above 0');
+  if (maxTimestamp >= SMALLEST_MILLISECONDS) throw badRequest('maxTimestamp must be in seconds, not milliseconds');
+}
+
+function checkLiveBscQuote({ blockNumber, maxTimestamp }: QuoteUpdate, nowMs: number): void {
+  if (blockNumber === 0n) throw badRequest('blockNumber must be above 0 for a live quote');
+  if (maxTimestamp === undefined) return;
+  // A whole second counts as ahead by its distance from the exact clock.
+  if (maxTimestamp * 1000n > BigInt(nowMs) + EXPIRY_HORIZON_SECS * 1000n) {
+    throw badRequest(`maxTimestamp must be at most ${EXPIRY_HORIZON_SECS} seconds ahead`);
+  }
+}
