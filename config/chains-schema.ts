@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
+import { QuotesConfig } from './quotes-schema.ts';
+import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32 } from './scalars.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
@@ -91,6 +93,8 @@ export const ChainsFile = z
     tokens: z.array(TokenConfig).default([]),
     fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
     limits: LimitsConfig.prefault({}),
+    quotes: QuotesConfig.prefault({}),
+    routing: RoutingConfig.prefault({}),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();

@@ -49,6 +49,11 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     this.#now = now;
   }
 
+  /** The last head known, however old. */
+  get current(): H | undefined {
+    return this.#current;
+  }
+
   /** The head if it is fresh enough to be used without waiting. Starts a look in the background when one is due. */
   fresh(): H | undefined {
     const now = this.#now();

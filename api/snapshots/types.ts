@@ -1,9 +1,7 @@
 import type { Address, Hex } from 'viem';
 import type { Depth } from '../../protocol/depth.ts';
+import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
-
-/** Health of a pool's price, as clients see it. Only `healthy` pools trade. */
-export type QuoteStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'internal_error' | 'unknown';
 
 /** The block that everything in a snapshot was read at. */
 export interface BlockRef {
@@ -28,7 +26,8 @@ export interface Snapshot {
   readonly block: BlockRef;
   /** Our clock when the snapshot was read, Unix seconds. */
   readonly readAt: number;
-  readonly status: QuoteStatus;
+  /** Only a `healthy` pool trades. */
+  readonly status: PriceProviderStatus;
   /** Best price for selling token0, fees included, Q64.64; `CLOSED_BID_X64` when it cannot be sold. */
   readonly bidX64: bigint;
   /** Best price for buying token0, fees included, Q64.64; `CLOSED_ASK_X64` when it cannot be bought. */

@@ -1,0 +1,92 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Address } from 'viem';
+import { jsonBody } from '../body.ts';
+import { type ApiError, badRequest, unavailable } from '../errors.ts';
+import { chainIdParam, servedChain } from '../request.ts';
+import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
+import type { QuotesDeps } from './bid-ask.ts';
+import { quoteJson } from './quote-body.ts';
+import { parseAddress, poolNotServed, snapshotFailure } from './quote-errors.ts';
+import { BatchRequest, BatchResponse, errorResponse, jsonContent } from './quote-schema.ts';
+
+const MAX_POOLS = 100;
+/** After this a batch fails as a whole: no partial results. */
+const DEADLINE_MS = 20_000;
+
+const route = createRoute({
+  operationId: 'getBidAskBatch',
+  method: 'post',
+  path: '/public/v1/evm/{chain_id}/bid_ask/batch',
+  summary: 'Current bid, ask and depth of up to 100 pools',
+  request: {
+    params: z.object({ chain_id: z.string().openapi({ example: '8453' }) }),
+    body: { required: true, content: jsonContent(BatchRequest) },
+  },
+  responses: {
+    200: { description: 'One entry per distinct pool, in request order', content: jsonContent(BatchResponse) },
+    400: errorResponse('Invalid chain id, body or address'),
+    404: errorResponse('Unknown chain'),
+    503: errorResponse('The batch took longer than 20 seconds; retry'),
+  },
+});
+
+/** A pool as the request spelled it. */
+interface NamedPool {
+  readonly spelling: string;
+  readonly address: Address;
+}
+
+/** `POST /public/v1/evm/{chain_id}/bid_ask/batch` */
+export function registerBidAskBatch(app: OpenAPIHono, { chains, directory, snapshots }: QuotesDeps): void {
+  app.openAPIRegistry.registerPath(route);
+  app.post(route.getRoutingPath(), async (c) => {
+    const chainId = chainIdParam(c);
+    const chain = servedChain(chains, chainId);
+    const { pools, depth } = await jsonBody(c, BatchRequest);
+    const named = distinctPools(pools);
+    const table = await directory.table();
+    const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
+    if (signal.aborted) throw unavailable(new Error(`a batch of ${served.length} pools took over ${DEADLINE_MS} ms`));
+    return c.body(batchJson(named, read), 200, { 'Content-Type': 'application/json' });
+  });
+}
+
+/**
+ * The pools named, each at its first position.
+ *
+ * @throws ApiError 400
+ */
+export function distinctPools(pools: readonly string[]): NamedPool[] {
+  if (pools.length === 0) throw badRequest('pools must name at least one pool address');
+  if (pools.length > MAX_POOLS) {
+    throw badRequest(`pools names ${pools.length} addresses; at most ${MAX_POOLS} are allowed per request`);
+  }
+  const byAddress = new Map<Address, NamedPool>();
+  for (const [index, spelling] of pools.entries()) {
+    const address = parseAddress(spelling);
+    if (!address) throw badRequest(`pools[${index}] is not a valid pool address`);
+    if (!byAddress.has(address)) byAddress.set(address, { spelling, address });
+  }
+  return [...byAddress.values()];
+}
+
+/** Joined from ready JSON texts of quotes: a batch from cache serialises nothing. */
+function batchJson(named: readonly NamedPool[], read: SnapshotMap): string {
+  const results = named.map(({ spelling, address }) => {
+    const snapshot = read.get(address);
+    return `{"poolAddress":"${spelling}",${outcomeJson(address, snapshot)}}`;
+  });
+  return `{"results":[${results.join(',')}]}`;
+}
+
+function outcomeJson(address: Address, snapshot: Snapshot | SnapshotError | undefined): string {
+  if (!snapshot) return `"error":${errorJson(poolNotServed(address))}`;
+  if (snapshot instanceof SnapshotError) return `"error":${errorJson(snapshotFailure(snapshot))}`;
+  return `"quote":${quoteJson(snapshot)}`;
+}
+
+function errorJson({ status, message }: ApiError): string {
+  return JSON.stringify({ status, error: message });
+}

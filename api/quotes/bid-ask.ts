@@ -1,0 +1,53 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
+import type { PoolDirectory } from '../snapshots/pool-directory.ts';
+import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
+import { quoteJson } from './quote-body.ts';
+import { poolAddressParam, poolNotServed, snapshotFailure } from './quote-errors.ts';
+import { errorResponse, jsonContent, Quote } from './quote-schema.ts';
+
+export interface QuotesDeps {
+  readonly chains: ServedChains;
+  readonly directory: PoolDirectory;
+  readonly snapshots: SnapshotService;
+}
+
+const Query = z.object({
+  depth: z.enum(['true', 'false']).default('true').openapi({ description: 'false leaves depth out.' }),
+});
+
+const route = createRoute({
+  operationId: 'getBidAsk',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask',
+  summary: 'Current bid, ask and depth of one pool',
+  request: {
+    params: z.object({ chain_id: z.string().openapi({ example: '8453' }), pool_address: z.string() }),
+    query: Query,
+  },
+  responses: {
+    200: { description: 'The quote; any status but `healthy` means: do not trade', content: jsonContent(Quote) },
+    400: errorResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
+    404: errorResponse('Unknown chain, or a pool that is not served on it'),
+    500: errorResponse('The pool could not be read onchain; retry'),
+    503: errorResponse('A concurrent read timed out, or the price source was too slow; retry'),
+  },
+});
+
+/** `GET /public/v1/evm/{chain_id}/{pool_address}/bid_ask` */
+export function registerBidAsk(app: OpenAPIHono, { chains, directory, snapshots }: QuotesDeps): void {
+  app.openAPIRegistry.registerPath(route);
+  app.get(route.getRoutingPath(), async (c) => {
+    const chainId = chainIdParam(c);
+    const address = poolAddressParam(c.req.param('pool_address'));
+    const { depth } = parseQuery(c, Query);
+    const chain = servedChain(chains, chainId);
+    const pool = (await directory.table()).find(chain.chainId, address);
+    if (!pool) throw poolNotServed(address);
+    const read = depth === 'true' ? snapshots.depths : snapshots.prices;
+    const snapshot = (await read(chain.chainId, [pool])).get(address);
+    if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
+    if (snapshot instanceof SnapshotError) throw snapshotFailure(snapshot);
+    return c.body(quoteJson(snapshot), 200, { 'Content-Type': 'application/json' });
+  });
+}

@@ -1,0 +1,145 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { ChainReads } from './chain-reads.ts';
+import type { CurveSnapshot } from './curve-snapshot.ts';
+import type { ServedPool } from './pool-directory.ts';
+import type { ReportedHead } from './rpc/chain-rpc.ts';
+import { SharedRead } from './shared-read.ts';
+import { type DepthSnapshot, type ReadOptions, type Snapshot, SnapshotError, type SnapshotMap } from './types.ts';
+
+export interface ChainSnapshotsOptions {
+  /** Longest wait for a read that another request started. */
+  readonly waitTimeoutMs: number;
+  /** Bound of the cache, in bins. */
+  readonly cacheBins: number;
+  /** Whether a read that takes too long is a temporary want (503), as on Ethereum, rather than a failure (500). */
+  readonly slowIsUnavailable: boolean;
+}
+
+/** The reads of one pool at one block. The guard layer is read when someone wants depth. */
+interface Entry {
+  readonly pool: ServedPool;
+  readonly head: ReportedHead;
+  curve: SharedRead<CurveSnapshot> | undefined;
+  depth: SharedRead<DepthSnapshot> | undefined;
+}
+
+/** One of the two things that an entry is asked for. */
+interface Layer<T, S extends Snapshot> {
+  of(entry: Entry): SharedRead<T> | undefined;
+  start(entry: Entry): SharedRead<T>;
+  view(read: T): S;
+}
+
+/** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
+export class ChainSnapshots {
+  readonly #reads: ChainReads;
+  readonly #options: ChainSnapshotsOptions;
+  readonly #entries: LRUCache<Address, Entry>;
+
+  constructor(reads: ChainReads, options: ChainSnapshotsOptions) {
+    this.#reads = reads;
+    this.#options = options;
+    this.#entries = new LRUCache({
+      maxSize: options.cacheBins,
+      sizeCalculation: ({ pool: { immutables } }) => immutables.highestBin - immutables.lowestBin + 1,
+    });
+  }
+
+  /** See `SnapshotService.prices`. */
+  prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
+    return this.#collect(this.#priceLayer, pools, options);
+  }
+
+  /** See `SnapshotService.depths`. */
+  depths(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap<DepthSnapshot>> {
+    return this.#collect(this.#depthLayer, pools, options);
+  }
+
+  readonly #priceLayer: Layer<CurveSnapshot, Snapshot> = {
+    of: (entry) => entry.curve,
+    start: (entry) => this.#startCurve(entry),
+    view: ({ snapshot }) => snapshot,
+  };
+
+  readonly #depthLayer: Layer<DepthSnapshot, DepthSnapshot> = {
+    of: (entry) => entry.depth,
+    start: (entry) => {
+      const curve = entry.curve && !entry.curve.mayRetry ? entry.curve : this.#startCurve(entry);
+      entry.depth = new SharedRead(this.#reads.depth(entry.head, curve));
+      return entry.depth;
+    },
+    view: (snapshot) => snapshot,
+  };
+
+  #startCurve(entry: Entry): SharedRead<CurveSnapshot> {
+    entry.curve = new SharedRead(this.#reads.curve(entry.head, entry.pool));
+    return entry.curve;
+  }
+
+  async #collect<T, S extends Snapshot>(
+    layer: Layer<T, S>,
+    pools: readonly ServedPool[],
+    { signal }: ReadOptions,
+  ): Promise<SnapshotMap<S>> {
+    const head = this.#reads.clock.fresh() ?? (await this.#awaitHead(signal));
+    const outcomes = await Promise.all(
+      pools.map(async (pool) => {
+        const outcome = head instanceof SnapshotError ? head : await this.#outcome(layer, head, pool, signal);
+        return [pool.address, outcome] as const;
+      }),
+    );
+    return new Map(outcomes);
+  }
+
+  async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
+    const head = await new SharedRead(this.#reads.clock.head()).wait(anyOf(signal, this.#reads.deadline()));
+    return head instanceof SnapshotError ? this.#judge(head, true, signal) : head;
+  }
+
+  async #outcome<T, S extends Snapshot>(
+    layer: Layer<T, S>,
+    head: ReportedHead,
+    pool: ServedPool,
+    signal: AbortSignal | undefined,
+  ): Promise<S | SnapshotError> {
+    const entry = this.#entryAt(head, pool);
+    const known = layer.of(entry);
+    const isFirst = !known || known.mayRetry;
+    const read = isFirst ? layer.start(entry) : known;
+    const outcome = read.settled ?? (await read.wait(isFirst ? signal : this.#waitLimit(signal)));
+    const newer = this.#newerOutcome(layer, entry);
+    if (newer !== undefined) return layer.view(newer);
+    return outcome instanceof SnapshotError ? this.#judge(outcome, isFirst, signal) : layer.view(outcome);
+  }
+
+  #entryAt(head: ReportedHead, pool: ServedPool): Entry {
+    const known = this.#entries.get(pool.address);
+    if (known && (known.head.block.hash === head.block.hash || known.head === this.#reads.clock.current)) return known;
+    const entry: Entry = { pool, head, curve: undefined, depth: undefined };
+    this.#entries.set(pool.address, entry);
+    return entry;
+  }
+
+  /** A read that took longer than the next block's must not show its client an older block than others saw meanwhile. */
+  #newerOutcome<T, S extends Snapshot>(layer: Layer<T, S>, entry: Entry): T | undefined {
+    const latest = this.#entries.get(entry.pool.address);
+    if (!latest || latest.head.block.number <= entry.head.block.number) return undefined;
+    const outcome = layer.of(latest)?.settled;
+    return outcome instanceof SnapshotError ? undefined : outcome;
+  }
+
+  #waitLimit(signal: AbortSignal | undefined): AbortSignal {
+    return anyOf(signal, AbortSignal.timeout(this.#options.waitTimeoutMs));
+  }
+
+  /** Whoever started a read that came too late has a failed read; who waited for it, waited in vain. */
+  #judge(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
+    if (error.code !== 'timed_out' || !isFirst || signal?.aborted || this.#options.slowIsUnavailable) return error;
+    return new SnapshotError('read_failed', error.message, { cause: error.cause });
+  }
+}
+
+function anyOf(signal: AbortSignal | undefined, limit: AbortSignal): AbortSignal {
+  return signal ? AbortSignal.any([signal, limit]) : limit;
+}

@@ -1,0 +1,35 @@
+import type { Depth } from '../../../protocol/depth.ts';
+import type { CurveSnapshot } from '../curve-snapshot.ts';
+import { type PoolExtension, type ServedPool, swapGuards } from '../pool-directory.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot } from '../types.ts';
+import type { GuardedSides } from './guard-prober.ts';
+
+const NO_DEPTH: Depth = { bids: [], asks: [] };
+
+/**
+ * The guards of a pool that simulations can ask. None for a pool with a swap allowlist: it judges the caller, and what
+ * it says to us says nothing about a trader.
+ */
+export function probedGuards(pool: ServedPool): readonly PoolExtension[] {
+  const guards = swapGuards(pool);
+  return guards.some(({ kind }) => kind === 'swapAllowlist') ? [] : guards;
+}
+
+/** The snapshot of a pool that no guard can hold back, or that is not healthy. */
+export function unguardedDepth({ snapshot, curve }: CurveSnapshot): DepthSnapshot {
+  if (!curve) return { ...snapshot, depth: NO_DEPTH };
+  const { bids, asks } = curve.sides();
+  return { ...snapshot, depth: { bids: bids.levels, asks: asks.levels } };
+}
+
+/** The snapshot of a healthy pool with what its guards let trade: refused on both sides, the pool does not trade. */
+export function guardedDepth({ snapshot }: CurveSnapshot, { bids, asks }: GuardedSides): DepthSnapshot {
+  const isRefused = bids === null && asks === null;
+  return {
+    ...snapshot,
+    status: isRefused ? 'pool_refused' : snapshot.status,
+    bidX64: bids === null ? CLOSED_BID_X64 : snapshot.bidX64,
+    askX64: asks === null ? CLOSED_ASK_X64 : snapshot.askX64,
+    depth: { bids: bids ?? [], asks: asks ?? [] },
+  };
+}

@@ -1,0 +1,79 @@
+import { Counter, type Registry } from 'prom-client';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { BlockClock } from './block-clock.ts';
+import { ChainReads } from './chain-reads.ts';
+import { ChainSnapshots } from './chain-snapshots.ts';
+import { GuardProber } from './guards/guard-prober.ts';
+import type { ServedPool } from './pool-directory.ts';
+import { PoolReader } from './pool-reader.ts';
+import { ChainRpc, type ReportedHead } from './rpc/chain-rpc.ts';
+import { RpcEndpoint, type RpcOutcome } from './rpc/rpc-endpoint.ts';
+import type { ReadOptions, SnapshotService } from './types.ts';
+
+/** Told of each request that left for a node of a chain. */
+export type CountChainCall = (chainId: number, method: string, outcome: RpcOutcome) => void;
+
+export interface SnapshotServiceDeps {
+  readonly chains: readonly ChainConfig[];
+  readonly quotes: QuotesConfig;
+  readonly countCall: CountChainCall;
+  readonly logger: Logger;
+}
+
+/** Snapshots of all chains of the configuration. Asking for another chain is a defect and throws a RangeError. */
+export function createSnapshotService({ chains, quotes, countCall, logger }: SnapshotServiceDeps): SnapshotService {
+  const byChain = new Map(
+    chains.map((chain) => {
+      const count = (method: string, outcome: RpcOutcome) => countCall(chain.chainId, method, outcome);
+      return [chain.chainId, createChainSnapshots(chain, quotes, count, logger)] as const;
+    }),
+  );
+  const of = (chainId: number): ChainSnapshots => {
+    const found = byChain.get(chainId);
+    if (!found) throw new RangeError(`chain ${chainId} is not configured`);
+    return found;
+  };
+  return {
+    prices: (chainId: number, pools: readonly ServedPool[], options?: ReadOptions) =>
+      of(chainId).prices(pools, options),
+    depths: (chainId: number, pools: readonly ServedPool[], options?: ReadOptions) =>
+      of(chainId).depths(pools, options),
+  };
+}
+
+function createChainSnapshots(
+  chain: ChainConfig,
+  quotes: QuotesConfig,
+  count: (method: string, outcome: RpcOutcome) => void,
+  logger: Logger,
+): ChainSnapshots {
+  const isEthereum = chain.chainId === 1 || chain.pamm?.kind === 'ethereum';
+  const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
+  // A node that is slow must leave time to ask the next one.
+  const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, chain.rpcUrls.length)));
+  const rpc = new ChainRpc(chain.rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })));
+  const target = { rpc, chainId: chain.chainId, multicall3: chain.multicall3 };
+  const clockOptions = { blockTimeMs: chain.blockTimeMs, minRefreshMs: quotes.minRefreshMs };
+  const reads = new ChainReads({
+    clock: new BlockClock<ReportedHead>(rpc, clockOptions),
+    reader: new PoolReader(target, logger.child({ chainId: chain.chainId })),
+    prober: new GuardProber(target),
+    readTimeoutMs,
+    hasOtherNodes: chain.rpcUrls.length > 1,
+  });
+  const { waitTimeoutMs, cacheBins } = quotes;
+  return new ChainSnapshots(reads, { waitTimeoutMs, cacheBins, slowIsUnavailable: isEthereum });
+}
+
+/** Counts chain calls as `rpc_requests_total{chain, method, outcome}`. */
+export function chainCallCounter(registry: Registry): CountChainCall {
+  const counter = new Counter({
+    name: 'rpc_requests_total',
+    help: 'Requests sent to nodes of a chain',
+    labelNames: ['chain', 'method', 'outcome'] as const,
+    registers: [registry],
+  });
+  return (chainId, method, outcome) => counter.inc({ chain: String(chainId), method, outcome });
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+const milliseconds = z.int().positive();
+
+/** How the API reads pools from the chains. The defaults fit public chains. */
+export const QuotesConfig = z.strictObject({
+  /** Longest wait for one node's whole answer, before the next node is tried. */
+  rpcTimeoutMs: milliseconds.default(3_000),
+  /** Longest read of one snapshot, over all nodes and calls. */
+  readTimeoutMs: milliseconds.default(8_000),
+  /** The same on chains of kind ethereum, where a slower read is answered with 503. */
+  ethereumReadTimeoutMs: milliseconds.default(3_000),
+  /** Longest wait of a request for a read that another request started. */
+  waitTimeoutMs: milliseconds.default(5_000),
+  /** Shortest time between two looks at a chain's head. */
+  minRefreshMs: milliseconds.default(500),
+  /** Bound of the snapshot cache of each chain, counted in bins: about 1 KB each. */
+  cacheBins: z.int().positive().default(100_000),
+});
+
+export type QuotesConfig = z.infer<typeof QuotesConfig>;
