@@ -1,0 +1,44 @@
+import { unavailable } from '../errors.ts';
+
+/** The time that a request may take: its signal stops waiting, its check stops computing. */
+export class Deadline {
+  readonly signal: AbortSignal;
+  readonly #end: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(milliseconds: number) {
+    const controller = new AbortController();
+    this.signal = controller.signal;
+    this.#end = performance.now() + milliseconds;
+    this.#timer = setTimeout(() => controller.abort(), milliseconds);
+  }
+
+  /**
+   * For loops that do not yield: the timer cannot fire while they run.
+   *
+   * @throws ApiError 503 when the time is over
+   */
+  readonly check = (): void => {
+    if (performance.now() > this.#end) throw unavailable();
+  };
+
+  /** @throws ApiError 503 when the time is over before the promise is settled; what it does is not stopped by this */
+  async within<T>(promise: Promise<T>): Promise<T> {
+    this.check();
+    let expire: () => void = () => undefined;
+    const expired = new Promise<never>((_, reject) => {
+      expire = () => reject(unavailable());
+      this.signal.addEventListener('abort', expire);
+    });
+    try {
+      return await Promise.race([promise, expired]);
+    } finally {
+      this.signal.removeEventListener('abort', expire);
+    }
+  }
+
+  /** Ends the timer; the request is done. */
+  release(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Address } from 'viem';
+import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
+import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
+import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
+import { ApiError, badRequest, unavailable } from '../errors.ts';
+import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
+import { type DepthSnapshot, SnapshotError, type SnapshotMap, type SnapshotService } from '../snapshots/types.ts';
+import type { Deadline } from './deadline.ts';
+import { poolGraph } from './pool-graphs.ts';
+import type { RouteRequest } from './route-request.ts';
+
+export interface RouteSources {
+  readonly directory: PoolDirectory;
+  readonly snapshots: SnapshotService;
+}
+
+type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
+
+/**
+ * Finds the plan for a request on the chain's current snapshots.
+ *
+ * @throws ApiError 400 when the named pool has other tokens, 422 when there is no plan, 502 when there is none and chain
+ * data is missing, 503 when the deadline passes or the pools are not known
+ */
+export async function findRoute(
+  sources: RouteSources,
+  limits: RouteLimits,
+  chainId: number,
+  request: RouteRequest,
+  deadline: Deadline,
+): Promise<FoundPlan<ServedPool>> {
+  const table = await deadline.within(sources.directory.table());
+  const pools = poolCorridors(table, chainId, request);
+  const list = pools.flatMap(({ legs }) => legs.flat());
+  if (list.length === 0) throw noPlan('no_route');
+  const snapshots = await deadline.within(sources.snapshots.depths(chainId, list, { signal: deadline.signal }));
+  const hops = hopCorridors(pools, snapshots, request);
+  const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
+  if (typeof found !== 'string') return found;
+  throw missingData(list, snapshots) ?? noPlan(found);
+}
+
+/** Legs in trade order. */
+function poolCorridors(table: PoolTable, chainId: number, request: RouteRequest): readonly Corridor<ServedPool>[] {
+  const { tokenIn, tokenOut, poolAddress } = request;
+  if (poolAddress === null) return corridors(poolGraph(table, chainId), tokenIn, tokenOut);
+  const pool = table.find(chainId, poolAddress);
+  if (!pool) return [];
+  const tokens = [pool.token0.address, pool.token1.address];
+  if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut)) {
+    throw badRequest('poolAddress is not a pool of tokenIn and tokenOut');
+  }
+  return [{ legs: [[pool]] }];
+}
+
+/** The corridors that healthy pools leave open, the leg of the fixed amount first. */
+function hopCorridors(
+  list: readonly Corridor<ServedPool>[],
+  snapshots: SnapshotMap<DepthSnapshot>,
+  { tokenIn, tokenOut, tradeType }: RouteRequest,
+): readonly Corridor<Hop<ServedPool>>[] {
+  const sells = (pools: readonly ServedPool[], token: Address) => hopsOf(pools, snapshots, tradeType, token, true);
+  const buys = (pools: readonly ServedPool[], token: Address) => hopsOf(pools, snapshots, tradeType, token, false);
+  const open: Corridor<Hop<ServedPool>>[] = [];
+  for (const { legs } of list) {
+    const first = sells(legs[0], tokenIn);
+    const second = legs[1] && buys(legs[1], tokenOut);
+    if (first.length === 0 || second?.length === 0) continue;
+    if (!second) open.push({ legs: [first] });
+    else open.push({ legs: tradeType === 'exact_in' ? [first, second] : [second, first] });
+  }
+  return open;
+}
+
+function hopsOf(
+  pools: readonly ServedPool[],
+  snapshots: SnapshotMap<DepthSnapshot>,
+  tradeType: RouteRequest['tradeType'],
+  token: Address,
+  isTokenIn: boolean,
+): readonly Hop<ServedPool>[] {
+  return pools.flatMap((pool) => {
+    const snapshot = snapshots.get(pool.address);
+    if (!snapshot || snapshot instanceof SnapshotError || snapshot.status !== 'healthy') return [];
+    const zeroForOne = (pool.token0.address === token) === isTokenIn;
+    return [makeHop(pool, zeroForOne, zeroForOne ? snapshot.depth.bids : snapshot.depth.asks, tradeType)];
+  });
+}
+
+/** The error to report when there is no plan and pools are missing that might have made one; null when all are known. */
+function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
+  const found = pools.map((pool) => snapshots.get(pool.address));
+  const errors = found.filter((entry) => entry instanceof SnapshotError);
+  if (errors.some(({ code }) => code === 'timed_out')) return unavailable(errors[0]);
+  const unread = found.some((entry) => entry && 'status' in entry && UNREAD.has(entry.status));
+  return errors.length > 0 || unread ? upstreamFailed(errors[0]) : null;
+}
+
+/** Statuses that say nothing of the pool but that its price could not be read. */
+const UNREAD: ReadonlySet<string> = new Set(['internal_error', 'unknown']);
+
+const upstreamFailed = (cause?: unknown) => new ApiError(502, { error: 'Chain data is not available' }, { cause });
+
+const NO_PLAN: Readonly<Record<NoPlan, string>> = {
+  no_route: 'No eligible direct or one-hop path between the tokens',
+  insufficient_liquidity: 'No candidate path has enough depth for the amount',
+};
+
+const noPlan = (code: NoPlan) => new ApiError(422, { code, error: NO_PLAN[code] });
