@@ -23,8 +23,8 @@ interface Range {
  * run a call under a state override. Null when no quote near the estimate gives these prices.
  *
  * Prices are rounded, so several quotes yield the same ones; this finds one that does, to the last digit. Error bound:
- * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price, and its bid and ask
- * by at most twice that.
+ * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price; its bid and ask by at most twice
+ * that and 2^-63 of the price, which is what one step of the fee is worth.
  */
 export function invertPrices(state: PoolState, prices: SellAndBuyPrices): ProviderQuote | null {
   if (prices.sellX64 <= 0n || prices.buyX64 <= prices.sellX64) return null;
@@ -41,20 +41,20 @@ export function invertPrices(state: PoolState, prices: SellAndBuyPrices): Provid
 /**
  * Without roundings, and with m the price at the cursor, F and G the factors of the buy and sell fees:
  * buy = m F and sell = m / G, once the notional fee is taken out. F and G differ by the known additional fees, so that
- * F G = buy / sell gives F, and then m.
+ * F G = buy / sell gives F, and then m. F is computed to 128 binary digits: at high prices its 64th is worth many units.
  */
 function estimateMid(state: PoolState, { sellX64, buyX64 }: SellAndBuyPrices): bigint {
   const { buyX64: addBuy, sellX64: addSell } = additionalFees(state);
   const keptE8 = E8 - BigInt(state.notionalFeeE8);
+  // The buy price was rounded up and the sell price down: on average by half a unit.
   const buy = (2n * buyX64 - 1n) * keptE8;
   const sell = (2n * sellX64 + 1n) * E8;
-  const halfDifference = (addBuy - addSell) / 2n;
-  const product = (buy * keptE8 * Q128) / (sell * E8);
-  const buyFactor = isqrtFloor(product + halfDifference * halfDifference) + halfDifference;
-  const { lowerDistE6, position } = state.cursor;
-  const lengthE6 = BigInt(binAt(state, state.cursor.bin).lengthE6);
-  const cursorOverMid = (E6 + BigInt(lowerDistE6)) * MAX_POSITION + lengthE6 * position;
-  return (buy * Q64 * E6 * MAX_POSITION) / (2n * E8 * buyFactor * cursorOverMid);
+  const halfDifferenceX128 = ((addBuy - addSell) * Q64) / 2n;
+  const productX256 = (buy * keptE8 * Q128 * Q128) / (sell * E8);
+  const buyFactorX128 = isqrtFloor(productX256 + halfDifferenceX128 * halfDifferenceX128) + halfDifferenceX128;
+  const { bin, lowerDistE6, position } = state.cursor;
+  const cursorOverMid = (E6 + BigInt(lowerDistE6)) * MAX_POSITION + BigInt(binAt(state, bin).lengthE6) * position;
+  return (buy * Q128 * E6 * MAX_POSITION) / (2n * E8 * buyFactorX128 * cursorOverMid);
 }
 
 /** A quote with this mid that yields both prices; null when there is none. */

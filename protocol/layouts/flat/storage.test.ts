@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import {
+  decodeFunctionData,
+  encodeAbiParameters,
+  type Hex,
+  keccak256,
+  numberToHex,
+  pad,
+  parseAbiParameters,
+  toHex,
+} from 'viem';
+import { describe, expect, it } from 'vitest';
+import { flatPoolFunctions } from '../../abi/pool.ts';
+import type { NotionalFees } from '../../layout.ts';
+import { poolState } from '../../pool-state.arbitrary.ts';
+import { MAX_POSITION } from '../../pool-state.ts';
+import {
+  decodeBin,
+  decodeBinTotals,
+  decodeNotionalFees,
+  decodeSlot0,
+  encodeBin,
+  encodeBinTotals,
+  encodeNotionalFees,
+  encodeSlot0,
+  FLAT_HEAD_SLOTS,
+  flatBinSharesSlot,
+  flatBinSlot,
+  flatPositionSlot,
+  flatStorage,
+} from './storage.ts';
+
+const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);
+const pair: fc.Arbitrary<NotionalFees> = fc.record({ token0Scaled: uint128, token1Scaled: uint128 });
+
+/** A word written as its fields from the highest-order bits down, each as hex digits. */
+const word = (...fields: string[]): Hex => pad(`0x${fields.join('')}`, { size: 32 });
+
+describe('slot 0', () => {
+  it('is packed from the lowest-order bits up', () => {
+    // notionalFeeE8, spreadFeeE6, distance -2, position, bin -3, pause level 1
+    const packed = word('000005', '000004', 'fffffe', '000000000000000000000000ab', 'fd', '01');
+    const slot0 = {
+      pauseLevel: 1,
+      cursor: { bin: -3, position: 0xabn, lowerDistE6: -2 },
+      spreadFeeE6: 4,
+      notionalFeeE8: 5,
+    };
+    expect(decodeSlot0(packed)).toEqual(slot0);
+    expect(encodeSlot0(slot0)).toBe(packed);
+  });
+
+  it('holds every extreme value', () => {
+    for (const [bin, lowerDistE6] of [
+      [-128, -(2 ** 23)],
+      [127, 2 ** 23 - 1],
+    ] as const) {
+      const cursor = { bin, position: MAX_POSITION, lowerDistE6 };
+      const slot0 = { pauseLevel: 255, cursor, spreadFeeE6: 2 ** 24 - 1, notionalFeeE8: 2 ** 24 - 1 };
+      expect(decodeSlot0(encodeSlot0(slot0))).toEqual(slot0);
+    }
+  });
+});
+
+describe('pairs of 128 bits', () => {
+  it('have token0 in the low half', () => {
+    const packed = word('00000000000000000000000000000002', '00000000000000000000000000000001');
+    expect(decodeBinTotals(packed)).toEqual({ token0Scaled: 1n, token1Scaled: 2n });
+    expect(decodeNotionalFees(packed)).toEqual({ token0Scaled: 1n, token1Scaled: 2n });
+  });
+
+  it('come back from their own encoding', () => {
+    fc.assert(
+      fc.property(pair, (values) => {
+        expect(decodeBinTotals(encodeBinTotals(values))).toEqual(values);
+        expect(decodeNotionalFees(encodeNotionalFees(values))).toEqual(values);
+      }),
+    );
+  });
+});
+
+describe('a bin', () => {
+  it('is packed from the lowest-order bits up', () => {
+    const packed = word('0005', '0004', '0003', '00000000000000000000000002', '00000000000000000000000001');
+    const bin = { token0Scaled: 1n, token1Scaled: 2n, lengthE6: 3, addFeeBuyE6: 4, addFeeSellE6: 5 };
+    expect(decodeBin(packed)).toEqual(bin);
+    expect(encodeBin(bin)).toBe(packed);
+  });
+});
+
+describe('mapping slots', () => {
+  const key = (value: bigint) => toHex(BigInt.asUintN(256, value), { size: 32 });
+  const slotOf = (keyWord: Hex, mapping: bigint) => keccak256(`${keyWord}${key(mapping).slice(2)}` as Hex);
+
+  it.each([0, 1, 127, -1, -128])('hash the key of bin %d with the mapping', (bin) => {
+    expect(flatBinSlot(bin)).toBe(slotOf(key(BigInt(bin)), 4n));
+    expect(flatBinSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
+    expect(flatBinSlot(bin)).toBe(flatBinSlot(bin));
+  });
+
+  it('hash the key of a position twice', () => {
+    const owner = '0x00000000000000000000000000000000000000aa';
+    const inner = keccak256(`0x${[pad(owner), key(7n), key(-2n)].map((part) => part.slice(2)).join('')}`);
+    expect(flatPositionSlot(owner, 7n, -2)).toBe(slotOf(inner, 6n));
+  });
+});
+
+describe('a whole pool', () => {
+  const provider = '0x00000000000000000000000000000000000000aa';
+
+  it('is read from its slots', () => {
+    fc.assert(
+      fc.property(poolState, pair, pair, fc.boolean(), (state, binTotals, notionalFees, mutable) => {
+        const storage = new Map<Hex, Hex>();
+        const { lowestBin, highestBin, scale } = state;
+        const [slot0, slot1, slot2, slot3] = FLAT_HEAD_SLOTS;
+        if (!slot0 || !slot1 || !slot2 || !slot3) throw new Error('four head slots expected');
+        storage.set(slot0, encodeSlot0(state));
+        storage.set(slot1, encodeBinTotals(binTotals));
+        storage.set(slot2, encodeNotionalFees(notionalFees));
+        storage.set(slot3, mutable ? pad(provider) : numberToHex(0n, { size: 32 }));
+        state.bins.forEach((bin, index) => {
+          storage.set(flatBinSlot(lowestBin + index), encodeBin(bin));
+        });
+        const slots = flatStorage.stateSlots({ lowestBin, highestBin, scale });
+        const words = slots.map((slot) => storage.get(slot) ?? '0x');
+        const decoded = flatStorage.decodeState({ lowestBin, highestBin, scale }, words);
+        expect(decoded.state).toEqual(state);
+        expect(decoded.head).toMatchObject({
+          binTotals,
+          notionalFees,
+          mutablePriceProvider: mutable ? provider : null,
+        });
+      }),
+    );
+  });
+
+  it('is refused when words are missing', () => {
+    const immutables = { lowestBin: 0, highestBin: 0, scale: { multiplier0: 1n, multiplier1: 1n } };
+    const words = flatStorage.stateSlots(immutables);
+    expect(() => flatStorage.decodeState(immutables, words.slice(1))).toThrow(RangeError);
+    expect(() => flatStorage.decodeHead(words.slice(0, 3))).toThrow(RangeError);
+  });
+
+  it('goes through the pool ABI unchanged', () => {
+    const slots = flatStorage.stateSlots({ lowestBin: -1, highestBin: 2, scale: { multiplier0: 1n, multiplier1: 1n } });
+    const { args } = decodeFunctionData({ abi: flatPoolFunctions, data: flatStorage.encodeExtsload(slots) });
+    expect(args).toEqual([slots]);
+    const result = encodeAbiParameters(parseAbiParameters('bytes32[]'), [slots]);
+    expect(flatStorage.decodeExtsload(result)).toEqual(slots);
+  });
+});
