@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { ServiceError } from './service-process.ts';
+import { ServiceError } from './service-error.ts';
 
 export interface Account {
   readonly uid: number;
@@ -20,7 +20,6 @@ export function postgresAccount(): Account | undefined {
   if (account) return account;
   throw new ServiceError(
     `Postgres cannot run as root, and this system has no user ${CANDIDATES.join(' or ')}: add one`,
-    '',
   );
 }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { ServiceError, type ServiceProcess, startService } from './service-process.ts';
+import { ServiceError } from './service-error.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
 import { createTempFolder } from './temp-folder.ts';
 
 export interface AnvilOptions {

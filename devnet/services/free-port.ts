@@ -1,5 +1,5 @@
 import getPort from 'get-port';
-import { ServiceError } from './service-process.ts';
+import { ServiceError } from './service-error.ts';
 
 const ATTEMPTS = 5;
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Account } from './account.ts';
-import { ServiceError } from './service-process.ts';
+import { ServiceError } from './service-error.ts';
 import { createTempFolder, type TempFolder } from './temp-folder.ts';
 
 const run = promisify(execFile);
@@ -35,7 +35,7 @@ export async function preparePostgres(account: Account | undefined): Promise<Pos
     await folder.remove();
   }
   const user = account ? `user ${account.uid}` : 'this user';
-  throw new ServiceError(`Postgres cannot run as ${user}: set TMPDIR to a folder that it may enter and run from`, '');
+  throw new ServiceError(`Postgres cannot run as ${user}: set TMPDIR to a folder that it may enter and run from`);
 }
 
 async function packagedBinaries(): Promise<string> {

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Account, postgresAccount } from './account.ts';
 import { onFreePort } from './free-port.ts';
+import { runToEnd } from './guarded-process.ts';
 import { preparePostgres } from './postgres-binaries.ts';
-import { ServiceError, type ServiceProcess, startService } from './service-process.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
 export interface Postgres {
@@ -22,7 +21,8 @@ export interface Postgres {
   readonly restart: () => Promise<void>;
 }
 
-const run = promisify(execFile);
+/** Messages are matched, so they must not be translated. */
+const ENVIRONMENT = { ...process.env, LC_ALL: 'C' };
 
 /** Speed for safety: data that go with the process need not survive a power cut. */
 const SETTINGS = {
@@ -71,14 +71,14 @@ async function initialise(
   await mkdir(data, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (account) for (const path of [data, passwordFile]) await chown(path, account.uid, account.gid);
-  const args = ['--pgdata', data, '--username=postgres', '--auth=scram-sha-256', '--pwfile', passwordFile];
-  const environment = { ...process.env, LC_ALL: 'C' };
-  await run(join(bin, 'initdb'), [...args, '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'], {
+  const access = ['--username=postgres', '--auth=scram-sha-256', '--pwfile', passwordFile];
+  await runToEnd({
+    name: 'making the data folder of Postgres',
+    command: join(bin, 'initdb'),
+    args: ['--pgdata', data, ...access, '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     cwd: folder.path,
-    env: environment,
-    ...account,
-  }).catch((cause: Error & { stderr?: string }) => {
-    throw new ServiceError('Postgres could not make its data folder (initdb failed)', cause.stderr ?? '', { cause });
+    env: ENVIRONMENT,
+    user: account,
   });
 }
 
@@ -89,7 +89,7 @@ function serve(bin: string, data: string, port: number, account: Account | undef
     command: join(bin, 'postgres'),
     args: ['-D', data, ...settings],
     cwd: data,
-    env: { ...process.env, LC_ALL: 'C' },
+    env: ENVIRONMENT,
     user: account,
     ready: /database system is ready to accept connections/,
     // "Fast": ends the sessions instead of waiting for clients to leave.

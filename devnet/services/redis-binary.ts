@@ -3,7 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ServiceError } from './service-process.ts';
+import { ServiceError } from './service-error.ts';
 
 const run = promisify(execFile);
 
@@ -18,11 +18,11 @@ const HINT = 'install redis-server or valkey-server, or set REDIS_URL for the pr
 export async function redisBinary(): Promise<string> {
   const found = (await onPath('redis-server')) ?? (await onPath('valkey-server'));
   if (found) return found;
-  if (process.getuid?.() !== 0 || !(await onPath('apt-get'))) throw new ServiceError(`no Redis on PATH: ${HINT}`, '');
+  if (process.getuid?.() !== 0 || !(await onPath('apt-get'))) throw new ServiceError(`no Redis on PATH: ${HINT}`);
   await installDebianPackage();
   const installed = await onPath('redis-server');
   if (installed) return installed;
-  throw new ServiceError(`apt-get installed no redis-server: ${HINT}`, '');
+  throw new ServiceError(`apt-get installed no redis-server: ${HINT}`);
 }
 
 async function onPath(name: string): Promise<string | undefined> {

@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { ServiceError } from './service-error.ts';
+import { guard, release } from './watchdog.ts';
+
+export interface Command {
+  /** What errors call it. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  /** The account to run as; only root may set it. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Gets all output, standard output and error alike. */
+  readonly output?: NodeJS.WritableStream | undefined;
+}
+
+export interface GuardedProcess {
+  readonly pid: number;
+  /** The end of its output so far. */
+  readonly recentOutput: () => string;
+  /** Settles with a description such as `exit code 1` when the process has ended, for whatever reason. */
+  readonly ended: Promise<string>;
+}
+
+const KEPT_OUTPUT = 8_192;
+
+/**
+ * Starts a process in a group of its own. The group ends with the process, and never outlives this one.
+ *
+ * @throws ServiceError when it cannot be run
+ */
+export async function spawnGuarded({ name, command, args, env, cwd, user, output }: Command): Promise<GuardedProcess> {
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(env && { env }),
+    ...(cwd && { cwd }),
+    ...user,
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const reason = await new Promise<Error>((resolve) => child.once('error', resolve));
+    throw new ServiceError(`${name} cannot be run: ${reason.message}`, '', { cause: reason });
+  }
+  guard(`group ${pid}`);
+  const recentOutput = collectOutput(child, output);
+  const ended = whenEnded(child).then((how) => {
+    // Its children may outlive it: nothing of the group stays.
+    signalProcess(-pid, 'SIGKILL');
+    release(`group ${pid}`);
+    return how;
+  });
+  return { pid, recentOutput, ended };
+}
+
+/**
+ * Runs a command to its end.
+ *
+ * @throws ServiceError when it fails; `log` is the end of its output
+ */
+export async function runToEnd(command: Command): Promise<void> {
+  const { ended, recentOutput } = await spawnGuarded(command);
+  const how = await ended;
+  if (how !== 'exit code 0') throw new ServiceError(`${command.name} failed (${how})`, recentOutput());
+}
+
+/** Sends a signal to a process, or by a negative id to a group; one that has gone is no error. */
+export function signalProcess(target: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(target, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function collectOutput(child: ChildProcess, output: NodeJS.WritableStream | undefined): () => string {
+  let tail = '';
+  const keep = (chunk: Buffer) => {
+    tail = (tail + chunk.toString('utf8')).slice(-KEPT_OUTPUT);
+    output?.write(chunk);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  return () => tail;
+}
+
+/** How long to wait for the last lines of a process that has ended: its children may hold the pipe open. */
+const LAST_OUTPUT_MS = 200;
+
+function whenEnded(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      const settle = () => resolve(signal ? `signal ${signal}` : `exit code ${code}`);
+      const timer = setTimeout(settle, LAST_OUTPUT_MS);
+      child.once('close', () => {
+        clearTimeout(timer);
+        settle();
+      });
+    });
+  });
+}

@@ -1,0 +1,16 @@
+/** A service did not come up. The message is one line; `log` holds the end of what the service printed. */
+export class ServiceError extends Error {
+  readonly code = 'SERVICE';
+  override readonly name = 'ServiceError';
+  readonly log: string;
+
+  constructor(message: string, log = '', options?: ErrorOptions) {
+    super(message, options);
+    this.log = log;
+  }
+
+  /** Another process took the port between the choice of it and the bind. */
+  get portTaken(): boolean {
+    return /address already in use|EADDRINUSE/i.test(this.log);
+  }
+}
