@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
+
+/** What is served: a Hono app, or anything else that turns a request into a response. */
+export type WebApp = { readonly fetch: (request: Request) => Response | Promise<Response> };
 
 export type RunningServer = {
   /** The port listened on, also when 0 was asked for. */
@@ -27,7 +29,7 @@ const SWEEP_MS = 50;
  *
  * @throws Error of the listen call, such as `EADDRINUSE`
  */
-export async function startServer(app: Pick<Hono, 'fetch'>, host: string, port: number): Promise<RunningServer> {
+export async function startServer(app: WebApp, host: string, port: number): Promise<RunningServer> {
   const server = createServer(SERVER_OPTIONS, getRequestListener(app.fetch));
   server.listen(port, host);
   await once(server, 'listening');
