@@ -1,0 +1,105 @@
+import type { Address } from 'viem';
+import { expect, it } from 'vitest';
+import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import { makeHop } from '../../protocol/routing/hop.ts';
+import { type FoundPlan, findPlan } from '../../protocol/routing/plan.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+import type { ServedPool } from '../snapshots/pool-directory.ts';
+import { RoutePlan, routePlanBody } from './route-response.ts';
+
+const address = (byte: string): Address => `0x${byte.repeat(20)}`;
+const token = (byte: string) => ({ address: address(byte), symbol: byte.toUpperCase(), decimals: 18 });
+const [A, B, C] = [token('aa'), token('bb'), token('cc')];
+
+function pool(byte: string, token0: typeof A, token1: typeof A): ServedPool {
+  return {
+    chainId: 1,
+    address: address(byte),
+    contractVersion: 'v1',
+    layout: 'flat',
+    token0,
+    token1,
+    pair: `${token0.symbol}/${token1.symbol}`,
+    immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
+    immutableProvider: null,
+    extensions: [],
+  };
+}
+
+const side = (cumulativeInput: bigint, cumulativeOutput: bigint, priceImpactE6: bigint) => [
+  { bin: 0, priceX64: 0n, cumulativeInput, cumulativeOutput, priceImpactE6 },
+];
+
+/** A for B over C: pool 11 sells its token0, pool 22 buys its token0. */
+function found(tradeType: TradeType, given: bigint, impactsE6: [bigint, bigint] = [100n, 13_500n]) {
+  const first = makeHop(pool('11', A, C), true, side(1_000n, 3_000n, impactsE6[0]), tradeType);
+  const second = makeHop(pool('22', B, C), false, side(3_000n, 700n, impactsE6[1]), tradeType);
+  const legs = tradeType === 'exact_in' ? ([[first], [second]] as const) : ([[second], [first]] as const);
+  const limits = { maxRoutes: 4, splitThresholdE6: 0, minImprovementE6: 0, minLegFractionE6: 0 };
+  return findPlan([{ legs }], { tradeType, given }, limits, () => undefined) as FoundPlan<ServedPool>;
+}
+
+const pair = { tokenIn: A.address, tokenOut: B.address };
+
+it.each(['exact_in', 'exact_out'] as const)('lists the legs of %s in trade order, with every field', (tradeType) => {
+  const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), tradeType, pair);
+  // 100 in give 300 of the middle token, which give 70 out.
+  const amounts = { amountIn: '100', amountOut: '70', effectivePriceX64: ((70n << 64n) / 100n).toString() };
+  expect(body).toEqual({
+    ...pair,
+    tradeType,
+    ...amounts,
+    priceImpactBestRoute: '0.0135',
+    candidatesConsidered: 1,
+    routes: [
+      {
+        tradeType,
+        routeType: 'one_hop',
+        ...amounts,
+        priceImpactE6: '13500',
+        legs: [
+          {
+            tradeType,
+            poolAddress: address('11'),
+            pair: 'AA/CC',
+            zeroForOne: true,
+            tokenIn: A.address,
+            tokenOut: C.address,
+            amountIn: '100',
+            amountOut: '300',
+            effectivePriceX64: (3n << 64n).toString(),
+            priceImpactE6: '100',
+            priceLimitX64: '0',
+          },
+          {
+            tradeType,
+            poolAddress: address('22'),
+            pair: 'BB/CC',
+            zeroForOne: false,
+            tokenIn: C.address,
+            tokenOut: B.address,
+            amountIn: '300',
+            amountOut: '70',
+            effectivePriceX64: ((70n << 64n) / 300n).toString(),
+            priceImpactE6: '13500',
+            priceLimitX64: '340282366920938463463374607431768211455',
+          },
+        ],
+      },
+    ],
+  });
+  expect(RoutePlan.safeParse(body).success).toBe(true);
+});
+
+it.each([
+  [0n, '0'],
+  [1n, '0.000001'],
+  [100n, '0.0001'],
+  [13_500n, '0.0135'],
+  [1_000_000n, '1'],
+  [10_000_000n, '10'],
+  [12_345_678n, '12.345678'],
+])('writes an impact of %s millionths as %s', (impactE6, text) => {
+  const plan = found('exact_in', 100n, [0n, impactE6]);
+  expect(routePlanBody(plan, 'exact_in', pair).priceImpactBestRoute).toBe(text);
+});
