@@ -11,29 +11,29 @@ import {
 } from 'viem';
 import type { BinTotals, NotionalFees, PoolHead, StorageDuty } from '../../layout.ts';
 import type { BinState, PoolImmutables, PoolState } from '../../pool-state.ts';
-import { packWord, unpackWord } from './bit-fields.ts';
+import { wordCodec } from './bit-fields.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;
 
-const SLOT0 = {
+const SLOT0 = wordCodec({
   pauseLevel: { bits: 8 },
   curBin: { bits: 8, signed: true },
   posInBin: { bits: 104 },
   curBinDistE6: { bits: 24, signed: true },
   spreadFeeE6: { bits: 24 },
   notionalFeeE8: { bits: 24 },
-} as const;
+});
 
-const TOKEN_PAIR = { token0Scaled: { bits: 128 }, token1Scaled: { bits: 128 } } as const;
+const TOKEN_PAIR = wordCodec({ token0Scaled: { bits: 128 }, token1Scaled: { bits: 128 } });
 
-const BIN = {
+const BIN = wordCodec({
   token0Scaled: { bits: 104 },
   token1Scaled: { bits: 104 },
   lengthE6: { bits: 16 },
   addFeeBuyE6: { bits: 16 },
   addFeeSellE6: { bits: 16 },
-} as const;
+});
 
 type Slot0 = Pick<PoolHead, 'pauseLevel' | 'cursor' | 'spreadFeeE6' | 'notionalFeeE8'>;
 
@@ -62,7 +62,7 @@ export function flatPositionSlot(owner: Address, salt: bigint, bin: number): Hex
 }
 
 export function decodeSlot0(word: Hex): Slot0 {
-  const slot = unpackWord(SLOT0, word);
+  const slot = SLOT0.unpack(word);
   return {
     pauseLevel: Number(slot.pauseLevel),
     cursor: { bin: Number(slot.curBin), position: slot.posInBin, lowerDistE6: Number(slot.curBinDistE6) },
@@ -72,7 +72,7 @@ export function decodeSlot0(word: Hex): Slot0 {
 }
 
 export function encodeSlot0({ pauseLevel, cursor, spreadFeeE6, notionalFeeE8 }: Slot0): Hex {
-  return packWord(SLOT0, {
+  return SLOT0.pack({
     pauseLevel: BigInt(pauseLevel),
     curBin: BigInt(cursor.bin),
     posInBin: cursor.position,
@@ -83,23 +83,23 @@ export function encodeSlot0({ pauseLevel, cursor, spreadFeeE6, notionalFeeE8 }: 
 }
 
 export function decodeBinTotals(word: Hex): BinTotals {
-  return unpackWord(TOKEN_PAIR, word);
+  return TOKEN_PAIR.unpack(word);
 }
 
 export function encodeBinTotals(totals: BinTotals): Hex {
-  return packWord(TOKEN_PAIR, { ...totals });
+  return TOKEN_PAIR.pack({ ...totals });
 }
 
 export function decodeNotionalFees(word: Hex): NotionalFees {
-  return unpackWord(TOKEN_PAIR, word);
+  return TOKEN_PAIR.unpack(word);
 }
 
 export function encodeNotionalFees(fees: NotionalFees): Hex {
-  return packWord(TOKEN_PAIR, { ...fees });
+  return TOKEN_PAIR.pack({ ...fees });
 }
 
 export function decodeBin(word: Hex): BinState {
-  const bin = unpackWord(BIN, word);
+  const bin = BIN.unpack(word);
   return {
     token0Scaled: bin.token0Scaled,
     token1Scaled: bin.token1Scaled,
@@ -110,7 +110,7 @@ export function decodeBin(word: Hex): BinState {
 }
 
 export function encodeBin(bin: BinState): Hex {
-  return packWord(BIN, {
+  return BIN.pack({
     token0Scaled: bin.token0Scaled,
     token1Scaled: bin.token1Scaled,
     lengthE6: BigInt(bin.lengthE6),
