@@ -53,6 +53,21 @@ export interface PoolDirectory {
   table(): Promise<PoolTable>;
 }
 
+/** A table of these pools. */
+export function poolTable(pools: readonly ServedPool[]): PoolTable {
+  const chainIds = [...new Set(pools.map(({ chainId }) => chainId))];
+  const byChain = new Map(
+    chainIds.map((chainId) => {
+      const ofChain = pools.filter((pool) => pool.chainId === chainId);
+      return [chainId, { ofChain, byAddress: new Map(ofChain.map((pool) => [pool.address, pool])) }];
+    }),
+  );
+  return {
+    find: (chainId, address) => byChain.get(chainId)?.byAddress.get(address),
+    ofChain: (chainId) => byChain.get(chainId)?.ofChain ?? [],
+  };
+}
+
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /** The extensions that can refuse a swap, in attachment order. */

@@ -8,7 +8,13 @@ import { isDatabaseAway } from '../../db/failure.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
-import type { ExtensionKind, PoolDirectory, PoolTable, ServedPool } from './pool-directory.ts';
+import {
+  type ExtensionKind,
+  type PoolDirectory,
+  type PoolTable,
+  poolTable,
+  type ServedPool,
+} from './pool-directory.ts';
 
 export interface SqlPoolDirectoryDeps {
   readonly database: Database;
@@ -134,21 +140,6 @@ export function buildPoolTable(rows: readonly unknown[], chains: readonly ChainC
       return deployment ? [toServedPool(row, deployment)] : [];
     });
   return poolTable(pools);
-}
-
-/** A table of these pools. */
-export function poolTable(pools: readonly ServedPool[]): PoolTable {
-  const chainIds = [...new Set(pools.map(({ chainId }) => chainId))];
-  const byChain = new Map(
-    chainIds.map((chainId) => {
-      const ofChain = pools.filter((pool) => pool.chainId === chainId);
-      return [chainId, { ofChain, byAddress: new Map(ofChain.map((pool) => [pool.address, pool])) }];
-    }),
-  );
-  return {
-    find: (chainId, address) => byChain.get(chainId)?.byAddress.get(address),
-    ofChain: (chainId) => byChain.get(chainId)?.ofChain ?? [],
-  };
 }
 
 function toServedPool(row: PoolRow, deployment: DeploymentConfig): ServedPool {
