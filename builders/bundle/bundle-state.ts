@@ -52,8 +52,10 @@ export class BundleState {
   readonly #redis: Redis;
   readonly #keys: ReturnType<RedisKeys['bundle']>;
   readonly #lease: string;
+  readonly #waitingLimit: number;
 
-  constructor(redis: Redis, keys: RedisKeys, endpointId: string) {
+  constructor(redis: Redis, keys: RedisKeys, endpointId: string, waitingLimit: number = WAITING_LIMIT) {
+    this.#waitingLimit = waitingLimit;
     this.#redis = redis;
     this.#keys = keys.bundle(endpointId);
     this.#lease = keys.lease(endpointId);
@@ -85,7 +87,7 @@ export class BundleState {
         digest,
         `${maxTimestamp}000`,
         deadlineMs(submission),
-        WAITING_LIMIT,
+        this.#waitingLimit,
         NEWEST_KEPT_MS,
         JSON.stringify(encodeSubmission(submission)),
       ],

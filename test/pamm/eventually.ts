@@ -1,0 +1,13 @@
+/** Asks until the answer is neither undefined nor false, every 10 ms. @throws Error after the time limit */
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  limitMs = 8_000,
+): Promise<Exclude<T, undefined | false>> {
+  const giveUpAt = Date.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
+    if (Date.now() > giveUpAt) throw new Error(`not so within ${limitMs} ms: ${ask}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
