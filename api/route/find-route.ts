@@ -11,7 +11,7 @@ import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
   readonly directory: PoolDirectory;
-  readonly snapshots: SnapshotService;
+  readonly snapshots: Pick<SnapshotService, 'depths'>;
 }
 
 type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
