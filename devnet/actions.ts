@@ -1,0 +1,190 @@
+import {
+  type Address,
+  type ContractFunctionArgs,
+  decodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  parseEventLogs,
+} from 'viem';
+import { factoryFunctions } from '../protocol/abi/factory.ts';
+import { flatPoolAbi } from '../protocol/abi/pool.ts';
+import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
+import { type Deployment, deployContract } from './deploy.ts';
+import { type DevChain, send, staticCall } from './dev-chain.ts';
+
+/** Shares to add to or remove from one bin. */
+export interface BinShares {
+  readonly bin: number;
+  readonly shares: bigint;
+}
+
+/** Positive amount: exact input; negative: exact output. Raw units. */
+export interface SwapOrder {
+  readonly pool: Address;
+  readonly zeroForOne: boolean;
+  readonly amountSpecified: bigint;
+  /** Q64.64; default: none. */
+  readonly priceLimitX64?: bigint;
+}
+
+/** Raw units, positive into the pool. */
+export interface SwapAmounts {
+  readonly amount0Delta: bigint;
+  readonly amount1Delta: bigint;
+}
+
+const MAX_UINT128 = (1n << 128n) - 1n;
+const MAX_UINT256 = (1n << 256n) - 1n;
+
+/** The limit that never binds. */
+export function noPriceLimit(zeroForOne: boolean): bigint {
+  return zeroForOne ? 0n : MAX_UINT128;
+}
+
+/** Deploys an ordinary ERC-20 that anyone can mint. */
+export async function deployToken(
+  chain: DevChain,
+  token: { readonly name: string; readonly symbol: string; readonly decimals: number },
+): Promise<Address> {
+  return deployContract(chain, 'Token', [token.name, token.symbol, token.decimals]);
+}
+
+/** Gives accounts a lot of a token and lets router and liquidity adder take it. */
+export async function fundAccounts(
+  chain: DevChain,
+  deployment: Deployment,
+  token: Address,
+  { accounts, amount }: { readonly accounts: readonly Address[]; readonly amount: bigint },
+): Promise<void> {
+  for (const account of accounts) {
+    const mint = encodeFunctionData({ abi: tokenAbi, functionName: 'mint', args: [account, amount] });
+    await send(chain, { from: account, to: token, data: mint });
+    for (const spender of [deployment.swapRouter, deployment.liquidityAdder]) {
+      const approve = encodeFunctionData({ abi: tokenAbi, functionName: 'approve', args: [spender, MAX_UINT256] });
+      await send(chain, { from: account, to: token, data: approve });
+    }
+  }
+}
+
+export async function balanceOf(chain: DevChain, token: Address, account: Address): Promise<bigint> {
+  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [account] });
+  return decodeAbiParameters([{ type: 'uint256' }], (await staticCall(chain, { to: token, data })).data)[0];
+}
+
+/** Adds shares for the owner, who pays. Returns raw amounts paid. */
+export async function addLiquidity(
+  chain: DevChain,
+  deployment: Deployment,
+  order: {
+    readonly pool: Address;
+    readonly owner: Address;
+    readonly salt?: bigint;
+    readonly bins: readonly BinShares[];
+  },
+): Promise<void> {
+  const args = [order.pool, order.salt ?? 0n, liquidityDelta(order.bins)] as const;
+  const data = encodeFunctionData({ abi: liquidityAdderAbi, functionName: 'addLiquidity', args });
+  await send(chain, { from: order.owner, to: deployment.liquidityAdder, data });
+}
+
+/** Removes the owner's shares. */
+export async function removeLiquidity(
+  chain: DevChain,
+  order: {
+    readonly pool: Address;
+    readonly owner: Address;
+    readonly salt?: bigint;
+    readonly bins: readonly BinShares[];
+  },
+): Promise<void> {
+  const args = [order.owner, order.salt ?? 0n, liquidityDelta(order.bins), '0x'] as const;
+  const data = encodeFunctionData({ abi: flatPoolAbi, functionName: 'removeLiquidity', args });
+  await send(chain, { from: order.owner, to: order.pool, data });
+}
+
+function liquidityDelta(bins: readonly BinShares[]) {
+  return { binIdxs: bins.map(({ bin }) => BigInt(bin)), shares: bins.map(({ shares }) => shares) };
+}
+
+/**
+ * Swaps through the router, which the trader has approved.
+ *
+ * @throws RevertedError when the pool or an extension refuses
+ */
+export async function swap(
+  chain: DevChain,
+  deployment: Deployment,
+  order: SwapOrder & { readonly trader?: Address },
+): Promise<SwapAmounts> {
+  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
+  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
+  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
+  const { logs } = await send(chain, { from: order.trader ?? chain.roles.trader, to: deployment.swapRouter, data });
+  const [event] = parseEventLogs({ abi: flatPoolAbi, eventName: 'Swap', logs });
+  if (event === undefined) throw new Error('the swap emitted no Swap');
+  return { amount0Delta: event.args.amount0Delta, amount1Delta: event.args.amount1Delta };
+}
+
+/** Revert data of a simulated swap at this quote: `SimulateSwap` with the amounts, or a refusal. */
+export async function simulateSwap(
+  chain: DevChain,
+  order: SwapOrder & { readonly bidX64: bigint; readonly askX64: bigint; readonly from?: Address },
+): Promise<Hex> {
+  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
+  const from = order.from ?? chain.roles.trader;
+  const data = encodeFunctionData({
+    abi: flatPoolAbi,
+    functionName: 'simulateSwapAndRevert',
+    args: [from, zeroForOne, amountSpecified, priceLimitX64, order.bidX64, order.askX64, '0x'],
+  });
+  return (await staticCall(chain, { from, to: pool, data })).data;
+}
+
+/** What a pool shows as its prices, or its revert data. */
+export async function sellAndBuyPrices(
+  chain: DevChain,
+  pool: Address,
+): Promise<{ readonly sellX64: bigint; readonly buyX64: bigint } | { readonly refusal: Hex }> {
+  const data = encodeFunctionData({ abi: flatPoolAbi, functionName: 'getSellAndBuyPrices' });
+  const answer = await staticCall(chain, { to: pool, data });
+  if (answer.reverted) return { refusal: answer.data };
+  const uint128 = { type: 'uint128' } as const;
+  const [sellX64, buyX64] = decodeAbiParameters([uint128, uint128], answer.data);
+  return { sellX64, buyX64 };
+}
+
+/** Reads storage words of a pool in one call. */
+export async function extsload(chain: DevChain, pool: Address, slots: readonly Hex[]): Promise<readonly Hex[]> {
+  const data = encodeFunctionData({ abi: flatPoolAbi, functionName: 'extsload', args: [slots] });
+  const answer = await staticCall(chain, { to: pool, data });
+  if (answer.reverted) throw new Error(`extsload of ${pool} reverted`);
+  return decodeAbiParameters([{ type: 'bytes32[]' }], answer.data)[0];
+}
+
+type AdminFunction =
+  | 'setPoolAdminFees'
+  | 'setPoolProtocolFee'
+  | 'setPoolAdminFeeDestination'
+  | 'setPoolBinAdditionalFees'
+  | 'pausePool'
+  | 'unpausePool'
+  | 'protocolPausePool'
+  | 'protocolUnpausePool'
+  | 'proposePoolPriceProvider'
+  | 'executePoolPriceProviderUpdate'
+  | 'proposePoolAdminTransfer'
+  | 'acceptPoolAdmin'
+  | 'cancelPoolAdminTransfer'
+  | 'collectPoolFees';
+
+/** Any administration of the factory, as `administer(chain, deployment, curator, 'pausePool', [pool])`. */
+export async function administer<F extends AdminFunction>(
+  chain: DevChain,
+  deployment: Deployment,
+  from: Address,
+  functionName: F,
+  args: ContractFunctionArgs<typeof factoryFunctions, 'nonpayable', F>,
+): Promise<void> {
+  const data = encodeFunctionData({ abi: factoryFunctions, functionName, args } as never);
+  await send(chain, { from, to: deployment.poolFactory, data });
+}

@@ -1,0 +1,37 @@
+import { type Artifact, buildContracts } from './build-contracts.ts';
+
+/** Contracts that the devnet deploys. */
+export type ContractName =
+  | 'AnchoredProvider'
+  | 'AnchoredProviderFactory'
+  | 'Bytes32Token'
+  | 'DataProvider'
+  | 'DepositAllowlist'
+  | 'LiquidityAdder'
+  | 'ManualProvider'
+  | 'Multicall3'
+  | 'NamelessToken'
+  | 'Oracle'
+  | 'Pool'
+  | 'PoolDeployer'
+  | 'PoolFactory'
+  | 'PriceVelocityGuard'
+  | 'RegularL2ProviderFactory'
+  | 'RegularProvider'
+  | 'RegularProviderFactory'
+  | 'RemovalLog'
+  | 'StopLoss'
+  | 'SwapAllowlist'
+  | 'SwapQuoter'
+  | 'SwapRouter'
+  | 'Token';
+
+let artifacts: Record<string, Artifact> | undefined;
+
+/** ABI and code of a devnet contract, compiled on first use. */
+export function loadArtifact(name: ContractName): Artifact {
+  artifacts ??= buildContracts();
+  const artifact = artifacts[name];
+  if (artifact === undefined) throw new Error(`no contract ${name} in devnet/contracts`);
+  return artifact;
+}

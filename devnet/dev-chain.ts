@@ -1,0 +1,147 @@
+import {
+  type Address,
+  createTestClient,
+  type Hex,
+  http,
+  numberToHex,
+  type PublicClient,
+  publicActions,
+  type TestClient,
+  type TransactionReceipt,
+} from 'viem';
+import { RpcError, request } from './json-rpc.ts';
+
+/** A call or creation that changes the chain, from an account that the node unlocks. */
+export interface Transaction {
+  readonly from: Address;
+  /** Absent: `data` is creation code with its arguments. */
+  readonly to?: Address;
+  readonly data: Hex;
+  readonly gas?: bigint;
+}
+
+/** Who does what on a devnet: the node's default accounts, in order. */
+export interface Roles {
+  /** Deploys the protocol, owns it, and posts the feeds. */
+  readonly owner: Address;
+  /** Creates pools and curates them. */
+  readonly curator: Address;
+  /** A second curator, to whom a pool is handed over. */
+  readonly otherCurator: Address;
+  readonly provider: Address;
+  readonly trader: Address;
+  readonly stranger: Address;
+  readonly feeDestination: Address;
+  /** Acts in traffic, so that its nonces are its own. */
+  readonly trafficTrader: Address;
+  readonly trafficProvider: Address;
+}
+
+export interface DevChain {
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  readonly client: TestClient & PublicClient;
+  readonly roles: Roles;
+}
+
+/** A transaction was mined but reverted. `data` is the revert data of the same call repeated. */
+export class RevertedError extends Error {
+  readonly code = 'REVERTED';
+  override readonly name = 'RevertedError';
+  readonly data: Hex;
+
+  constructor(data: Hex) {
+    super(`transaction reverted with ${data.slice(0, 74)}`);
+    this.data = data;
+  }
+}
+
+/** Enough for every call of the devnet, below what one transaction may use. */
+const DEFAULT_GAS = 5_000_000n;
+const RECEIPT_POLL_MS = 50;
+const RECEIPT_TIMEOUT_MS = 60_000;
+
+/** Connects to an anvil node. */
+export async function connectDevChain(rpcUrl: string): Promise<DevChain> {
+  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 }).extend(publicActions);
+  const [chainId, accounts] = await Promise.all([client.getChainId(), request<Address[]>(rpcUrl, 'eth_accounts', [])]);
+  const account = (index: number): Address => {
+    const address = accounts[index];
+    if (address === undefined) throw new Error(`${rpcUrl} has no unlocked account ${index}`);
+    return address;
+  };
+  const roles: Roles = {
+    owner: account(0),
+    curator: account(1),
+    otherCurator: account(2),
+    provider: account(3),
+    trader: account(4),
+    stranger: account(5),
+    feeDestination: account(6),
+    trafficTrader: account(7),
+    trafficProvider: account(8),
+  };
+  return { chainId, rpcUrl, client: client as TestClient & PublicClient, roles };
+}
+
+/**
+ * Sends a transaction and waits until it is mined.
+ *
+ * @throws RevertedError when it reverted
+ */
+export async function send(chain: DevChain, transaction: Transaction): Promise<TransactionReceipt> {
+  const receipt = await mined(chain, await submit(chain, transaction));
+  if (receipt.status === 'success') return receipt;
+  throw new RevertedError(await revertDataOf(chain, transaction));
+}
+
+/** Sends a transaction and returns its hash without waiting. */
+export async function submit(chain: DevChain, { gas = DEFAULT_GAS, ...rest }: Transaction): Promise<Hex> {
+  // The node would estimate the gas by running the call several times: say it.
+  return request<Hex>(chain.rpcUrl, 'eth_sendTransaction', [{ ...rest, gas: numberToHex(gas) }]);
+}
+
+/** Waits for a transaction's receipt. */
+export async function mined(chain: DevChain, hash: Hex): Promise<TransactionReceipt> {
+  const deadline = Date.now() + RECEIPT_TIMEOUT_MS;
+  // A node that mines at once has the receipt by now: viem's own wait would begin with a poll interval.
+  while (Date.now() < deadline) {
+    const receipt = await findReceipt(chain, hash);
+    if (receipt !== undefined) return receipt;
+    await new Promise((resolve) => setTimeout(resolve, RECEIPT_POLL_MS));
+  }
+  throw new Error(`transaction ${hash} was not mined within ${RECEIPT_TIMEOUT_MS / 1000} s`);
+}
+
+async function findReceipt(chain: DevChain, hash: Hex): Promise<TransactionReceipt | undefined> {
+  try {
+    return await chain.client.getTransactionReceipt({ hash });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return undefined;
+    throw error;
+  }
+}
+
+async function revertDataOf(chain: DevChain, { gas: _, ...call }: Transaction): Promise<Hex> {
+  const outcome = await staticCall(chain, call);
+  return outcome.reverted ? outcome.data : '0x';
+}
+
+/** Result or revert data of an `eth_call` at the latest block. */
+export async function staticCall(
+  chain: DevChain,
+  call: { readonly from?: Address; readonly to?: Address; readonly data: Hex },
+): Promise<{ readonly reverted: boolean; readonly data: Hex }> {
+  try {
+    return { reverted: false, data: await request<Hex>(chain.rpcUrl, 'eth_call', [call, 'latest']) };
+  } catch (error) {
+    if (error instanceof RpcError && error.data !== undefined) return { reverted: true, data: error.data };
+    throw error;
+  }
+}
+
+/** Mines at once (0) or at this interval, seconds. */
+export async function setBlockTime(chain: DevChain, seconds: number): Promise<void> {
+  if (seconds === 0) await chain.client.setAutomine(true);
+  else await chain.client.setIntervalMining({ interval: seconds });
+}

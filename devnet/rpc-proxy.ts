@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A JSON-RPC request as it came. */
+export interface ProxiedRequest {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** Ways in which a node can fail its clients. */
+export type Misbehaviour =
+  /** Cuts the connection without an answer. */
+  | { readonly kind: 'down' }
+  /** Never answers. */
+  | { readonly kind: 'silent' }
+  /** Answers after a while. */
+  | { readonly kind: 'slow'; readonly ms: number }
+  /** Sends headers and half a body, then nothing. */
+  | { readonly kind: 'trickle' }
+  /** Answers with this status and text, whatever was asked. */
+  | { readonly kind: 'text'; readonly status: number; readonly body: string }
+  /** Answers with this JSON-RPC result, whatever was asked. */
+  | { readonly kind: 'result'; readonly result: unknown }
+  /** Passes requests to another node. */
+  | { readonly kind: 'elsewhere'; readonly url: string }
+  /** Tells this block as the latest. */
+  | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
+  /** Refuses calls with state overrides, or runs them as if they had none. */
+  | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' };
+
+export interface RpcProxy {
+  readonly url: string;
+  /** Requests that came, in order. */
+  readonly requests: readonly ProxiedRequest[];
+  /** Takes effect with the next request; null is honest. Applies to requests for which `when` holds. */
+  misbehave(behaviour: Misbehaviour | null, when?: (request: ProxiedRequest) => boolean): void;
+  stop(): Promise<void>;
+}
+
+/** A node that lies on demand: it stands before an honest one and counts what passes. */
+export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
+  const requests: ProxiedRequest[] = [];
+  let behaviour: Misbehaviour | null = null;
+  let applies: (request: ProxiedRequest) => boolean = () => true;
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch(() => response.destroy());
+  });
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await textOf(incoming);
+    const request = JSON.parse(body) as ProxiedRequest & { readonly id: number };
+    requests.push({ method: request.method, params: request.params });
+    await respond(behaviour && applies(request) ? behaviour : null, upstream, request, response);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    misbehave(next, when = () => true) {
+      behaviour = next;
+      applies = when;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+type Request = ProxiedRequest & { readonly id: number };
+
+async function respond(
+  behaviour: Misbehaviour | null,
+  upstream: string,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  switch (behaviour?.kind) {
+    case 'down':
+      response.destroy();
+      return;
+    case 'silent':
+      return;
+    case 'slow':
+      await new Promise((resolve) => setTimeout(resolve, behaviour.ms));
+      return forward(upstream, request, response);
+    case 'trickle':
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"jsonrpc":"2.0",');
+      return;
+    case 'text':
+      response.writeHead(behaviour.status, { 'Content-Type': 'text/html' }).end(behaviour.body);
+      return;
+    case 'result':
+      return sendJson(response, { jsonrpc: '2.0', id: request.id, result: behaviour.result });
+    case 'elsewhere':
+      return forward(behaviour.url, request, response);
+    case 'staleHead':
+      return forward(upstream, withHead(request, behaviour.block), response);
+    case 'noOverrides':
+      return withoutOverrides(behaviour.how, upstream, request, response);
+    default:
+      return forward(upstream, request, response);
+  }
+}
+
+function withHead(request: Request, block: string): Request {
+  const params = request.params.map((param) => (param === 'latest' ? block : param));
+  return { ...request, params };
+}
+
+async function withoutOverrides(
+  how: 'refuse' | 'ignore',
+  upstream: string,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const hasOverrides = request.method === 'eth_call' && request.params.length > 2;
+  if (!hasOverrides || how === 'ignore') {
+    return forward(upstream, { ...request, params: request.params.slice(0, 2) }, response);
+  }
+  const error = { code: -32602, message: 'too many arguments, want at most 2' };
+  sendJson(response, { jsonrpc: '2.0', id: request.id, error });
+}
+
+async function forward(url: string, request: Request, response: ServerResponse): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
+  response.writeHead(answer.status, headers).end(await answer.text());
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of incoming) text += chunk;
+  return text;
+}
