@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { type Address, type Hex, toHex } from 'viem';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { QuotesConfig } from '../../config/quotes-schema.ts';
+import { addLiquidity, deployToken, fundAccounts } from '../../devnet/actions.ts';
+import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
+import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { createPool, type ExtensionSpec } from '../../devnet/pools.ts';
+import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/providers.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { Q64 } from '../../protocol/fixed-point.ts';
+import type { BinShape } from '../../protocol/pool-events.ts';
+
+/** A chain with the protocol on it, to make pools on. */
+export interface QuoteWorld {
+  readonly anvil: Anvil;
+  readonly chain: DevChain;
+  readonly deployment: Deployment;
+  /** A pair of funded tokens with these decimals, in pool order. */
+  pair(decimals0: number, decimals1: number): Promise<Pair>;
+  stop(): Promise<void>;
+}
+
+export interface Pair {
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly decimals0: number;
+  readonly decimals1: number;
+}
+
+export interface WorldPool {
+  readonly address: Address;
+  readonly feed: Hex;
+}
+
+export interface WorldPoolSpec {
+  readonly pair: Pair;
+  readonly bins: readonly BinShape[];
+  /** token1 per whole token0. */
+  readonly price: number;
+  /** Shares given to each bin; a bin that is left out has none. */
+  readonly shares: ReadonlyMap<number, bigint>;
+  readonly notionalFeeE8?: number;
+  readonly curBinDistE6?: number;
+  readonly extensions?: readonly ExtensionSpec[];
+}
+
+const WHOLE_TOKENS = 10n ** 15n;
+/** What fits the gas of one transaction. */
+const BINS_PER_TRANSACTION = 15;
+
+export async function startQuoteWorld(chainId = 31337, args: readonly string[] = []): Promise<QuoteWorld> {
+  const anvil = await startAnvil({ chainId, args });
+  try {
+    const chain = await connectDevChain(anvil.url);
+    const deployment = await deployProtocol(anvil.url, chainId);
+    return { anvil, chain, deployment, pair: (d0, d1) => createPair(chain, deployment, d0, d1), stop: anvil.stop };
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+}
+
+async function createPair(
+  chain: DevChain,
+  deployment: Deployment,
+  decimals0: number,
+  decimals1: number,
+): Promise<Pair> {
+  const created = await Promise.all(
+    [decimals0, decimals1].map(async (decimals) => {
+      const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
+      const accounts = [chain.roles.provider, chain.roles.trader];
+      await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
+      return token;
+    }),
+  );
+  const [token0, token1] = created;
+  if (!token0 || !token1) throw new Error('two tokens were to be created');
+  return { token0, token1, decimals0, decimals1 };
+}
+
+/** Makes a pool behind a protected provider with its own feed, and fills its bins. */
+export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoolSpec): Promise<WorldPool> {
+  const { pair } = spec;
+  const feed = feedId(`F/${toHex(randomBytes(8)).slice(2)}`);
+  await setFeedPrice(chain, deployment, { feedId: feed, priceX64: priceX64(spec.price) });
+  const priceProvider = await deployAnchoredProvider(chain, deployment, {
+    ...pair,
+    baseFeedId: feed,
+    maxRefStaleness: 10n ** 9n,
+  });
+  const address = await createPool(chain, deployment, {
+    ...{ token0: pair.token0, token1: pair.token1, priceProvider, bins: spec.bins },
+    initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
+    initialAmount1PerShareE18: (BigInt(Math.round(spec.price * 1e6)) * 10n ** BigInt(pair.decimals1)) / 1_000_000n,
+    adminNotionalFeeE8: spec.notionalFeeE8 ?? 0,
+    curBinDistFromProvidedPriceE6: spec.curBinDistE6 ?? 0,
+    extensions: spec.extensions ?? [],
+    salt: toHex(randomBytes(32)),
+  });
+  const bins = [...spec.shares].map(([bin, shares]) => ({ bin, shares })).filter(({ shares }) => shares > 0n);
+  for (let start = 0; start < bins.length; start += BINS_PER_TRANSACTION) {
+    const part = bins.slice(start, start + BINS_PER_TRANSACTION);
+    await addLiquidity(chain, deployment, { pool: address, owner: chain.roles.provider, bins: part });
+  }
+  return { address, feed };
+}
+
+/** Q64.64 of a decimal price, exact to a millionth. */
+export const priceX64 = (price: number): bigint => (BigInt(Math.round(price * 1e6)) * Q64) / 1_000_000n;
+
+/** The same shares in each of some bins. */
+export function evenShares(lowest: number, highest: number, shares: bigint): Map<number, bigint> {
+  return new Map(Array.from({ length: highest - lowest + 1 }, (_, index) => [lowest + index, shares]));
+}
+
+/** A chain of the configuration behind these nodes. */
+export function chainConfig(
+  chainId: number,
+  rpcUrls: readonly string[],
+  change: Partial<ChainConfig> = {},
+): ChainConfig {
+  const multicall3: Address = '0xca11bde05977b3631167028862be2a173976ca11';
+  return { chainId, name: 'test', rpcUrls: [...rpcUrls], blockTimeMs: 1_000, multicall3, deployments: [], ...change };
+}
+
+/** Limits for tests that mine when they like: every request looks at the chain. */
+export const eagerQuotes = QuotesConfig.parse({ minRefreshMs: 1 });

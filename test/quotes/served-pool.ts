@@ -1,0 +1,65 @@
+import type { Address } from 'viem';
+import {
+  type ExtensionKind,
+  type PoolDirectory,
+  type PoolExtension,
+  poolTable,
+  type ServedPool,
+} from '../../api/snapshots/pool-directory.ts';
+import type { Deployment } from '../../devnet/deploy.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import { flatPoolAbi } from '../../protocol/abi/pool.ts';
+import { decodeExtensionOrder } from '../../protocol/layouts/flat/extension-orders.ts';
+import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+
+/** What the directory would know of a pool, read from the chain itself instead of from the indexer. */
+export async function servedPool(chain: DevChain, deployment: Deployment, address: Address): Promise<ServedPool> {
+  const immutables = await chain.client.readContract({ address, abi: flatPoolAbi, functionName: 'getImmutables' });
+  const extensions = [1, 2, 3, 4, 5, 6, 7].map(
+    (position) => immutables[`extension${position as 1 | 2 | 3 | 4 | 5 | 6 | 7}`].toLowerCase() as Address,
+  );
+  const orders = {
+    beforeAddLiquidity: immutables.beforeAddLiquidityOrder,
+    afterAddLiquidity: immutables.afterAddLiquidityOrder,
+    beforeRemoveLiquidity: immutables.beforeRemoveLiquidityOrder,
+    afterRemoveLiquidity: immutables.afterRemoveLiquidityOrder,
+    beforeSwap: immutables.beforeSwapOrder,
+    afterSwap: immutables.afterSwapOrder,
+  };
+  const attached = extensions.flatMap((extension, index): PoolExtension[] => {
+    if (BigInt(extension) === 0n) return [];
+    const phases = EXTENSION_PHASES.filter((phase) => decodeExtensionOrder(orders[phase]).includes(index + 1));
+    return [{ address: extension, phases, kind: kindOf(extension, deployment) }];
+  });
+  const provider = immutables.immutablePriceProvider.toLowerCase() as Address;
+  return {
+    chainId: chain.chainId,
+    address,
+    contractVersion: 'v1',
+    layout: 'flat',
+    token0: { address: immutables.token0.toLowerCase() as Address, symbol: 'AAA', decimals: null },
+    token1: { address: immutables.token1.toLowerCase() as Address, symbol: 'BBB', decimals: null },
+    pair: 'AAA/BBB',
+    immutables: {
+      lowestBin: Number(immutables.lowestBin),
+      highestBin: Number(immutables.highestBin),
+      scale: { multiplier0: immutables.token0ScaleMultiplier, multiplier1: immutables.token1ScaleMultiplier },
+    },
+    immutableProvider: BigInt(provider) === 0n ? null : provider,
+    extensions: attached,
+  };
+}
+
+function kindOf(address: Address, deployment: Deployment): ExtensionKind {
+  const { stopLoss, priceVelocityGuard, depositAllowlist, swapAllowlist } = deployment;
+  if (address === stopLoss) return 'stopLoss';
+  if (address === priceVelocityGuard) return 'priceVelocityGuard';
+  if (address === depositAllowlist) return 'depositAllowlist';
+  return address === swapAllowlist ? 'swapAllowlist' : 'custom';
+}
+
+/** A directory of pools that are known from the start. */
+export function fixedDirectory(pools: readonly ServedPool[]): PoolDirectory {
+  const table = poolTable(pools);
+  return { table: async () => table };
+}
