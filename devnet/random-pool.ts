@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Address, numberToHex } from 'viem';
 import type { BinShape } from '../protocol/pool-events.ts';
 import { addLiquidity, balanceOf, deployToken, fundAccounts, swap } from './actions.ts';
+import type { Deployment } from './deploy.ts';
 import type { DevChain } from './dev-chain.ts';
 import { createPool } from './pools.ts';
 import { deployManualProvider, type PricedPair } from './providers.ts';
