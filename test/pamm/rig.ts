@@ -92,6 +92,8 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
   const api = await startApi(redisUrl, mocks, queuePrefix);
   const redis = connectPatient(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
+  // This Redis has held its data for long: nobody need wait for workers that may know more.
+  await redis.set(keys.epoch(), '1');
   const startWorker = (): BuildersWorker =>
     startBuildersWorker({
       chains: mocks.chains,

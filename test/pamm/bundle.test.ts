@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { eventually } from './eventually.ts';
+import { BSC, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+
+/** The rules of the bundle builder, over HTTP from end to end. */
+
+let redis: TestRedis;
+let mocks: Mocks;
+let rig: Rig;
+let nonce = 0;
+
+beforeAll(async () => {
+  [redis, mocks] = await Promise.all([createRedisDatabase(), startMocks()]);
+});
+
+// A pause or a waiting push of one test must not reach into the next.
+beforeEach(async () => {
+  mocks.bundle.state.behaviour = { kind: 'ack' };
+  mocks.bundle.state.received.length = 0;
+  mocks.stream.state.connections = 0;
+  rig = await startRig(redis.url, mocks);
+  await eventually(() => mocks.stream.state.connections > 0);
+  return () => rig.stop();
+});
+
+afterAll(() => Promise.all([mocks.stop(), redis.drop()]));
+
+const inSeconds = (secs: number) => Math.floor(Date.now() / 1000) + secs;
+
+/** A live push with a transaction of its own. */
+async function push(changes: Record<string, unknown> = {}) {
+  return {
+    tx: await signedTx(BSC, nonce++),
+    blockNumber: 100,
+    replacementUuid: newUuid(),
+    replacementSeqNumber: 1,
+    maxTimestamp: inSeconds(4),
+    ...changes,
+  };
+}
+
+/** Posts a body and gives what the bundle builder's entry says. */
+async function bundleAnswer(body: object): Promise<Omit<PammAnswer['providers'][number], 'provider'>> {
+  const answer = (await (await rig.post(BSC, body)).json()) as PammAnswer;
+  const [, entry] = answer.providers;
+  if (entry?.provider !== `bundle:${mocks.bundle.bundleUrl}`)
+    throw new Error(`no bundle entry: ${JSON.stringify(answer)}`);
+  const { provider: _, ...said } = entry;
+  return said;
+}
+
+const skip = (reason: string) => ({ accepted: false, error: `skipped: ${reason}` });
+const OLDER = skip('older than a quote already seen for this stream');
+const DUPLICATE = skip('this quote is already queued or being sent');
+const SUPERSEDED = skip('superseded by a newer quote before sending');
+const sentTxs = () => mocks.bundle.state.received.map(({ tx }) => tx);
+
+/** Holds the builder with one request, so that later pushes wait. */
+async function occupy(delayMs = 400): Promise<void> {
+  mocks.bundle.state.behaviour = { kind: 'slow-ack', delayMs };
+  const sent = mocks.bundle.state.received.length;
+  await bundleAnswer(await push({ responseTimeoutMs: 0 }));
+  await eventually(() => mocks.bundle.state.received.length > sent);
+}
+
+test('a push is sent as the first bundle of its block, with the key, and its hash comes back', async () => {
+  const body = await push({ blockNumber: 123 });
+  expect(await bundleAnswer(body)).toEqual({ accepted: true, bundleHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+  expect(mocks.bundle.state.received).toMatchObject([
+    {
+      message: { txs: [body.tx], maxBlockNumber: '123', maxTimestamp: body.maxTimestamp, positionFirst: true },
+    },
+  ]);
+  expect(mocks.bundle.state.authorizations.at(-1)).toBe('bundle-secret');
+});
+
+test('without maxTimestamp the stream builder gets it and the bundle builder is skipped', async () => {
+  const response = await rig.post(BSC, await push({ maxTimestamp: undefined }));
+  const answer = (await response.json()) as PammAnswer;
+  expect(answer.providers.map(({ accepted }) => accepted)).toEqual([true, false]);
+  expect(answer.providers[1]?.error).toBe('skipped: the request had no maxTimestamp');
+  expect(sentTxs()).toEqual([]);
+});
+
+test('a maxTimestamp that has passed skips the bundle builder only', async () => {
+  const answer = (await (await rig.post(BSC, await push({ maxTimestamp: inSeconds(-2) }))).json()) as PammAnswer;
+  expect(answer.providers.map(({ accepted }) => accepted)).toEqual([true, false]);
+  expect(answer.providers[1]?.error).toBe('skipped: maxTimestamp passed while queued');
+});
+
+test('one request is in flight; of each uuid only the newest push waits and is sent next', async () => {
+  await occupy();
+  const [a, b] = [newUuid(), newUuid()];
+  const first = await push({ replacementUuid: a });
+  const answerToFirst = bundleAnswer(first);
+  await eventually(async () => Boolean(await rig.redis.hexists(await waitingKey(), a)));
+  const other = await push({ replacementUuid: b, responseTimeoutMs: 0 });
+  await bundleAnswer(other);
+  const newer = await push({ replacementUuid: a, replacementSeqNumber: 2, responseTimeoutMs: 0 });
+  await bundleAnswer(newer);
+  expect(mocks.bundle.state.received).toHaveLength(1);
+  expect(await answerToFirst).toEqual(SUPERSEDED);
+  await eventually(() => mocks.bundle.state.received.length === 3);
+  expect(sentTxs().slice(1)).toEqual([newer.tx, other.tx]);
+});
+
+describe('a cancel', () => {
+  test('never reaches the builder, removes the waiting push and recalls nothing in flight', async () => {
+    await occupy();
+    const waiting = await push({ replacementSeqNumber: 3 });
+    const answerToWaiting = bundleAnswer(waiting);
+    await eventually(async () => Boolean(await rig.redis.hexists(await waitingKey(), waiting.replacementUuid)));
+    const cancel = { ...waiting, tx: '0x', replacementSeqNumber: 4 };
+    expect(await bundleAnswer(cancel)).toEqual(skip('the request was a cancel'));
+    expect(await answerToWaiting).toEqual(SUPERSEDED);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(sentTxs()).toHaveLength(1);
+  });
+
+  test('guards against live quotes at or below its sequence number, even of a higher block', async () => {
+    const live = await push({ replacementSeqNumber: 5 });
+    await bundleAnswer({ ...live, tx: '0x' });
+    for (const [seq, block] of [
+      [5, 100],
+      [4, 101],
+      [5, 999],
+    ]) {
+      const late = await push({ replacementUuid: live.replacementUuid, replacementSeqNumber: seq, blockNumber: block });
+      expect(await bundleAnswer(late)).toEqual(OLDER);
+    }
+    const next = await push({ replacementUuid: live.replacementUuid, replacementSeqNumber: 6 });
+    expect(await bundleAnswer(next)).toMatchObject({ accepted: true });
+  });
+});
+
+test('a push older than one seen is ignored, and a higher block always counts as newer', async () => {
+  const replacementUuid = newUuid();
+  const send = async (blockNumber: number, replacementSeqNumber: number) =>
+    bundleAnswer(await push({ replacementUuid, blockNumber, replacementSeqNumber }));
+  expect(await send(100, 5)).toMatchObject({ accepted: true });
+  expect(await send(100, 4)).toEqual(OLDER);
+  expect(await send(99, 6)).toEqual(OLDER);
+  expect(await send(101, 6)).toMatchObject({ accepted: true });
+  // Lower in sequence but of a later block: the stream refuses it, the bundle builder gets it.
+  expect(await send(102, 1)).toMatchObject({ accepted: true });
+});
+
+describe('a quote that comes again', () => {
+  test('gets the earlier result when it was accepted, without being sent again', async () => {
+    const body = await push();
+    const first = await bundleAnswer(body);
+    expect(await bundleAnswer(body)).toEqual(first);
+    expect(await bundleAnswer({ ...body, replacementSeqNumber: 2 })).toEqual(first);
+    expect(await bundleAnswer({ ...body, replacementUuid: newUuid() })).toEqual(first);
+    expect(sentTxs()).toEqual([body.tx]);
+  });
+
+  test('is skipped while its earlier copy is in flight, or waits', async () => {
+    mocks.bundle.state.behaviour = { kind: 'slow-ack', delayMs: 400 };
+    const flying = await push({ responseTimeoutMs: 0 });
+    await bundleAnswer(flying);
+    await eventually(() => mocks.bundle.state.received.length === 1);
+    expect(await bundleAnswer(flying)).toEqual(DUPLICATE);
+    const waiting = await push({ responseTimeoutMs: 0 });
+    expect(await bundleAnswer(waiting)).toMatchObject({ pending: true });
+    expect(await bundleAnswer(waiting)).toEqual(DUPLICATE);
+    await eventually(() => mocks.bundle.state.received.length === 2);
+    expect(sentTxs()).toEqual([flying.tx, waiting.tx]);
+  });
+});
+
+test('the 257th uuid to wait is skipped; one that waits already may still replace its push', {
+  timeout: 30_000,
+}, async () => {
+  await occupy(2_900);
+  const tx = await signedTx(BSC, nonce++);
+  const bodyOf = (index: number, seq = 1) => ({
+    tx,
+    blockNumber: 100 + index,
+    replacementUuid: `0x${index.toString(16).padStart(32, '0')}`,
+    replacementSeqNumber: seq,
+    maxTimestamp: inSeconds(4),
+    responseTimeoutMs: 0,
+  });
+  const answers = await Promise.all(Array.from({ length: 256 }, (_, index) => bundleAnswer(bodyOf(index))));
+  expect(answers.every((answer) => answer.pending)).toBe(true);
+  expect(await bundleAnswer(bodyOf(256))).toEqual(skip('the bundle queue is full'));
+  expect(await bundleAnswer(bodyOf(3, 2))).toMatchObject({ pending: true });
+  expect(await rig.redis.hlen(await waitingKey())).toBe(256);
+});
+
+test.each([-38000, -32000])('a builder that already holds the bundle (code %i) has accepted it', async (code) => {
+  mocks.bundle.state.behaviour = {
+    kind: 'already-known',
+    code,
+    message: code === -38000 ? 'x' : 'Bundle Already Known',
+  };
+  expect(await bundleAnswer(await push())).toEqual({ accepted: true });
+});
+
+test('a rejection has the words of the builder and pauses nothing', async () => {
+  mocks.bundle.state.behaviour = { kind: 'reject', error: 'bundle simulation failed' };
+  expect(await bundleAnswer(await push())).toEqual({ accepted: false, error: 'bundle simulation failed' });
+  mocks.bundle.state.behaviour = { kind: 'ack' };
+  expect(await bundleAnswer(await push())).toMatchObject({ accepted: true });
+});
+
+describe('the endpoint pauses after', () => {
+  const pauseOf = ({ error = '' }) =>
+    Number(/^skipped: the endpoint is backing off for (\d+) ms more$/.exec(error)?.[1]);
+
+  test.each([
+    ['a transport error', { kind: 'close-after', messages: 0 }, 'transport error: UND_ERR_SOCKET', 500],
+    ['an authentication failure', { kind: 'http-status', status: 401 }, 'the builder answered with HTTP 401', 500],
+    ['a server error', { kind: 'http-status', status: 502 }, 'the builder answered with HTTP 502', 500],
+    ['429', { kind: 'too-many-requests' }, 'the builder answered with HTTP 429', 500],
+    ['429 with a wait', { kind: 'too-many-requests', retryAfter: '7' }, 'the builder answered with HTTP 429', 7_000],
+    [
+      '429 with a long wait',
+      { kind: 'too-many-requests', retryAfter: '90' },
+      'the builder answered with HTTP 429',
+      30_000,
+    ],
+  ] as const)('%s', async (_name, behaviour, error, pauseMs) => {
+    mocks.bundle.state.behaviour = behaviour;
+    expect(await bundleAnswer(await push())).toEqual({ accepted: false, error });
+    mocks.bundle.state.behaviour = { kind: 'ack' };
+    const next = await eventually(async () => {
+      const answer = await bundleAnswer(await push());
+      return pauseOf(answer) > 0 ? answer : undefined;
+    });
+    expect(pauseOf(next)).toBeGreaterThan(pauseMs - 400);
+    expect(pauseOf(next)).toBeLessThanOrEqual(pauseMs);
+    expect(sentTxs()).toHaveLength(1);
+  });
+
+  test('a timeout of 3 seconds, and longer each time; pushes that wait are skipped; a success ends it', {
+    timeout: 20_000,
+  }, async () => {
+    mocks.bundle.state.behaviour = { kind: 'silent' };
+    const arrivedAt = Date.now();
+    await bundleAnswer(await push({ responseTimeoutMs: 0 }));
+    await new Promise((resolve) => setTimeout(resolve, 2_700));
+    const waiting = bundleAnswer(await push());
+    expect(pauseOf(await waiting)).toBe(500);
+    expect(Date.now() - arrivedAt).toBeGreaterThan(2_950);
+    expect(Date.now() - arrivedAt).toBeLessThan(3_300);
+
+    mocks.bundle.state.behaviour = { kind: 'http-status', status: 500 };
+    const pauses: number[] = [];
+    for (const _ of [1, 2]) {
+      await eventually(async () => (await bundleAnswer(await push())).error === 'the builder answered with HTTP 500');
+      pauses.push(pauseOf(await bundleAnswer(await push())));
+    }
+    expect(pauses[0]).toBeGreaterThan(900);
+    expect(pauses[0]).toBeLessThanOrEqual(1_000);
+    expect(pauses[1]).toBeGreaterThan(1_800);
+    mocks.bundle.state.behaviour = { kind: 'ack' };
+    await eventually(async () => (await bundleAnswer(await push())).accepted);
+    mocks.bundle.state.behaviour = { kind: 'http-status', status: 500 };
+    await bundleAnswer(await push());
+    expect(pauseOf(await bundleAnswer(await push()))).toBeLessThanOrEqual(500);
+  });
+});
+
+const endpointId = async () =>
+  (await eventually(async () => (await rig.redis.keys(`${rig.keys.prefix}:lease:${BSC}-bundle-*`))[0]))
+    .split(':')
+    .at(-1);
+const waitingKey = async () => `${rig.keys.prefix}:bundle:${await endpointId()}:waiting`;

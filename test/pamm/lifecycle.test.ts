@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type BundleModel,
+  cancelInModel,
+  EMPTY_BUNDLE_MODEL,
+  type Limits,
+  offerInModel,
+  type Push,
+  settleInModel,
+  takeInModel,
+} from '../../builders/bundle/bundle-model.ts';
+import { registerInModel, type StreamModel } from '../../builders/stream/stream-model.ts';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { eventually } from './eventually.ts';
+import { BSC, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+
+/** The lifecycle of a quote under random submissions, through every real part, against the plain models. */
+
+const LIMITS: Limits = { waiting: 256, cancelGuardMs: 30_000, shortestPauseMs: 500, longestPauseMs: 30_000 };
+const OLDER = 'skipped: older than a quote already seen for this stream';
+
+let redis: TestRedis;
+let mocks: Mocks;
+let rig: Rig;
+let txs: string[];
+
+beforeAll(async () => {
+  [redis, mocks, ...txs] = await Promise.all([createRedisDatabase(), startMocks(), signedTx(BSC, 1), signedTx(BSC, 2)]);
+  rig = await startRig(redis.url, mocks);
+  await eventually(() => mocks.stream.state.connections > 0);
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await Promise.all([mocks.stop(), redis.drop()]);
+});
+
+type Submitted = { uuid: number; seq: number; block: number; tx: number; cancel: boolean };
+
+const submitted: fc.Arbitrary<Submitted> = fc.record({
+  uuid: fc.integer({ min: 0, max: 1 }),
+  seq: fc.integer({ min: 1, max: 5 }),
+  block: fc.integer({ min: 100, max: 101 }),
+  tx: fc.integer({ min: 0, max: 1 }),
+  cancel: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+});
+
+const bodyOf = ({ seq, block, tx, cancel }: Submitted, replacementUuid: string, maxTimestamp: number) => ({
+  tx: cancel ? '0x' : txs[tx],
+  blockNumber: block,
+  replacementUuid,
+  replacementSeqNumber: seq,
+  maxTimestamp,
+});
+
+const sequences = (uuid: string) =>
+  mocks.stream.state.received
+    .filter(({ replacementUuid }) => replacementUuid === uuid)
+    .map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
+
+test('one after another: both builders say what the models say', { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 25 }), async (steps) => {
+      // Uuids and expiry are new in each run, so that runs share nothing.
+      const uuids = [newUuid(), newUuid()];
+      const maxTimestamp = Math.floor(Date.now() / 1000) + 4;
+      let stream: StreamModel = new Map();
+      let bundle: BundleModel = EMPTY_BUNDLE_MODEL;
+      for (const step of steps) {
+        const uuid = uuids[step.uuid] ?? '';
+        const body = bodyOf(step, uuid, maxTimestamp);
+        // Accepted bundles are shared by all uuids: the block tells the runs apart.
+        body.blockNumber += Number(BigInt(`0x${(uuids[0] ?? '').slice(2, 12)}`)) * 2;
+        const answer = (await (await rig.post(BSC, body)).json()) as PammAnswer;
+        const content = `${body.tx}|${body.blockNumber}`;
+
+        const registered = registerInModel(stream, { uuid, seq: BigInt(step.seq), content });
+        stream = registered.model;
+        const streamWords = registered.registration === 'older' ? OLDER : 'accepted';
+        const expected = expectBundle(bundle, step, { uuid, content, block: BigInt(body.blockNumber) });
+        bundle = expected.model;
+        expect(answer.providers.map(({ accepted, error }) => (accepted ? 'accepted' : error))).toEqual([
+          streamWords,
+          expected.words,
+        ]);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** What the bundle builder's entry says when each request is over before the next begins. */
+function expectBundle(
+  model: BundleModel,
+  step: Submitted,
+  { uuid, content, block }: { uuid: string; content: string; block: bigint },
+): { model: BundleModel; words: string } {
+  const now = Date.now();
+  const seq = BigInt(step.seq);
+  if (step.cancel) {
+    const cancelled = cancelInModel(model, { uuid, block, seq }, now, LIMITS);
+    return { model: cancelled.model, words: 'skipped: the request was a cancel' };
+  }
+  const push: Push = { id: uuid, uuid, block, seq, content, expiryMs: now + 4_000, deadlineMs: now + 3_000 };
+  const offered = offerInModel(model, push, now, LIMITS);
+  if (offered.verdict === 'older') return { model: offered.model, words: OLDER };
+  if (offered.verdict === 'accepted') return { model: offered.model, words: 'accepted' };
+  expect(offered.verdict).toBe('queued');
+  const taken = takeInModel(offered.model, now);
+  const settled = settleInModel(taken.model, push, { kind: 'accepted' }, now, LIMITS);
+  return { model: settled.model, words: 'accepted' };
+}
+
+test('all at once: a stream never goes back, and ends with the newest', { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const uuids = [newUuid(), newUuid()];
+      const maxTimestamp = Math.floor(Date.now() / 1000) + 4;
+      // Under one number there is one update: what comes under it later, with other content, is older by rule.
+      const bodies = steps.map((step) =>
+        bodyOf({ ...step, cancel: step.seq % 3 === 0, tx: 0, block: 100 }, uuids[step.uuid] ?? '', maxTimestamp),
+      );
+      await Promise.all(bodies.map((body) => rig.post(BSC, body)));
+      for (const [index, uuid] of uuids.entries()) {
+        const mine = steps.filter((step) => step.uuid === index).map(({ seq }) => seq);
+        if (mine.length === 0) continue;
+        await eventually(() => sequences(uuid).at(-1) === Math.max(...mine));
+        expect(sequences(uuid)).toEqual(sequences(uuid).toSorted((a, b) => a - b));
+      }
+    }),
+    { numRuns: 40 },
+  );
+});

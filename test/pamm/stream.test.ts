@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { eventually } from './eventually.ts';
+import { ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+
+/** What the quote streams do, over HTTP from end to end. */
+
+let redis: TestRedis;
+let mocks: Mocks;
+let rig: Rig;
+let tx: string;
+let otherTx: string;
+
+beforeAll(async () => {
+  [redis, mocks, tx, otherTx] = await Promise.all([
+    createRedisDatabase(),
+    startMocks(),
+    signedTx(ETHEREUM, 1),
+    signedTx(ETHEREUM, 2),
+  ]);
+  rig = await startRig(redis.url, mocks);
+});
+
+beforeEach(async () => {
+  mocks.titan.state.behaviour = { kind: 'ack' };
+  mocks.quasar.state.behaviour = { kind: 'ack' };
+  await eventually(async () => (await submit({})).providers.every(({ accepted }) => accepted));
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await Promise.all([mocks.stop(), redis.drop()]);
+});
+
+async function submit(changes: Record<string, unknown>): Promise<PammAnswer> {
+  const body = { tx, blockNumber: 7, replacementUuid: newUuid(), replacementSeqNumber: 1, ...changes };
+  return (await (await rig.post(ETHEREUM, body)).json()) as PammAnswer;
+}
+
+const sent = (uuid: string) =>
+  mocks.titan.state.received
+    .filter(({ replacementUuid }) => replacementUuid === uuid)
+    .map(({ replacementSeqNumber, tx }) => (tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber));
+
+const OLDER = 'skipped: older than a quote already seen for this stream';
+const SUPERSEDED = 'skipped: superseded by a newer quote before sending';
+
+/** Breaks Titan's connection; it is refused until the behaviour changes. */
+async function disconnect(): Promise<void> {
+  mocks.titan.state.behaviour = { kind: 'close-after', messages: 0 };
+  await submit({ responseTimeoutMs: 50 });
+  mocks.titan.state.behaviour = { kind: 'http-status', status: 503 };
+}
+
+test('several updates are in flight at once, each answered by its own acknowledgement', async () => {
+  const replacementUuid = newUuid();
+  mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 250 };
+  const first = submit({ replacementUuid });
+  await eventually(() => sent(replacementUuid).length === 1);
+  mocks.titan.state.behaviour = { kind: 'reject', error: 'only the second' };
+  const second = await submit({ replacementUuid, replacementSeqNumber: 2 });
+  expect(second.providers[0]).toMatchObject({ accepted: false, error: 'only the second' });
+  expect((await first).providers[0]).toMatchObject({ accepted: true });
+});
+
+test('a silent builder holds up neither its own later updates nor another builder', async () => {
+  mocks.titan.state.behaviour = { kind: 'silent' };
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, i) => submit({ replacementUuid: newUuid(), blockNumber: 1_000 + i })),
+  );
+  for (const { accepted, providers } of answers) {
+    expect(accepted).toBe(true);
+    expect(providers).toMatchObject([{ accepted: false, pending: true }, { accepted: true }]);
+  }
+  expect(mocks.titan.state.received.filter(({ blockNumber }) => Number(blockNumber) >= 1_000)).toHaveLength(30);
+});
+
+describe('order', () => {
+  test('a higher sequence number replaces, whatever its block; a lower one is skipped', async () => {
+    const replacementUuid = newUuid();
+    for (const [seq, block] of [
+      [5, 10],
+      [6, 9],
+    ]) {
+      const answer = await submit({ replacementUuid, replacementSeqNumber: seq, blockNumber: block });
+      expect(answer.accepted).toBe(true);
+    }
+    const late = await submit({ replacementUuid, replacementSeqNumber: 5, blockNumber: 99 });
+    expect(late).toMatchObject({ accepted: false, providers: [{ error: OLDER }, { error: OLDER }] });
+    expect(sent(replacementUuid)).toEqual(['5', '6']);
+  });
+
+  test('the same update may come again; another one under its number is older', async () => {
+    const replacementUuid = newUuid();
+    await submit({ replacementUuid });
+    expect((await submit({ replacementUuid })).accepted).toBe(true);
+    expect((await submit({ replacementUuid, tx: otherTx })).providers[0]?.error).toBe(OLDER);
+    expect(sent(replacementUuid)).toEqual(['1', '1']);
+  });
+
+  test('a cancel removes the quote, and nothing at or below it follows', async () => {
+    const replacementUuid = newUuid();
+    await submit({ replacementUuid, replacementSeqNumber: 5 });
+    expect((await submit({ replacementUuid, replacementSeqNumber: 6, tx: '0x' })).accepted).toBe(true);
+    expect((await submit({ replacementUuid, replacementSeqNumber: 6 })).providers[0]?.error).toBe(OLDER);
+    expect((await submit({ replacementUuid, replacementSeqNumber: 7 })).accepted).toBe(true);
+    expect(sent(replacementUuid)).toEqual(['5', 'cancel 6', '7']);
+  });
+
+  test('sequence numbers that a double would round are told apart', async () => {
+    const replacementUuid = newUuid();
+    const text = (seq: string) =>
+      `{"tx":"${tx}","blockNumber":7,"replacementUuid":"${replacementUuid}","replacementSeqNumber":${seq}}`;
+    const send = async (seq: string): Promise<PammAnswer> =>
+      (await (await rig.post(ETHEREUM, text(seq))).json()) as PammAnswer;
+    expect((await send('9007199254740993')).accepted).toBe(true);
+    expect((await send('9007199254740992')).providers[0]?.error).toBe(OLDER);
+    expect((await send('18446744073709551615')).accepted).toBe(true);
+    expect(sent(replacementUuid)).toEqual(['9007199254740993', '18446744073709551615']);
+  });
+});
+
+describe('while the connection is away', () => {
+  test('only the newest update of a uuid is kept, and sent once it is back', async () => {
+    const [replaced, cancelled] = [newUuid(), newUuid()];
+    await disconnect();
+    const answers = [1, 2, 3].map((replacementSeqNumber) =>
+      submit({ replacementUuid: replaced, replacementSeqNumber }),
+    );
+    answers.push(submit({ replacementUuid: cancelled }));
+    await Promise.all(answers);
+    await submit({ replacementUuid: cancelled, replacementSeqNumber: 2, tx: '0x', responseTimeoutMs: 0 });
+    mocks.titan.state.behaviour = { kind: 'ack' };
+    await eventually(() => sent(replaced).length > 0 && sent(cancelled).length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent(replaced)).toEqual(['3']);
+    expect(sent(cancelled)).toEqual(['cancel 2']);
+  });
+
+  test('a replaced update is reported as superseded', async () => {
+    const replacementUuid = newUuid();
+    await disconnect();
+    const first = submit({ replacementUuid });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const second = submit({ replacementUuid, replacementSeqNumber: 2 });
+    mocks.titan.state.behaviour = { kind: 'ack' };
+    expect((await first).providers[0]).toMatchObject({ accepted: false, error: SUPERSEDED });
+    expect((await second).providers[0]).toMatchObject({ accepted: true });
+  });
+
+  test('an update with less than 500 ms of its 3 seconds left is dropped; one with more is sent', async () => {
+    const [early, late] = [newUuid(), newUuid()];
+    await disconnect();
+    const startedAt = Date.now();
+    expect((await submit({ replacementUuid: early })).providers[0]).toMatchObject({ pending: true });
+    await new Promise((resolve) => setTimeout(resolve, startedAt + 1_200 - Date.now()));
+    await submit({ replacementUuid: late, responseTimeoutMs: 0 });
+    await new Promise((resolve) => setTimeout(resolve, startedAt + 2_600 - Date.now()));
+    mocks.titan.state.behaviour = { kind: 'ack' };
+    await eventually(() => sent(late).length === 1);
+    expect(sent(early)).toEqual([]);
+  });
+});
+
+describe('a connection is replaced when the builder', () => {
+  const connections = () => mocks.titan.state.connections;
+
+  test('closes it; what was not acknowledged is sent again', async () => {
+    const replacementUuid = newUuid();
+    mocks.titan.state.behaviour = { kind: 'close-after', messages: 0 };
+    const before = connections();
+    const answer = submit({ replacementUuid });
+    await eventually(() => sent(replacementUuid).length === 1);
+    mocks.titan.state.behaviour = { kind: 'ack' };
+    expect((await answer).providers[0]).toMatchObject({ accepted: true });
+    expect(sent(replacementUuid)).toEqual(['1', '1']);
+    expect(connections()).toBe(before + 1);
+  });
+
+  test('acknowledges nothing for as long as an update may take', async () => {
+    mocks.titan.state.behaviour = { kind: 'silent' };
+    const before = connections();
+    await submit({ responseTimeoutMs: 0 });
+    await eventually(() => connections() > before);
+  });
+});
