@@ -1,0 +1,61 @@
+import { clearLine, cursorTo } from 'node:readline';
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 100;
+
+/** Standard output, or any stream: only a terminal has the two properties. */
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+/**
+ * One line per part as it becomes ready, with the time it took. On a terminal a spinner names what is still starting;
+ * elsewhere nothing but finished lines is written.
+ */
+export class Progress {
+  readonly #out: Output;
+  readonly #starting = new Map<string, number>();
+  #frame = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(out: Output) {
+    this.#out = out;
+  }
+
+  begin(part: string): void {
+    this.#starting.set(part, performance.now());
+    if (this.#out.isTTY) this.#timer ??= setInterval(() => this.#drawSpinner(), FRAME_MS);
+  }
+
+  /** @param note where it listens, or what it did */
+  done(part: string, note: string): void {
+    const seconds = ((performance.now() - (this.#starting.get(part) ?? 0)) / 1000).toFixed(1);
+    this.print(`  ready  ${part.padEnd(18)} ${`${seconds} s`.padStart(7)}  ${note}`);
+    this.end(part);
+  }
+
+  /** The part is no longer starting: it is done, or it failed. */
+  end(part: string): void {
+    this.#starting.delete(part);
+    if (this.#starting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#eraseSpinner();
+  }
+
+  print(text: string): void {
+    this.#eraseSpinner();
+    this.#out.write(`${text}\n`);
+  }
+
+  #drawSpinner(): void {
+    this.#frame = (this.#frame + 1) % SPINNER.length;
+    this.#eraseSpinner();
+    const line = `  ${SPINNER[this.#frame]} starting ${[...this.#starting.keys()].join(', ')}`;
+    this.#out.write(line.slice(0, (this.#out.columns ?? 80) - 1));
+  }
+
+  #eraseSpinner(): void {
+    if (!this.#out.isTTY) return;
+    clearLine(this.#out, 0);
+    cursorTo(this.#out, 0);
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stopRunningServices } from '../services/service-process.ts';
+import type { Progress } from './progress.ts';
+
+/** A part that runs: where it is, how to stop it and, for a process, when it ends by itself. */
+export interface Part {
+  /** Shown when it is ready. */
+  readonly note: string;
+  readonly stop: () => Promise<void>;
+  readonly ended?: Promise<string>;
+  readonly recentOutput?: () => string;
+}
+
+/** A part ended although nobody stopped it. */
+export class PartEndedError extends Error {
+  readonly code = 'PART_ENDED';
+  override readonly name = 'PartEndedError';
+  readonly log: string;
+
+  constructor(part: string, how: string, log: string) {
+    super(`${part} ended by itself (${how})`);
+    this.log = log;
+  }
+}
+
+/** Longest wait for parts that were still starting when the stop came. */
+const SETTLE_LIMIT_MS = 5_000;
+
+/** Starts parts, notices when one ends by itself, and stops them all, the last one first. */
+export class Supervisor {
+  readonly #progress: Progress;
+  readonly #running: { readonly name: string; readonly part: Part }[] = [];
+  readonly #starting = new Set<Promise<unknown>>();
+  #stopping = false;
+  #fail: (error: Error) => void = () => undefined;
+
+  /** Rejects when a part ends by itself; never resolves. */
+  readonly failure = new Promise<never>((_, reject) => {
+    this.#fail = reject;
+  });
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+    // Whoever waits for it sees it; until somebody does, it must not count as unhandled.
+    this.failure.catch(() => undefined);
+  }
+
+  /** Starts one part and shows it. Parts may start side by side. */
+  async start<T extends Part>(name: string, start: () => Promise<T>): Promise<T> {
+    if (this.#stopping) throw new Error(`${name} is not started: everything is being stopped`);
+    this.#progress.begin(name);
+    const starting = start();
+    this.#starting.add(starting);
+    try {
+      const part = await starting;
+      this.#running.push({ name, part });
+      this.#watch(name, part);
+      this.#progress.done(name, part.note);
+      return part;
+    } finally {
+      this.#progress.end(name);
+      this.#starting.delete(starting);
+    }
+  }
+
+  /** Stops everything, whatever state it is in. The errors of parts that cannot be stopped are returned, by name. */
+  async stop(): Promise<readonly string[]> {
+    this.#stopping = true;
+    const failures: string[] = [];
+    for (const { name, part } of this.#running.splice(0).reverse()) {
+      await part.stop().catch((error: unknown) => failures.push(`${name}: ${String(error)}`));
+    }
+    await stopRunningServices();
+    await Promise.race([Promise.allSettled(this.#starting), sleep(SETTLE_LIMIT_MS, undefined, { ref: false })]);
+    // A part that became ready in the meantime.
+    for (const { part } of this.#running.splice(0)) await part.stop();
+    return failures;
+  }
+
+  #watch(name: string, part: Part): void {
+    void part.ended?.then((how) => {
+      if (!this.#stopping) this.#fail(new PartEndedError(name, how, part.recentOutput?.() ?? ''));
+    });
+  }
+}
