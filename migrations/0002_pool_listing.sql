@@ -36,7 +36,6 @@ CREATE TABLE operator.pool_record (
   chain_id  int8             NOT NULL,
   pool      operator.address NOT NULL,
   record    json             NOT NULL,
-  tvl_fiat  float8,
   analytics json             NOT NULL,
   PRIMARY KEY (chain_id, pool)
 ) WITH (fillfactor = 50, toast_tuple_target = 8160);

@@ -2,8 +2,7 @@
 --
 -- The indexer publishes its tables as views of schema `live`, and drops and recreates them when a new index is complete.
 -- A view on them would forbid that, so each one here goes through a function whose body is text: Postgres records no
--- dependency, resolves the names at each call, and inlines the body, so that conditions reach the tables' indexes. Units in
--- the indexer's column names are spelled `_e_6` or `_x_64`; here they are `_e6` and `_x64`.
+-- dependency, resolves the names at each call, and inlines the body, so that conditions reach the tables' indexes.
 
 CREATE SCHEMA IF NOT EXISTS live;
 CREATE SCHEMA read_model;
@@ -34,7 +33,7 @@ LANGUAGE sql STABLE AS $$
          p.token0_scale_multiplier, p.token1_scale_multiplier, p.lowest_bin, p.highest_bin,
          p.creator, p.created_block_number, p.created_timestamp, p.created_transaction_hash,
          p.admin, p.pending_admin, p.admin_fee_destination,
-         p.protocol_spread_fee_e_6, p.admin_spread_fee_e_6, p.protocol_notional_fee_e_8, p.admin_notional_fee_e_8,
+         p.protocol_spread_fee_e6, p.admin_spread_fee_e6, p.protocol_notional_fee_e8, p.admin_notional_fee_e8,
          p.price_provider, p.price_provider_since_block, p.price_provider_timelock_secs,
          p.pending_price_provider, p.pending_price_provider_block, p.pending_price_provider_execute_after
   FROM live.pool p
@@ -52,7 +51,7 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE AS $$
   SELECT s.chain_id, s.pool, s.pause_level, s.cur_bin_idx, s.cur_pos_in_bin,
-         s.cur_bin_dist_from_provided_price_e_6, s.spread_fee_e_6, s.notional_fee_e_8,
+         s.cur_bin_dist_from_provided_price_e6, s.spread_fee_e6, s.notional_fee_e8,
          s.total0_scaled, s.total1_scaled,
          div(s.total0_scaled, p.token0_scale_multiplier), div(s.total1_scaled, p.token1_scale_multiplier),
          s.notional_fee0_scaled, s.notional_fee1_scaled, s.balance0_raw, s.balance1_raw,
@@ -68,7 +67,7 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE AS $$
   SELECT chain_id, pool, bin_idx, token0_scaled, token1_scaled, total_shares,
-         length_e_6, add_fee_buy_e_6, add_fee_sell_e_6, lower_dist_e_6, block_number, block_timestamp
+         length_e6, add_fee_buy_e6, add_fee_sell_e6, lower_dist_e6, block_number, block_timestamp
   FROM live.pool_bin
 $$;
 
@@ -86,9 +85,9 @@ RETURNS TABLE (
   pending_timelock_secs numeric, pending_timelock_execute_after numeric
 )
 LANGUAGE sql STABLE AS $$
-  SELECT chain_id, address, pool, drawdown_e_6, decay_per_second_e_8, timelock_secs,
-         pending_drawdown_e_6, pending_drawdown_execute_after,
-         pending_decay_per_second_e_8, pending_decay_execute_after,
+  SELECT chain_id, address, pool, drawdown_e6, decay_per_second_e8, timelock_secs,
+         pending_drawdown_e6, pending_drawdown_execute_after,
+         pending_decay_per_second_e8, pending_decay_execute_after,
          pending_timelock_secs, pending_timelock_execute_after
   FROM live.stop_loss
 $$;
@@ -99,7 +98,7 @@ RETURNS TABLE (
   last_mid_price_block int8
 )
 LANGUAGE sql STABLE AS $$
-  SELECT chain_id, address, pool, max_change_per_block_e_18, last_mid_price_x_64, last_mid_price_block
+  SELECT chain_id, address, pool, max_change_per_block_e18, last_mid_price_x64, last_mid_price_block
   FROM live.price_velocity
 $$;
 
@@ -193,6 +192,52 @@ LANGUAGE sql STABLE AS $$
          lp_fee0_scaled, lp_fee1_scaled, protocol_fee0_scaled, protocol_fee1_scaled,
          notional_fee0_scaled, notional_fee1_scaled
   FROM live.pool_activity
+$$;
+
+-- What each pool did in the window (from_ts, to_ts]: two steps down an index per pool, however many swaps there were.
+CREATE FUNCTION read_model.pool_window(from_ts int8, to_ts int8)
+RETURNS TABLE (
+  chain_id int8, pool text,
+  swap_count int8, swap_tx_count int8, liquidity_add_count int8, liquidity_remove_count int8, transfer_count int8,
+  swap_in0_raw numeric, swap_in1_raw numeric, swap_out0_raw numeric, swap_out1_raw numeric,
+  liquidity_in0_raw numeric, liquidity_in1_raw numeric, liquidity_out0_raw numeric, liquidity_out1_raw numeric,
+  fees_collected0_raw numeric, fees_collected1_raw numeric, lp_fee0_scaled numeric, lp_fee1_scaled numeric,
+  protocol_fee0_scaled numeric, protocol_fee1_scaled numeric, notional_fee0_scaled numeric, notional_fee1_scaled numeric
+)
+LANGUAGE sql STABLE AS $$
+  SELECT p.chain_id, p.address,
+         coalesce(e.swap_count, 0) - coalesce(s.swap_count, 0),
+         coalesce(e.swap_tx_count, 0) - coalesce(s.swap_tx_count, 0),
+         coalesce(e.liquidity_add_count, 0) - coalesce(s.liquidity_add_count, 0),
+         coalesce(e.liquidity_remove_count, 0) - coalesce(s.liquidity_remove_count, 0),
+         coalesce(e.transfer_count, 0) - coalesce(s.transfer_count, 0),
+         coalesce(e.swap_in0_raw, 0) - coalesce(s.swap_in0_raw, 0),
+         coalesce(e.swap_in1_raw, 0) - coalesce(s.swap_in1_raw, 0),
+         coalesce(e.swap_out0_raw, 0) - coalesce(s.swap_out0_raw, 0),
+         coalesce(e.swap_out1_raw, 0) - coalesce(s.swap_out1_raw, 0),
+         coalesce(e.liquidity_in0_raw, 0) - coalesce(s.liquidity_in0_raw, 0),
+         coalesce(e.liquidity_in1_raw, 0) - coalesce(s.liquidity_in1_raw, 0),
+         coalesce(e.liquidity_out0_raw, 0) - coalesce(s.liquidity_out0_raw, 0),
+         coalesce(e.liquidity_out1_raw, 0) - coalesce(s.liquidity_out1_raw, 0),
+         coalesce(e.fees_collected0_raw, 0) - coalesce(s.fees_collected0_raw, 0),
+         coalesce(e.fees_collected1_raw, 0) - coalesce(s.fees_collected1_raw, 0),
+         coalesce(e.lp_fee0_scaled, 0) - coalesce(s.lp_fee0_scaled, 0),
+         coalesce(e.lp_fee1_scaled, 0) - coalesce(s.lp_fee1_scaled, 0),
+         coalesce(e.protocol_fee0_scaled, 0) - coalesce(s.protocol_fee0_scaled, 0),
+         coalesce(e.protocol_fee1_scaled, 0) - coalesce(s.protocol_fee1_scaled, 0),
+         coalesce(e.notional_fee0_scaled, 0) - coalesce(s.notional_fee0_scaled, 0),
+         coalesce(e.notional_fee1_scaled, 0) - coalesce(s.notional_fee1_scaled, 0)
+  FROM live.pool p
+  LEFT JOIN LATERAL (
+    SELECT * FROM live.pool_activity a
+    WHERE a.chain_id = p.chain_id AND a.pool = p.address AND a.block_timestamp <= to_ts
+    ORDER BY a.block_timestamp DESC LIMIT 1
+  ) e ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM live.pool_activity a
+    WHERE a.chain_id = p.chain_id AND a.pool = p.address AND a.block_timestamp <= from_ts
+    ORDER BY a.block_timestamp DESC LIMIT 1
+  ) s ON true
 $$;
 
 -- The block up to which each chain is indexed: both numbers are read out of Ponder's checkpoint, whose digits are

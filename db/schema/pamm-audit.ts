@@ -1,43 +1,27 @@
-import {
-  bigint,
-  boolean,
-  index,
-  integer,
-  numeric,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  uuid,
-} from 'drizzle-orm/pg-core';
+import { bigint, boolean, integer, numeric, pgSchema, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+
+const operator = pgSchema('operator');
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
 /** A uint64, which `bigint` cannot hold whole. */
 const uint64 = (name: string) => numeric(name, { precision: 20, scale: 0 });
 
 /** Every quote update that was queued for builders. */
-export const pammSubmissions = pgTable(
-  'pamm_submissions',
-  {
-    submissionId: uuid('submission_id').primaryKey(),
-    chainId: bigint('chain_id', { mode: 'number' }).notNull(),
-    receivedAt: instant('received_at').notNull(),
-    replacementUuid: text('replacement_uuid').notNull(),
-    replacementSeqNumber: uint64('replacement_seq_number').notNull(),
-    blockNumber: uint64('block_number').notNull(),
-    maxTimestamp: uint64('max_timestamp'),
-    isCancel: boolean('is_cancel').notNull(),
-    txHash: text('tx_hash'),
-  },
-  (table) => [
-    index('pamm_submissions_received_at').on(table.receivedAt),
-    index('pamm_submissions_replacement_uuid').on(table.replacementUuid, table.receivedAt),
-  ],
-);
+export const pammSubmissions = operator.table('pamm_submission', {
+  submissionId: uuid('submission_id').primaryKey(),
+  chainId: bigint('chain_id', { mode: 'number' }).notNull(),
+  receivedAt: instant('received_at').notNull(),
+  replacementUuid: text('replacement_uuid').notNull(),
+  replacementSeqNumber: uint64('replacement_seq_number').notNull(),
+  blockNumber: uint64('block_number').notNull(),
+  maxTimestamp: uint64('max_timestamp'),
+  isCancel: boolean('is_cancel').notNull(),
+  txHash: text('tx_hash'),
+});
 
 /** How each update ended at each builder. */
-export const pammAnswers = pgTable(
-  'pamm_answers',
+export const pammAnswers = operator.table(
+  'pamm_answer',
   {
     submissionId: uuid('submission_id').notNull(),
     provider: text('provider').notNull(),
@@ -50,8 +34,5 @@ export const pammAnswers = pgTable(
     answeredAt: instant('answered_at').notNull(),
     latencyMs: integer('latency_ms').notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.submissionId, table.provider] }),
-    index('pamm_answers_received_at').on(table.receivedAt),
-  ],
+  (table) => [primaryKey({ columns: [table.submissionId, table.provider] })],
 );

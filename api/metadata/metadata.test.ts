@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
+
+const FUNDED = 50;
+const UNFUNDED = 3;
+const UNPRICED = 4;
+const DELISTED = 2;
+const UNPRICED_TOKEN = seedAddress(0x72);
+
+let listing: Listing;
+
+/** Pools with many equal keys, so that only a total order walks them without gaps. */
+beforeAll(async () => {
+  listing = await openListing();
+  const { db, pool } = listing;
+  for (const chainId of [CHAIN_A, CHAIN_B]) {
+    await seedToken(db, { chainId, address: TOKEN0, symbol: 'WETH' });
+    await seedToken(db, { chainId, address: TOKEN1, symbol: 'USDC', decimals: 6 });
+    await seedToken(db, { chainId, address: UNPRICED_TOKEN, symbol: null, name: null, decimals: null });
+    await pool.query(
+      `INSERT INTO operator.fiat_price VALUES ($1, $2, 2000, 'static', now()), ($1, $3, 1, 'static', now())`,
+      [chainId, TOKEN0, TOKEN1],
+    );
+  }
+  const count = FUNDED + UNFUNDED + UNPRICED + DELISTED;
+  const pools = [CHAIN_A, CHAIN_B].flatMap((chainId) => Array.from({ length: count }, (_, n) => seedOf(chainId, n)));
+  await seedPools(db, pools);
+  for (const chainId of [CHAIN_A, CHAIN_B]) await seedOperatorData(chainId, count);
+  await listing.refresh();
+});
+
+afterAll(() => listing.close());
+
+function seedOf(chainId: number, n: number) {
+  const funded = n < FUNDED || n >= FUNDED + UNFUNDED;
+  const unpriced = n >= FUNDED + UNFUNDED && n < FUNDED + UNFUNDED + UNPRICED;
+  return {
+    pool: {
+      chainId,
+      address: seedAddress(0x1000 + n),
+      createdBlockNumber: 100 + Math.floor(n / 4),
+      token1ScaleMultiplier: 10n ** 12n,
+      priceProviderTimelockSecs: n % 3 === 0 ? 2n ** 256n - 1n : 100n,
+      ...(unpriced && { token1: UNPRICED_TOKEN }),
+    },
+    state: funded ? { total0Scaled: 10n ** 17n * BigInt(1 + (n % 5)), total1Scaled: 10n ** 18n } : {},
+  };
+}
+
+async function seedOperatorData(chainId: number, count: number) {
+  const tiers = ['green', 'yellow', 'red'];
+  for (let n = 0; n < FUNDED; n += 2) {
+    await listing.pool.query(`INSERT INTO operator.pool_classification VALUES ($1, $2, $3, $4)`, [
+      chainId,
+      seedAddress(0x1000 + n),
+      tiers[n % 3],
+      n % 3 === 0 ? [] : ['curator_unverified'],
+    ]);
+  }
+  for (let n = count - DELISTED; n < count; n += 1) {
+    await listing.pool.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [chainId, seedAddress(0x1000 + n)]);
+  }
+}
+
+type Page = Awaited<ReturnType<Listing['page']>>;
+
+async function walk(path: string, query: string, count: number): Promise<{ rows: Page['data']; total: number }> {
+  const rows: Page['data'] = [];
+  for (let offset: number | null = 0; offset !== null; ) {
+    const page: Page = await listing.page(`${path}?count=${count}&offset=${offset}&${query}`);
+    expect(page.data.length).toBeLessThanOrEqual(count);
+    rows.push(...page.data);
+    if (page.nextOffset === null) expect(rows.length).toBe(page.total);
+    offset = page.nextOffset;
+  }
+  return { rows, total: rows.length };
+}
+
+const idOf = (row: Page['data'][number]) => `${row.chain}:${row.poolAddress}`;
+const TIER_ORDER = ['green', 'yellow', 'red', 'unclassified', 'black'];
+
+/** Sort keys as a client sees them, the first one first; null is unknown. */
+const VISIBLE_KEYS: Record<string, (row: Page['data'][number]) => (number | null)[]> = {
+  tiered: (row) => [-TIER_ORDER.indexOf(row.classificationSummary.tierQualification), row.tvlFiat ?? null],
+  tvl: (row) => [row.tvlFiat ?? null],
+  created: (row) => [row.createdBlockNumber],
+  volume: (row) => [row.analytics24h?.volumeFiat ?? null, row.tvlFiat ?? null],
+  apr: (row) => [Number(row.analytics24h?.aprBps ?? Number.NaN)].map((n) => (Number.isNaN(n) ? null : n)),
+  apr7d: (row) => [row.aprBps7d === undefined ? null : Number(row.aprBps7d)],
+};
+
+function expectOrdered(rows: Page['data'], sort: string, order: string) {
+  for (const [index, row] of rows.entries()) {
+    const previous = rows[index - 1];
+    if (previous)
+      expect(comesBefore(VISIBLE_KEYS[sort]?.(previous) ?? [], VISIBLE_KEYS[sort]?.(row) ?? [], order)).toBe(true);
+  }
+}
+
+function comesBefore(a: (number | null)[], b: (number | null)[], order: string): boolean {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? null;
+    if (left === right) continue;
+    if (left === null || right === null) return right === null;
+    return order === 'desc' ? left > right : left < right;
+  }
+  return true;
+}
+
+const sorts = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'];
+const FILTERS: readonly [query: string, matches: (n: number) => boolean][] = [
+  ['minTvlFiat=0', (n) => n < FUNDED + UNFUNDED + UNPRICED],
+  ['', (n) => n < FUNDED],
+  ['minTvlFiat=500', (n) => n < FUNDED && n % 5 >= 2],
+  ['tier=green,red', (n) => n < FUNDED && n % 2 === 0 && n % 3 !== 1],
+  ['lockedPricingOnly=true', (n) => n < FUNDED && n % 3 === 0],
+  ['depositAllowlistEnabled=true', () => false],
+  ['blacklistedOnly=true', (n) => n >= FUNDED + UNFUNDED + UNPRICED],
+  ['contract_version=v1&minTvlFiat=0', (n) => n < FUNDED + UNFUNDED + UNPRICED],
+];
+
+const expectedIds = (chains: readonly string[], matches: (n: number) => boolean) => {
+  const numbers = Array.from({ length: FUNDED + UNFUNDED + UNPRICED + DELISTED }, (_, n) => n).filter(matches);
+  return chains.flatMap((chain) => numbers.map((n) => `${chain}:${seedAddress(0x1000 + n)}`)).sort();
+};
+
+test.each(sorts.flatMap((sort) => ['asc', 'desc'].map((order) => [sort, order] as const)))(
+  'every page under sortBy=%s %s gives each matching pool once, in order',
+  async (sort, order) => {
+    for (const [filter, matches] of FILTERS) {
+      const query = `${filter}&sortBy=${sort}&sortOrder=${order}&include24h=true`;
+      const { rows } = await walk(`${CHAIN_A}/metadata`, query, 7);
+      expect(rows.map(idOf).sort()).toEqual(expectedIds(['devnet-a'], matches));
+      expectOrdered(rows, sort, order);
+    }
+  },
+);
+
+test.each(sorts.filter((sort) => sort !== 'created'))('the same across chains under sortBy=%s', async (sort) => {
+  for (const [filter, matches] of FILTERS) {
+    const { rows } = await walk('metadata', `${filter}&sortBy=${sort}&include24h=true`, 11);
+    expect(rows.map(idOf).sort()).toEqual(expectedIds(['devnet-a', 'Devnet-B'], matches));
+    expectOrdered(rows, sort, 'desc');
+  }
+});
+
+test('chainIds limits the chains, and an unknown one yields nothing', async () => {
+  const one = await walk('metadata', `chainIds=${CHAIN_B},999`, 100);
+  expect(one.rows.map(idOf).sort()).toEqual(expectedIds(['Devnet-B'], (n) => n < FUNDED));
+  expect(await listing.page('metadata?chainIds=999')).toEqual({ data: [], total: 0, nextOffset: null });
+});
+
+test('lookup by addresses ignores case, duplicates and the floor, and leaves out what is not listed', async () => {
+  const unfunded = seedAddress(0x1000 + FUNDED);
+  const delisted = seedAddress(0x1000 + FUNDED + UNFUNDED + UNPRICED);
+  const known = seedAddress(0x1001);
+  const named = [known.toUpperCase().replace('0X', '0x'), known, unfunded, delisted, seedAddress(0xdead)].join(',');
+  const page = await listing.page(`${CHAIN_A}/metadata?addresses=${named}`);
+  expect(page.data.map((row) => row.poolAddress).sort()).toEqual([known, unfunded].sort());
+  expect(page.total).toBe(2);
+  const floored = await listing.page(`${CHAIN_A}/metadata?addresses=${named}&minTvlFiat=1`);
+  expect(floored.data.map((row) => row.poolAddress)).toEqual([known]);
+});
+
+test('a refresh moves the totals that were remembered', async () => {
+  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED);
+  await listing.pool.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [CHAIN_B, seedAddress(0x1000)]);
+  await listing.refresh();
+  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED - 1);
+  await listing.pool.query('DELETE FROM operator.delisted_pool WHERE chain_id = $1 AND pool = $2', [
+    CHAIN_B,
+    seedAddress(0x1000),
+  ]);
+  await listing.refresh();
+  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED);
+});
+
+test('caps and defaults of a page', async () => {
+  const sizeOf = async (query: string) => (await listing.page(`${CHAIN_A}/metadata?${query}`)).data.length;
+  expect(await sizeOf('count=0')).toBe(1);
+  expect(await sizeOf('count=501&minTvlFiat=0')).toBe(FUNDED + UNFUNDED + UNPRICED);
+  expect(await sizeOf('minTvlFiat=0')).toBe(50);
+  expect(await sizeOf('sortBy=TVL&nonsense=1')).toBe(50);
+  const past = await listing.page(`${CHAIN_A}/metadata?offset=99999999999999999999`);
+  expect(past).toEqual({ data: [], total: FUNDED, nextOffset: null });
+});
+
+test.each([
+  [400, 'json', 'abc/metadata'],
+  [400, 'text', `${CHAIN_A}/metadata?count=abc`],
+  [400, 'text', `${CHAIN_A}/metadata?count=`],
+  [400, 'text', `${CHAIN_A}/metadata?offset=1.5`],
+  [400, 'text', `${CHAIN_A}/metadata?minTvlFiat=NaN`],
+  [400, 'text', `${CHAIN_A}/metadata?include24h=1`],
+  [400, 'text', `${CHAIN_A}/metadata?lockedPricingOnly=TRUE`],
+  [400, 'text', `77/metadata?depositAllowlistEnabled=yes`],
+  [400, 'text', `${CHAIN_A}/metadata?blacklistedOnly=`],
+  [404, 'json', '77/metadata?sortBy=nonsense'],
+  [400, 'json', `${CHAIN_A}/metadata?count=-1`],
+  [400, 'json', `${CHAIN_A}/metadata?offset=-1`],
+  [400, 'json', `${CHAIN_A}/metadata?sortBy=nonsense`],
+  [400, 'json', `${CHAIN_A}/metadata?sortOrder=up`],
+  [400, 'json', `${CHAIN_A}/metadata?tier=black`],
+  [400, 'json', `${CHAIN_A}/metadata?tier=green,`],
+  [400, 'json', `${CHAIN_A}/metadata?fiat=EUR`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=0x12`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=${Array(501).fill(TOKEN0).join(',')}`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=${TOKEN0}&blacklistedOnly=true`],
+  [404, 'json', `${CHAIN_A}/metadata?contract_version=v0`],
+  [404, 'json', `${CHAIN_A}/metadata?contract_version=v9`],
+  [400, 'json', 'metadata?sortBy=created'],
+  [400, 'json', 'metadata?chainIds=1,x'],
+  [400, 'json', 'metadata?chainIds='],
+  [404, 'json', 'metadata?contract_version=v0'],
+])('answers %i as %s to %s', async (status, kind, path) => {
+  const response = await listing.app.request(`/public/v1/evm/${path}`);
+  expect(response.status).toBe(status);
+  const text = await response.text();
+  if (kind === 'json') expect(JSON.parse(text)).toEqual({ error: expect.any(String) });
+  else expect(text).toMatch(/^Failed to deserialize query string: /);
+  if (path.startsWith('77/') && kind === 'json') expect(JSON.parse(text)).toEqual({ error: 'Unknown chainId: 77' });
+});
+
+test('a price status counts for a minute', async () => {
+  const address = seedAddress(0x1003);
+  const statusNow = async () =>
+    (await listing.page(`${CHAIN_A}/metadata?addresses=${address}`)).data[0]?.priceProviderStatus;
+  expect(await statusNow()).toBe('unknown');
+  const insert = `INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', 1, 2, 10, 10, now() - make_interval(secs => $3))
+    ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at`;
+  await listing.pool.query(insert, [CHAIN_A, address, 30]);
+  expect(await statusNow()).toBe('healthy');
+  await listing.pool.query(insert, [CHAIN_A, address, 61]);
+  expect(await statusNow()).toBe('unknown');
+});
+
+test('the window is one day, the same for every pool', async () => {
+  const { data } = await listing.page('metadata?include24h=true&count=500&minTvlFiat=0');
+  for (const { analytics24h } of data) {
+    expect(analytics24h).toMatchObject({
+      fromTs: NOW - 86_400,
+      toTs: NOW,
+      fromBlock: 1000 - 86_400 + 1,
+      toBlock: 1000,
+    });
+  }
+});

@@ -1,0 +1,78 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type pg from 'pg';
+import { ApiError } from '../errors.ts';
+import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
+import { createPageReader } from './page.ts';
+import { MetadataPage } from './pool-record.ts';
+import { parseChainIds, RawCrossChainQuery, RawListingQuery, SORTS, type Sort, toListingQuery } from './query.ts';
+
+export type MetadataDeps = {
+  readonly chains: ServedChains;
+  /** The replica, when there is one: the listing only reads. */
+  readonly database: pg.Pool;
+  /** A price status read longer ago than this is shown as `unknown`. */
+  readonly statusMaxAgeSecs: number;
+};
+
+const CROSS_CHAIN_SORTS: readonly Sort[] = SORTS.filter((sort) => sort !== 'created');
+
+const responses = {
+  200: { description: 'A page of pools', content: { 'application/json': { schema: MetadataPage } } },
+  400: { description: 'A parameter is malformed (plain text) or has a value that is not allowed (JSON)' },
+  404: { description: 'Unknown chain or contract version' },
+  503: { description: 'Service temporarily unavailable' },
+};
+
+const chainRoute = createRoute({
+  operationId: 'listPools',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/metadata',
+  summary: 'List the pools of one chain',
+  request: { params: z.object({ chain_id: z.string().openapi({ example: '8453' }) }), query: RawListingQuery },
+  responses,
+});
+
+const crossChainRoute = createRoute({
+  operationId: 'listPoolsAcrossChains',
+  method: 'get',
+  path: '/public/v1/evm/metadata',
+  summary: 'List pools across chains',
+  request: { query: RawCrossChainQuery },
+  responses,
+});
+
+/** `GET /public/v1/evm/{chain_id}/metadata` and `GET /public/v1/evm/metadata`. */
+export function registerMetadata(app: OpenAPIHono, { chains, database, statusMaxAgeSecs }: MetadataDeps): void {
+  const readPage = createPageReader(database, statusMaxAgeSecs);
+
+  app.openAPIRegistry.registerPath(chainRoute);
+  app.get(chainRoute.getRoutingPath(), async (c) => {
+    const chainId = chainIdParam(c);
+    const raw = parseQuery(c, RawListingQuery);
+    const chain = servedChain(chains, chainId);
+    const query = toListingQuery(raw, SORTS);
+    assertReleaseServed(chains, [chain.chainId], query.contractVersion);
+    return json(c, await readPage(query, { single: true, chainIds: [chain.chainId] }));
+  });
+
+  app.openAPIRegistry.registerPath(crossChainRoute);
+  app.get(crossChainRoute.getRoutingPath(), async (c) => {
+    const raw = parseQuery(c, RawCrossChainQuery);
+    const query = toListingQuery(raw, CROSS_CHAIN_SORTS);
+    const asked = parseChainIds(raw.chainIds);
+    assertReleaseServed(chains, [...chains.keys()], query.contractVersion);
+    const chainIds = [...chains.keys()].filter((id) => asked === null || asked.includes(id));
+    return json(c, await readPage(query, { single: false, chainIds }));
+  });
+}
+
+/** @throws ApiError 404 when no enabled deployment of these chains is of the release */
+function assertReleaseServed(chains: ServedChains, chainIds: readonly number[], release: string | null): void {
+  if (release === null) return;
+  const deployments = chainIds.flatMap((id) => chains.get(id)?.deployments ?? []);
+  const served = deployments.some((deployment) => deployment.enabled && deployment.contractVersion === release);
+  if (!served) throw new ApiError(404, { error: `Unknown contract_version: ${release}` });
+}
+
+const json = (c: Context, body: string) => c.body(body, 200, { 'Content-Type': 'application/json' });

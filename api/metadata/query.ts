@@ -1,0 +1,155 @@
+import { z } from '@hono/zod-openapi';
+import { HexAddress } from '../../config/scalars.ts';
+import { badRequest } from '../errors.ts';
+
+const MAX_COUNT = 500;
+const MAX_ADDRESSES = 500;
+const DEFAULT_MIN_TVL_FIAT = 10;
+const TIERS = ['green', 'yellow', 'red'] as const;
+
+/** Sort orders of the listing of one chain; across chains there is no `created`. */
+export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
+export type Sort = (typeof SORTS)[number];
+export type SortOrder = 'asc' | 'desc';
+
+/** What a client asks of the listing, checked and with defaults filled in. */
+export type ListingQuery = {
+  /** 1..500. */
+  readonly count: number;
+  readonly offset: number;
+  readonly sort: Sort;
+  readonly order: SortOrder;
+  readonly include24h: boolean;
+  /** USD; null: pools of unknown TVL count too. */
+  readonly minTvlFiat: number | null;
+  /** Null: any. */
+  readonly tiers: readonly string[] | null;
+  readonly lockedPricingOnly: boolean;
+  readonly depositAllowlistOnly: boolean;
+  readonly delistedOnly: boolean;
+  /** Lowercase, distinct; null: any. */
+  readonly addresses: readonly string[] | null;
+  readonly contractVersion: string | null;
+};
+
+const INTEGER = /^[+-]?\d+$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+const integer = z.string().regex(INTEGER, 'not an integer').transform(Number);
+const decimal = z
+  .string()
+  .regex(NUMBER, 'not a number')
+  .transform(Number)
+  .refine(Number.isFinite, 'not a finite number');
+const boolean = z.enum(['true', 'false'], 'not true or false').transform((text) => text === 'true');
+
+/** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
+export const RawListingQuery = z.object({
+  count: integer
+    .optional()
+    .openapi({ type: 'integer', minimum: 0, description: 'Page size; more than 500 acts as 500, 0 as 1.' }),
+  offset: integer.optional().openapi({ type: 'integer', minimum: 0, description: 'Index of the first pool.' }),
+  sortBy: z
+    .string()
+    .optional()
+    .openapi({ enum: [...SORTS], description: 'Case-insensitive.' }),
+  sortOrder: z
+    .string()
+    .optional()
+    .openapi({ enum: ['asc', 'desc'] }),
+  include24h: boolean.optional().openapi({ type: 'boolean', description: 'Adds `tvlFiat` and `analytics24h`.' }),
+  minTvlFiat: decimal
+    .optional()
+    .openapi({ type: 'number', description: 'USD; 10 unless pools are named; 0 lists all.' }),
+  tier: z.string().optional().openapi({ example: 'green,yellow', description: 'Some of `green`, `yellow`, `red`.' }),
+  lockedPricingOnly: boolean.optional().openapi({ type: 'boolean' }),
+  depositAllowlistEnabled: boolean.optional().openapi({ type: 'boolean' }),
+  blacklistedOnly: boolean
+    .optional()
+    .openapi({ type: 'boolean', description: 'Delisted pools instead of listed ones.' }),
+  addresses: z.string().optional().openapi({ description: 'At most 500 pool addresses, separated by commas.' }),
+  contract_version: z.string().optional().openapi({ example: 'v1' }),
+  fiat: z
+    .string()
+    .optional()
+    .openapi({ enum: ['USD'] }),
+});
+export type RawListingQuery = z.output<typeof RawListingQuery>;
+
+/** {@link RawListingQuery} of the listing across chains. */
+export const RawCrossChainQuery = RawListingQuery.extend({
+  chainIds: z.string().optional().openapi({ example: '1,8453', description: 'Unknown ids yield no rows.' }),
+});
+
+/**
+ * Checks values and fills defaults in.
+ *
+ * @param sorts the sort orders that this listing takes
+ * @throws ApiError 400
+ */
+export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]): ListingQuery {
+  const delistedOnly = raw.blacklistedOnly ?? false;
+  const addresses = raw.addresses === undefined ? null : parseAddresses(raw.addresses);
+  if (addresses && delistedOnly) throw badRequest('addresses cannot be combined with blacklistedOnly=true');
+  if ((raw.fiat ?? 'USD') !== 'USD') throw badRequest('fiat must be USD');
+  return {
+    count: clampCount(raw.count),
+    offset: Math.min(nonNegative(raw.offset ?? 0, 'offset'), Number.MAX_SAFE_INTEGER),
+    sort: oneOf((raw.sortBy ?? 'tiered').toLowerCase(), sorts, 'sortBy'),
+    order: oneOf(raw.sortOrder ?? 'desc', ['asc', 'desc'], 'sortOrder'),
+    include24h: raw.include24h ?? false,
+    minTvlFiat: floorOf(raw.minTvlFiat, addresses !== null || delistedOnly),
+    tiers: raw.tier === undefined ? null : raw.tier.split(',').map((tier) => oneOf(tier.trim(), TIERS, 'tier')),
+    lockedPricingOnly: raw.lockedPricingOnly ?? false,
+    depositAllowlistOnly: raw.depositAllowlistEnabled ?? false,
+    delistedOnly,
+    addresses,
+    contractVersion: raw.contract_version ?? null,
+  };
+}
+
+/**
+ * @returns null: all chains
+ * @throws ApiError 400 for an entry that is no number
+ */
+export function parseChainIds(text: string | undefined): readonly number[] | null {
+  if (text === undefined) return null;
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (!entries.every((entry) => /^\d+$/.test(entry))) throw badRequest('chainIds must be comma-separated integers');
+  return [...new Set(entries.map(Number))];
+}
+
+function parseAddresses(text: string): readonly string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (text.trim() === '') throw badRequest('addresses must name at least one pool');
+  if (entries.length > MAX_ADDRESSES) {
+    throw badRequest(`addresses names ${entries.length} pools; at most ${MAX_ADDRESSES} are allowed per request`);
+  }
+  const parsed = entries.map((entry, index) => {
+    const address = HexAddress.safeParse(entry);
+    if (!address.success) throw badRequest(`addresses[${index}] is not a valid pool address`);
+    return address.data;
+  });
+  return [...new Set(parsed)];
+}
+
+function clampCount(count = 50): number {
+  return Math.min(Math.max(nonNegative(count, 'count'), 1), MAX_COUNT);
+}
+
+function nonNegative(value: number, name: string): number {
+  if (value < 0) throw badRequest(`${name} must not be negative`);
+  return value;
+}
+
+/** A floor of zero, like a negative one, keeps nothing out, not even a pool whose TVL is unknown. */
+function floorOf(explicit: number | undefined, noDefault: boolean): number | null {
+  const floor = explicit ?? (noDefault ? 0 : DEFAULT_MIN_TVL_FIAT);
+  return floor > 0 ? floor : null;
+}
+
+function oneOf<T extends string>(value: string, allowed: readonly T[], name: string): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw badRequest(`${name} must be one of ${allowed.join(', ')}`);
+  return found;
+}

@@ -1,0 +1,76 @@
+import type { Logger } from '../runtime/logger.ts';
+
+/** Work that is done again and again, each round on its own. */
+export type Job = {
+  readonly name: string;
+  /** Does one round. */
+  readonly run: () => Promise<unknown>;
+  /** Shortest pause between two rounds; a round that takes long stretches it, up to the longest. */
+  readonly minPauseMs: number;
+  readonly maxPauseMs: number;
+};
+
+export type RunningJob = {
+  /** Stops after the round in hand. */
+  stop(): Promise<void>;
+};
+
+/** A round may take this share of the time, so that heavy rounds leave the database room for readers. */
+const REST_PER_WORK = 4;
+
+/**
+ * Runs a job until it is stopped. A round that fails is logged, once per kind of failure in a row, and the next one
+ * comes after the usual pause: a job recovers by itself when the chain or the database does.
+ *
+ * @param onRound told how each round went
+ */
+export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durationMs: number) => void): RunningJob {
+  const wake = new AbortController();
+  const loop = async () => {
+    let lastFailure: string | null = null;
+    while (!wake.signal.aborted) {
+      const startedAt = performance.now();
+      const failure = await runRound(job);
+      const durationMs = performance.now() - startedAt;
+      onRound(failure === null, durationMs);
+      const message = failure === null ? null : describe(failure);
+      if (failure !== null && message !== lastFailure) logger.error({ err: failure, job: job.name }, 'job failed');
+      if (failure === null && lastFailure !== null) logger.info({ job: job.name }, 'job works again');
+      lastFailure = message;
+      await pause(Math.min(Math.max(durationMs * REST_PER_WORK, job.minPauseMs), job.maxPauseMs), wake.signal);
+    }
+  };
+  const done = loop();
+  return {
+    stop: () => {
+      wake.abort();
+      return done;
+    },
+  };
+}
+
+async function runRound(job: Job): Promise<unknown> {
+  try {
+    await job.run();
+    return null;
+  } catch (error) {
+    return error ?? new Error('rejected without a reason');
+  }
+}
+
+function describe(failure: unknown): string {
+  return failure instanceof Error ? failure.message : String(failure);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(finish, ms);
+    function finish() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    }
+    signal.addEventListener('abort', finish);
+  });
+}

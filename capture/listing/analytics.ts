@@ -1,0 +1,162 @@
+import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
+import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
+
+/** What one token of a pool did in a window. Fees are in the pool's internal units. */
+export type TokenFlow = {
+  readonly swapInRaw: bigint;
+  readonly swapOutRaw: bigint;
+  readonly liquidityInRaw: bigint;
+  readonly liquidityOutRaw: bigint;
+  readonly feesCollectedRaw: bigint;
+  readonly lpFeeScaled: bigint;
+  readonly protocolFeeScaled: bigint;
+  readonly notionalFeeScaled: bigint;
+};
+
+/** A pool's day, and what LPs earned in its week, one entry per token. */
+export type PoolDay = {
+  readonly swapTxCount: number;
+  readonly transferCount: number;
+  readonly liquidityAddCount: number;
+  readonly liquidityRemoveCount: number;
+  readonly flows: readonly [TokenFlow, TokenFlow];
+  readonly weekLpFeesScaled: readonly [bigint, bigint];
+  /** LP-owned balances now. */
+  readonly liquidityRaw: readonly [bigint, bigint];
+};
+
+/** Sort keys that come out of a pool's analytics; null is unknown. */
+export type PoolFigures = {
+  readonly tvlFiat: number | null;
+  readonly volumeFiat: number | null;
+  readonly aprBps: bigint | null;
+  readonly aprBps7d: bigint | null;
+};
+
+const BPS = 10_000n;
+const DAYS_PER_YEAR = 365n;
+const DAYS_PER_WEEK = 7n;
+
+/**
+ * Everything of `analytics24h` but the window's bounds, and the sort keys that go with it.
+ *
+ * @param tokens prices and decimals in pool order
+ */
+export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, PricedToken]) {
+  const raw = tokens.map(rawValuer) as [Valuer, Valuer];
+  const scaled = scaledValuers(tokens);
+  const sides = [tokenAnalytics(day, 0, raw[0]), tokenAnalytics(day, 1, raw[1])] as const;
+  const total = (amounts: readonly [bigint, bigint], valuers: readonly [Valuer, Valuer]) =>
+    sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
+  const tvl = total(day.liquidityRaw, raw);
+  const volume = total(
+    both(day, ({ swapInRaw }) => swapInRaw),
+    raw,
+  );
+  const fees = total(
+    both(day, (flow) => flow.lpFeeScaled + flow.protocolFeeScaled + flow.notionalFeeScaled),
+    scaled,
+  );
+  const lpFees = total(
+    both(day, ({ lpFeeScaled }) => lpFeeScaled),
+    scaled,
+  );
+  const weekLpFees = total(day.weekLpFeesScaled, scaled);
+  const figures: PoolFigures = {
+    tvlFiat: dollarsOrNull(tvl),
+    volumeFiat: dollarsOrNull(volume),
+    aprBps: aprBpsFloor(lpFees, 1n, tvl),
+    aprBps7d: aprBpsFloor(weekLpFees, DAYS_PER_WEEK, tvl),
+  };
+  const analytics = {
+    swapTxCount: day.swapTxCount,
+    transfers: day.transferCount,
+    liquidityEventCount: day.liquidityAddCount + day.liquidityRemoveCount,
+    liquidityAddEventCount: day.liquidityAddCount,
+    liquidityRemoveEventCount: day.liquidityRemoveCount,
+    token0: sides[0].shown,
+    token1: sides[1].shown,
+    volumeFiat: figures.volumeFiat,
+    feesFiat: dollarsOrNull(fees),
+    tvlFiat: figures.tvlFiat,
+    aprBps: figures.aprBps,
+    ...coverage(sides.map(({ moved }, index) => ({ moved, priced: isPriced(tokens[index]) }))),
+  };
+  return { figures, analytics };
+}
+
+/** Value of an amount; zero is worth zero at any price, and null is unknown. */
+type Valuer = (amount: bigint) => UsdE18 | null;
+
+function rawValuer(token: PricedToken): Valuer {
+  const { usd, decimals } = token;
+  if (usd === null || decimals === null) return (amount) => (amount === 0n ? 0n : null);
+  const price = toPriceE18(usd);
+  return (amount) => usdValueFloor(amount, decimals, price);
+}
+
+/** Internal units are as fine as the finer token, and at least 10^-18. */
+function scaledValuers([token0, token1]: readonly [PricedToken, PricedToken]): [Valuer, Valuer] {
+  const known = token0.decimals !== null && token1.decimals !== null;
+  const decimals = known ? Math.max(MIN_INTERNAL_DECIMALS, token0.decimals, token1.decimals) : null;
+  return [rawValuer({ usd: token0.usd, decimals }), rawValuer({ usd: token1.usd, decimals })];
+}
+
+function tokenAnalytics(day: PoolDay, side: 0 | 1, value: Valuer) {
+  const flow = day.flows[side];
+  const liquidity = day.liquidityRaw[side];
+  const volume = flow.swapInRaw + flow.swapOutRaw;
+  const inflow = flow.swapInRaw + flow.liquidityInRaw;
+  const outflow = flow.swapOutRaw + flow.liquidityOutRaw + flow.feesCollectedRaw;
+  const net = inflow - outflow;
+  const fiat = (amount: bigint) => {
+    const worth = value(amount < 0n ? -amount : amount);
+    return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
+  };
+  const shown = {
+    liquidityRaw: String(liquidity),
+    volumeRaw: String(volume),
+    inflowRaw: String(inflow),
+    outflowRaw: String(outflow),
+    netRaw: String(net),
+    liquidityFiat: fiat(liquidity),
+    volumeFiat: fiat(volume),
+    inflowFiat: fiat(inflow),
+    outflowFiat: fiat(outflow),
+    netFiat: fiat(net),
+  };
+  return { shown, moved: liquidity + inflow + outflow > 0n };
+}
+
+/** LP fees of some days as basis points of TVL per year, rounded down; null when either is unknown or TVL is zero. */
+function aprBpsFloor(lpFees: UsdE18 | null, days: bigint, tvl: UsdE18 | null): bigint | null {
+  if (lpFees === null || tvl === null || tvl === 0n) return null;
+  return (lpFees * DAYS_PER_YEAR * BPS) / (days * tvl);
+}
+
+/** How much of what the pool holds or moved could be priced. A pool without any is judged by both its tokens. */
+function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]) {
+  const moved = sides.filter((side) => side.moved);
+  const counted = moved.length > 0 ? moved : sides;
+  const pct = (100 * counted.filter(({ priced }) => priced).length) / counted.length;
+  return {
+    fiatAvailable: pct > 0,
+    fiatCoveragePct: pct > 0 ? pct : null,
+    usdCoveragePct: pct,
+    fiatCurrency: 'USD',
+    fiatStatus: pct === 100 ? 'complete' : pct > 0 ? 'partial' : 'unavailable',
+    pricingMode: 'spot',
+  };
+}
+
+function both(day: PoolDay, pick: (flow: TokenFlow) => bigint): [bigint, bigint] {
+  return [pick(day.flows[0]), pick(day.flows[1])];
+}
+
+function isPriced(token: PricedToken | undefined): boolean {
+  return token !== undefined && token.usd !== null && token.decimals !== null;
+}
+
+function dollarsOrNull(value: UsdE18 | null): number | null {
+  return value === null ? null : toDollars(value);
+}

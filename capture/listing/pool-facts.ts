@@ -1,0 +1,72 @@
+import type { Address, Hex } from 'viem';
+import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import type { PoolDay } from './analytics.ts';
+
+export type TokenRow = {
+  readonly address: Address;
+  readonly symbol: string | null;
+  readonly name: string | null;
+  readonly decimals: number | null;
+  /** USD per whole token; null without a fresh price. */
+  readonly usd: number | null;
+};
+
+export type ProviderRow = {
+  readonly kind: 'anchored' | 'regular' | 'regular_l2';
+  readonly oracle: Address;
+  readonly base: Address;
+  readonly quote: Address;
+  readonly marginStep: bigint;
+  readonly baseFeedId: Hex;
+  readonly quoteFeedId: Hex | null;
+  readonly minMargin: bigint | null;
+  readonly maxRefStalenessSecs: bigint | null;
+  readonly maxSpreadBps: number | null;
+  readonly mutableParams: boolean | null;
+  readonly maxTimeDeltaSecs: bigint | null;
+  readonly source: Address | null;
+  readonly confidenceParam: bigint | null;
+};
+
+/** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
+export type ExtensionRow = {
+  readonly address: Address;
+  readonly phases: readonly ExtensionPhase[];
+  readonly drawdownE6: bigint | null;
+  readonly decayPerSecondE8: bigint | null;
+  readonly timelockSecs: bigint | null;
+  readonly maxChangePerBlockE18: bigint | null;
+  readonly allowAll: boolean | null;
+};
+
+/** All that the listing needs to know of a pool. */
+export type PoolFactsRow = {
+  readonly chainId: number;
+  readonly address: Address;
+  readonly factory: Address;
+  readonly createdBlockNumber: number;
+  readonly createdTimestamp: number;
+  readonly tokens: readonly [TokenRow, TokenRow];
+  readonly creator: Address;
+  readonly admin: Address;
+  readonly adminUsername: string | null;
+  readonly adminVerified: boolean;
+  readonly adminFeeDestination: Address;
+  readonly protocolSpreadFeeE6: number;
+  readonly adminSpreadFeeE6: number;
+  readonly protocolNotionalFeeE8: number;
+  readonly adminNotionalFeeE8: number;
+  readonly priceProvider: Address;
+  readonly priceProviderSinceBlock: number;
+  readonly priceProviderTimelockSecs: bigint;
+  readonly pendingProvider: { readonly address: Address; readonly block: number; readonly executeAfter: bigint } | null;
+  /** Null when no known factory made the provider. */
+  readonly provider: ProviderRow | null;
+  readonly pauseLevel: number;
+  readonly curBinIdx: number;
+  readonly extensions: readonly ExtensionRow[];
+  readonly delisted: boolean;
+  /** Null until classified. */
+  readonly classification: { readonly tier: string; readonly reasonCodes: readonly string[] } | null;
+  readonly day: PoolDay;
+};

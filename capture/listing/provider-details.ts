@@ -1,0 +1,63 @@
+import { MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
+import type { PoolFactsRow, ProviderRow } from './pool-facts.ts';
+
+/** Largest cooldown that is shown; it stands for "never" too. */
+const MAX_COOLDOWN_SECS = (1n << 64n) - 1n;
+
+/** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
+export function providerFields(facts: PoolFactsRow) {
+  const { provider, pendingProvider, priceProviderTimelockSecs: timelock } = facts;
+  return {
+    priceProviderAddress: facts.priceProvider,
+    ...(provider && { priceProviderDetails: providerDetails(provider) }),
+    priceProviderSinceBlock: facts.priceProviderSinceBlock,
+    priceProviderCooldownSecs: minBigint(timelock, MAX_COOLDOWN_SECS),
+    lockedPricing: timelock === MAX_UINT256,
+    ...(pendingProvider && {
+      priceProviderChange: {
+        newPriceProvider: pendingProvider.address,
+        proposedAtBlock: pendingProvider.block,
+        executeAfterTs: pendingProvider.executeAfter,
+      },
+    }),
+  };
+}
+
+function providerDetails(provider: ProviderRow) {
+  return provider.kind === 'anchored' ? anchoredDetails(provider) : regularDetails(provider);
+}
+
+/** What the flat layout's providers do not have is null: per-feed bounds, and spread bounds that are no multiples. */
+function anchoredDetails(provider: ProviderRow) {
+  return {
+    providerType: 'anchored',
+    oracle: provider.oracle,
+    feedMode: provider.quoteFeedId === null ? 'single' : 'synthetic',
+    ...(provider.source !== null && { source: provider.source }),
+    marginStep: String(provider.marginStep),
+    minMargin: textOrNull(provider.minMargin),
+    maxRefStaleness: textOrNull(provider.maxRefStalenessSecs),
+    maxSpreadMult: null,
+    maxSpreadBps: textOrNull(provider.maxSpreadBps),
+    mutableParams: provider.mutableParams ?? false,
+    confidenceParam: textOrNull(provider.confidenceParam),
+    baseMaxStaleness: null,
+    quoteMaxStaleness: null,
+    baseSpreadMult: null,
+    quoteSpreadMult: null,
+  };
+}
+
+function regularDetails(provider: ProviderRow) {
+  return {
+    providerType: 'regular',
+    oracle: provider.oracle,
+    marginStep: String(provider.marginStep),
+    maxTimeDelta: textOrNull(provider.maxTimeDeltaSecs),
+    confidenceParam: textOrNull(provider.confidenceParam),
+  };
+}
+
+function textOrNull(value: bigint | number | null): string | null {
+  return value === null ? null : String(value);
+}

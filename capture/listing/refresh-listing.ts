@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import type { OperatorRegistry } from './operator-registry.ts';
+import { DAY_SECS } from './pool-facts-sql.ts';
+import { readPoolFacts } from './read-pool-facts.ts';
+import { type ListedPool, listPool } from './record.ts';
+import { type IndexedBlock, readIndexedBlocks, windowEnd } from './window.ts';
+import { type ChainWindow, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
+
+export type RefreshDeps = {
+  readonly database: pg.Pool;
+  readonly registry: OperatorRegistry;
+  /** The last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
+  readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
+  /** A fiat price older than this does not count. */
+  readonly fiatMaxAgeSecs: number;
+};
+
+/** What a process published last: it need not be written again as long as no other process published since. */
+type Published = { readonly generation: number; readonly pools: ReadonlyMap<string, ListedPool> };
+
+/** Any fixed number: lets one process publish at a time. */
+const LOCK_ID = 7_203_145_902;
+
+/**
+ * Keeps the listing ready: each refresh computes it whole, from one snapshot of the database and with one window for
+ * all pools, and publishes what changed in one transaction, so that a reader sees the old listing or the new one.
+ *
+ * @returns a function that refreshes once and gives the number of pools listed; null while there is no index
+ */
+export function createListingRefresh(deps: RefreshDeps): () => Promise<number | null> {
+  let last: Published = { generation: -1, pools: new Map() };
+  return async () => {
+    const computed = await inTransaction(deps.database, 'REPEATABLE READ', (client) => compute(client, deps));
+    if (computed === null) return null;
+    const windows = await Promise.all(computed.blocks.map((block) => chainWindow(block, computed.toTs, deps)));
+    const pools = new Map(computed.pools.map((pool) => [`${pool.chainId}:${pool.pool}`, pool]));
+    const publishing = (client: Queryable) => publish(client, pools, windows, last);
+    last = { generation: await inTransaction(deps.database, 'READ COMMITTED', publishing), pools };
+    return pools.size;
+  };
+}
+
+async function compute(client: Queryable, { registry, fiatMaxAgeSecs }: RefreshDeps) {
+  const blocks = await readIndexedBlocks(client);
+  const toTs = windowEnd(blocks);
+  if (toTs === null) return null;
+  const facts = await readPoolFacts(client, toTs, new Date(Date.now() - fiatMaxAgeSecs * 1000));
+  const pools = facts.map((row) => listPool(row, registry)).filter((pool) => pool !== null);
+  return { blocks, toTs, pools };
+}
+
+/** @returns number of the new generation */
+async function publish(
+  client: Queryable,
+  pools: ReadonlyMap<string, ListedPool>,
+  windows: readonly ChainWindow[],
+  last: Published,
+): Promise<number> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
+  const { rows } = await client.query<{ generation: string | null }>(
+    'SELECT max(generation) AS generation FROM operator.listing_window',
+  );
+  const isOurs = rows[0]?.generation === String(last.generation);
+  const known = isOurs ? last.pools : new Map<string, ListedPool>();
+  const changed = [...pools].filter(([key, pool]) => !isSame(known.get(key), pool)).map(([, pool]) => pool);
+  await upsertPools(client, changed);
+  if (!isOurs || [...known.keys()].some((key) => !pools.has(key))) await removeOtherPools(client, [...pools.values()]);
+  return writeWindows(client, windows);
+}
+
+async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {
+  const fromTs = toTs - DAY_SECS;
+  const lastBefore = await findBlockAt(fromTs, indexed);
+  const toBlock = indexed.timestamp <= toTs ? indexed.number : await findBlockAt(toTs, indexed);
+  return { chainId: indexed.chainId, fromTs, toTs, fromBlock: lastBefore + 1, toBlock };
+}
+
+function isSame(a: ListedPool | undefined, b: ListedPool): boolean {
+  return a !== undefined && (Object.keys(b) as (keyof ListedPool)[]).every((key) => a[key] === b[key]);
+}

@@ -1,0 +1,28 @@
+import type { Queryable } from '../../db/transaction.ts';
+
+/** Newest block that a chain is indexed up to. */
+export type IndexedBlock = { readonly chainId: number; readonly number: number; readonly timestamp: number };
+
+/** A chain this far behind the most recent one does not hold the others back. */
+const MAX_LAG_SECS = 60;
+
+export async function readIndexedBlocks(database: Queryable): Promise<IndexedBlock[]> {
+  const { rows } = await database.query<{ chain_id: string; block_number: string; block_timestamp: string }>(
+    'SELECT chain_id, block_number, block_timestamp FROM read_model.indexed_block ORDER BY chain_id',
+  );
+  return rows.map((row) => ({
+    chainId: Number(row.chain_id),
+    number: Number(row.block_number),
+    timestamp: Number(row.block_timestamp),
+  }));
+}
+
+/**
+ * End of the window that all pools of a refresh share: the latest second up to which every chain is indexed, chains that
+ * have fallen behind left out. Null while nothing is indexed.
+ */
+export function windowEnd(blocks: readonly IndexedBlock[]): number | null {
+  const newest = Math.max(...blocks.map(({ timestamp }) => timestamp));
+  const current = blocks.filter(({ timestamp }) => timestamp >= newest - MAX_LAG_SECS);
+  return current.length === 0 ? null : Math.min(...current.map(({ timestamp }) => timestamp));
+}

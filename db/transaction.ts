@@ -1,0 +1,32 @@
+import type pg from 'pg';
+
+/** A connection, or a pool of them: whatever runs a statement. */
+export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
+
+/**
+ * Runs `work` in a transaction: committed when it resolves, rolled back when it rejects.
+ *
+ * @throws what `work` rejects with; an error of Postgres
+ */
+export async function inTransaction<T>(
+  database: pg.Pool,
+  isolation: 'READ COMMITTED' | 'REPEATABLE READ',
+  work: (client: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await database.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // A connection that cannot even roll back is thrown away.
+    await client.query('ROLLBACK').catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,92 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import pg from 'pg';
+import { ApiError, internalError, sendError } from '../../api/errors.ts';
+import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { MetadataPage } from '../../api/metadata/pool-record.ts';
+import { createRegistry } from '../../capture/listing/operator-registry.ts';
+import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { migrate } from '../../db/migrate.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { createDatabase } from '../harness/database.ts';
+import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedAddress } from '../harness/seed-pools.ts';
+
+export const CHAIN_A = 31337;
+export const CHAIN_B = 31338;
+export const NOW = 1_795_000_000;
+
+const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
+
+/** Two chains, one with a second release that is switched off. */
+export const CHAINS_FILE = parseChainsFile(
+  {
+    chains: [
+      {
+        chainId: CHAIN_A,
+        name: 'devnet-a',
+        rpcUrls: ['http://127.0.0.1:1'],
+        blockTimeMs: 1000,
+        deployments: [
+          {
+            ...deployment,
+            poolDeployer: seedAddress(0xde),
+            stopLoss: seedAddress(0x51),
+            priceVelocityGuard: seedAddress(0x52),
+            depositAllowlist: seedAddress(0x53),
+          },
+          { ...deployment, contractVersion: 'v0', enabled: false, layout: 'old', poolFactory: seedAddress(0xf0) },
+        ],
+      },
+      {
+        chainId: CHAIN_B,
+        name: 'Devnet-B',
+        rpcUrls: ['http://127.0.0.1:1'],
+        blockTimeMs: 1000,
+        deployments: [deployment],
+      },
+    ],
+  },
+  'test',
+);
+
+/** A database with the indexer's tables, a refresh of the listing, and the API's listing over it. */
+export async function openListing() {
+  const database = await createDatabase();
+  await migrate(database.url);
+  const pool = new pg.Pool({ connectionString: database.url, max: 4 });
+  await createOnchainTables(pool);
+  for (const chainId of [CHAIN_A, CHAIN_B]) await setIndexedBlock(pool, { chainId, number: 1000, timestamp: NOW });
+  const seeder = openSeeder(database.url);
+  const app = new OpenAPIHono();
+  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
+  registerMetadata(app, { chains, database: pool, statusMaxAgeSecs: 60 });
+  const refresh = createListingRefresh({
+    database: pool,
+    registry: createRegistry(CHAINS_FILE),
+    findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
+    fiatMaxAgeSecs: 600,
+  });
+  return {
+    url: database.url,
+    pool,
+    db: seeder.db,
+    app,
+    refresh,
+    /** Asks for a page and checks it against the contract. */
+    page: async (path: string) => {
+      const response = await app.request(`/public/v1/evm/${path}`);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+      return MetadataPage.parse(parseJson(text));
+    },
+    close: async () => {
+      await seeder.end();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+export type Listing = Awaited<ReturnType<typeof openListing>>;
