@@ -47,6 +47,17 @@ test('chains without an enabled deployment are left out', () => {
   });
 });
 
+test('a node on this machine is reached by many lanes, each with its own request limit', () => {
+  const [local] = indexedChains(chains).map((chain) => ({
+    ...chain,
+    rpcUrls: ['http://127.0.0.1:8545/', 'http://a/'],
+  }));
+  const { rpc } = ponderChains(local ? [local] : [])['chain_1'] ?? {};
+  expect(rpc?.slice(0, 2)).toEqual(['http://127.0.0.1:8545/?lane=0', 'http://127.0.0.1:8545/?lane=1']);
+  expect(new Set(rpc).size).toBe(17);
+  expect(rpc?.at(-1)).toBe('http://a/');
+});
+
 test('deployments of a chain are followed together, from the earliest block that names the contract', () => {
   expect(contractSources(indexedChains(chains), ({ poolFactory }) => [poolFactory])).toEqual({
     chain_1: { address: [address('1'), address('2')], startBlock: 5 },

@@ -8,6 +8,12 @@ const POLLS_PER_BLOCK = 4;
 const MIN_POLLING_MS = 100;
 const MAX_POLLING_MS = 1_000;
 
+/**
+ * Ponder begins with 20 requests a second per URL and raises that slowly, out of regard for providers. A node on this
+ * machine needs none: its URL is given this often, told apart by a query that nodes ignore.
+ */
+const LOOPBACK_LANES = 16;
+
 /** Key of a chain in Ponder's configuration: stable under renaming, which would otherwise ask for a new index. */
 export function chainKey(chainId: number): string {
   return `chain_${chainId}`;
@@ -35,9 +41,18 @@ export function ponderChains(
   return Object.fromEntries(
     chains.map((chain) => [
       chainKey(chain.chainId),
-      { id: chain.chainId, rpc: chain.rpcUrls, pollingInterval: pollingIntervalMs(chain.blockTimeMs) },
+      { id: chain.chainId, rpc: chain.rpcUrls.flatMap(lanesOf), pollingInterval: pollingIntervalMs(chain.blockTimeMs) },
     ]),
   );
+}
+
+function lanesOf(rpcUrl: string): string[] {
+  const url = new URL(rpcUrl);
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) return [rpcUrl];
+  return Array.from({ length: LOOPBACK_LANES }, (_, lane) => {
+    url.searchParams.set('lane', String(lane));
+    return url.href;
+  });
 }
 
 interface Source<A> {

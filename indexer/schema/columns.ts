@@ -5,6 +5,8 @@ import { hex, int8, integer } from 'ponder';
  * scale multiplier), `_e6` millionths, `_e8` and `_e18` likewise, `_x64` Q64.64, `_secs` seconds. Signed amounts are
  * positive into the pool. Addresses and hashes are lowercase text, timestamps Unix seconds. A row of state carries the
  * block that changed it last.
+ *
+ * Names come from the keys in snake case, but for `E6` and the like, which would become `_e_6`: these are spelled out.
  */
 
 export const chainId = () => int8({ mode: 'number' }).notNull();

@@ -33,8 +33,8 @@ export const pool = onchainTable(
     token1ScaleMultiplier: bigint().notNull(),
     lowestBin: integer().notNull(),
     highestBin: integer().notNull(),
-    initialAmount0PerShareE18: bigint().notNull(),
-    initialAmount1PerShareE18: bigint().notNull(),
+    initialAmount0PerShareE18: bigint('initial_amount0_per_share_e18').notNull(),
+    initialAmount1PerShareE18: bigint('initial_amount1_per_share_e18').notNull(),
     minimalMintableLiquidity: bigint().notNull(),
     /** Sender of the creating transaction. */
     creator: hex().notNull(),
@@ -45,10 +45,10 @@ export const pool = onchainTable(
     pendingAdmin: hex(),
     adminFeeDestination: hex().notNull(),
     /** Parts of the pool's fees as the factory holds them: 1e6 of spread and 1e8 of notional are all of it. */
-    protocolSpreadFeeE6: integer().notNull(),
-    adminSpreadFeeE6: integer().notNull(),
-    protocolNotionalFeeE8: integer().notNull(),
-    adminNotionalFeeE8: integer().notNull(),
+    protocolSpreadFeeE6: integer('protocol_spread_fee_e6').notNull(),
+    adminSpreadFeeE6: integer('admin_spread_fee_e6').notNull(),
+    protocolNotionalFeeE8: integer('protocol_notional_fee_e8').notNull(),
+    adminNotionalFeeE8: integer('admin_notional_fee_e8').notNull(),
     priceProvider: hex().notNull(),
     priceProviderSinceBlock: int8({ mode: 'number' }).notNull(),
     /** Wait between proposal and change of the provider; 2^256 - 1: it can never change. */
@@ -101,9 +101,9 @@ export const poolState = onchainTable(
     /** 0 (lower edge) to 2^104 - 1 (upper edge). */
     curPosInBin: bigint().notNull(),
     /** Signed distance of the current bin's lower edge from the mid price. */
-    curBinDistFromProvidedPriceE6: integer().notNull(),
-    spreadFeeE6: integer().notNull(),
-    notionalFeeE8: integer().notNull(),
+    curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6').notNull(),
+    spreadFeeE6: integer('spread_fee_e6').notNull(),
+    notionalFeeE8: integer('notional_fee_e8').notNull(),
     /** LP-owned balances of all bins together. */
     total0Scaled: bigint().notNull(),
     total1Scaled: bigint().notNull(),
@@ -136,11 +136,11 @@ export const poolBin = onchainTable(
     token0Scaled: bigint().notNull(),
     token1Scaled: bigint().notNull(),
     totalShares: bigint().notNull(),
-    lengthE6: integer().notNull(),
-    addFeeBuyE6: integer().notNull(),
-    addFeeSellE6: integer().notNull(),
+    lengthE6: integer('length_e6').notNull(),
+    addFeeBuyE6: integer('add_fee_buy_e6').notNull(),
+    addFeeSellE6: integer('add_fee_sell_e6').notNull(),
     /** Signed distance of the bin's lower edge from the mid price: fixed for good. */
-    lowerDistE6: integer().notNull(),
+    lowerDistE6: integer('lower_dist_e6').notNull(),
     ...stamp(),
   },
   (table) => ({

@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onFreePort } from '../../devnet/services/free-port.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import type { ServiceProcess } from '../../devnet/services/service-process.ts';
+
+export interface RunningIndexer extends ServiceProcess {
+  /** Base URL of its own endpoints. */
+  readonly url: string;
+}
+
+interface Status {
+  readonly [chain: string]: { readonly id: number; readonly block: { readonly number: number } };
+}
+
+/** Starts the real indexer and waits until it followed all chains to their heads of that moment. */
+export function startIndexer(settings: {
+  readonly databaseUrl: string;
+  readonly chainsFile: string;
+  readonly schema?: string;
+}): Promise<RunningIndexer> {
+  return onFreePort(async (port) => {
+    const url = `http://127.0.0.1:${port}`;
+    const service = await startOwnProcess({
+      main: 'indexer/main.ts',
+      env: {
+        CHAINS_CONFIG: settings.chainsFile,
+        DATABASE_URL: settings.databaseUrl,
+        DATABASE_SCHEMA: settings.schema,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        LOG_LEVEL: 'info',
+      },
+      ready: `${url}/ready`,
+      startTimeoutMs: 90_000,
+    });
+    return { ...service, url };
+  });
+}
+
+/** Waits until the indexer is at this block, or beyond, of every chain. */
+export async function waitUntilIndexed(
+  indexer: RunningIndexer,
+  heads: ReadonlyMap<number, number>,
+  timeoutMs = 30_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const status = (await (await fetch(`${indexer.url}/status`)).json()) as Status;
+    const indexed = new Map(Object.values(status).map(({ id, block }) => [id, block.number]));
+    if ([...heads].every(([chainId, head]) => (indexed.get(chainId) ?? -1) >= head)) return;
+    if (Date.now() > deadline) {
+      throw new Error(`indexer is at ${JSON.stringify(status)}, chains at ${JSON.stringify([...heads])}`);
+    }
+    await sleep(50);
+  }
+}
