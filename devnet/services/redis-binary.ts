@@ -26,9 +26,8 @@ export async function redisBinary(): Promise<string> {
 }
 
 async function onPath(name: string): Promise<string | undefined> {
-  // Debian's sbin folders are not on every PATH.
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
-  for (const path of folders.map((folder) => join(folder, name))) {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, name);
     if (await isExecutable(path)) return path;
   }
   return undefined;
@@ -51,7 +50,17 @@ async function installDebianPackage(): Promise<void> {
     const log = (cause as { stderr?: string }).stderr ?? '';
     throw new ServiceError(`apt-get could not install redis-server: ${HINT}`, log, { cause });
   }
-  // The package starts a service of its own on port 6379, which nobody asked for.
-  if (existsSync('/run/systemd/system')) await run('systemctl', ['disable', '--now', 'redis-server']);
-  else await run('service', ['redis-server', 'stop']);
+  await stopInstalledService();
+}
+
+/** The package starts a service of its own on port 6379, which nobody asked for. */
+async function stopInstalledService(): Promise<void> {
+  const [command, ...args] = existsSync('/run/systemd/system')
+    ? ['systemctl', 'disable', '--now', 'redis-server']
+    : ['service', 'redis-server', 'stop'];
+  await run(command, args).catch(() => {
+    process.stderr.write(
+      `redis-server was installed, and may run on port 6379: "${[command, ...args].join(' ')}" failed\n`,
+    );
+  });
 }
