@@ -1,0 +1,73 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { issueApiKey, listApiKeys, revokeApiKey } from '../../db/api-keys.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createKeyVerifier } from './key-verifier.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  pool = new pg.Pool({ connectionString: database.url });
+  pool.on('error', () => undefined); // Dropping the database ends its sessions.
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+test('a key is valid from its issue to its revocation, and no longer than 3 seconds after', async () => {
+  let now = 0;
+  const verify = createKeyVerifier(pool, () => now);
+  const { keyId, key } = await issueApiKey(pool, 'a market maker');
+  expect(await verify(key)).toEqual({ keyId });
+  expect(await revokeApiKey(pool, keyId)).toBe(true);
+  now = 3_000;
+  expect(await verify(key)).toBeNull();
+});
+
+test('a key that is issued after it was tried works within 3 seconds', async () => {
+  let now = 0;
+  const verify = createKeyVerifier(pool, () => now);
+  const { keyId, key } = await issueApiKey(pool, 'late');
+  await pool.query('UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1', [keyId]);
+  expect(await verify(key)).toBeNull();
+  await pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
+  now = 3_000;
+  expect(await verify(key)).toEqual({ keyId });
+});
+
+test('a key with the right visible part and a wrong secret is refused', async () => {
+  const verify = createKeyVerifier(pool);
+  const { key } = await issueApiKey(pool, 'victim');
+  const last = key.endsWith('A') ? 'B' : 'A';
+  expect(await verify(`${key.slice(0, -1)}${last}`)).toBeNull();
+});
+
+test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}`])('%j is no key', async (text) => {
+  expect(await createKeyVerifier(pool)(text)).toBeNull();
+});
+
+test('the table holds no key', async () => {
+  const { key } = await issueApiKey(pool, 'secret');
+  const { rows } = await pool.query('SELECT row_to_json(k)::text AS text FROM operator.api_key k');
+  expect(rows.some(({ text }) => text.includes(key.slice(-43)))).toBe(false);
+  expect((await listApiKeys(pool)).map(({ label }) => label)).toContain('secret');
+});
+
+test('without the database a known key stays valid and an unknown one is 503', async () => {
+  const gone = new pg.Pool({ connectionString: database.url });
+  let now = 0;
+  const verify = createKeyVerifier(gone, () => now);
+  const { keyId, key } = await issueApiKey(pool, 'known');
+  const { key: other } = await issueApiKey(pool, 'unknown');
+  expect(await verify(key)).toEqual({ keyId });
+  await gone.end();
+  now = 60_000;
+  expect(await verify(key)).toEqual({ keyId });
+  await expect(verify(other)).rejects.toMatchObject({ status: 503 });
+});
