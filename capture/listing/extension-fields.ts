@@ -1,5 +1,5 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
-import type { ExtensionRow } from './pool-facts.ts';
+import type { ExtensionRow } from '../pools/extension-rows.ts';
 
 /** Onchain decay is in 10^-8, the record's in 10^-18. */
 const E18_PER_E8 = 10n ** 10n;

@@ -1,3 +1,6 @@
+import { EXTENSIONS_SQL, type ExtensionColumns } from '../pools/extension-rows.ts';
+import { PROVIDER_COLUMNS_SQL, type ProviderColumns } from '../pools/provider-rows.ts';
+
 /** Seconds of the two windows that the listing shows. */
 export const DAY_SECS = 86_400;
 export const WEEK_SECS = 7 * DAY_SECS;
@@ -48,34 +51,6 @@ type Side<N extends '0' | '1'> = { readonly [K in `token${N}`]: Text } & {
   readonly [K in `decimals${N}` | `usd${N}`]: number | null;
 };
 
-export type ExtensionColumns = {
-  readonly address: Text;
-  readonly phases: readonly Text[];
-  readonly drawdown_e6: Text | null;
-  readonly decay_per_second_e8: Text | null;
-  readonly timelock_secs: Text | null;
-  readonly max_change_per_block_e18: Text | null;
-  readonly allow_all: boolean | null;
-};
-
-export type ProviderColumns = {
-  /** Null when no known factory made the provider; then all other columns are null too. */
-  readonly provider_kind: Text | null;
-  readonly oracle: Text;
-  readonly base: Text;
-  readonly quote: Text;
-  readonly margin_step: Text;
-  readonly base_feed_id: Text;
-  readonly quote_feed_id: Text | null;
-  readonly min_margin: Text | null;
-  readonly max_ref_staleness_secs: Text | null;
-  readonly max_spread_bps: number | null;
-  readonly mutable_params: boolean | null;
-  readonly max_time_delta_secs: Text | null;
-  readonly provider_source: Text | null;
-  readonly confidence_param: Text | null;
-};
-
 export type DayColumns = {
   readonly swap_tx_count: Text;
   readonly transfer_count: Text;
@@ -102,18 +77,6 @@ export type FlowColumns<N extends '0' | '1'> = {
  * $1 end of the window, Unix seconds; $2 oldest time of a fiat price that still counts.
  */
 export const POOL_FACTS_SQL = `
-  WITH extension AS (
-    SELECT e.chain_id, e.pool, json_agg(json_build_object(
-             'address', e.address, 'phases', e.phases,
-             'drawdown_e6', s.drawdown_e6::text, 'decay_per_second_e8', s.decay_per_second_e8::text,
-             'timelock_secs', s.timelock_secs::text, 'max_change_per_block_e18', v.max_change_per_block_e18::text,
-             'allow_all', a.allow_all) ORDER BY e."position") AS extensions
-    FROM read_model.pool_extension e
-    LEFT JOIN read_model.stop_loss s USING (chain_id, address, pool)
-    LEFT JOIN read_model.price_velocity v USING (chain_id, address, pool)
-    LEFT JOIN read_model.allowlist a USING (chain_id, address, pool)
-    GROUP BY e.chain_id, e.pool
-  )
   SELECT p.chain_id, p.address, p.factory, p.created_block_number, p.created_timestamp,
          p.token0, t0.symbol AS symbol0, t0.name AS name0, t0.decimals AS decimals0, f0.usd AS usd0,
          p.token1, t1.symbol AS symbol1, t1.name AS name1, t1.decimals AS decimals1, f1.usd AS usd1,
@@ -121,9 +84,7 @@ export const POOL_FACTS_SQL = `
          p.protocol_spread_fee_e6, p.admin_spread_fee_e6, p.protocol_notional_fee_e8, p.admin_notional_fee_e8,
          p.price_provider, p.price_provider_since_block, p.price_provider_timelock_secs,
          p.pending_price_provider, p.pending_price_provider_block, p.pending_price_provider_execute_after,
-         v.kind AS provider_kind, v.oracle, v.base, v.quote, v.margin_step, v.base_feed_id, v.quote_feed_id,
-         v.min_margin, v.max_ref_staleness_secs, v.max_spread_bps, v.mutable_params, v.max_time_delta_secs,
-         v.source AS provider_source, v.confidence_param,
+         ${PROVIDER_COLUMNS_SQL},
          s.pause_level, s.cur_bin_idx, s.liquidity0_raw, s.liquidity1_raw,
          x.extensions, d.pool IS NOT NULL AS delisted, k.tier, k.reason_codes,
          day.*, week.lp_fee0_scaled AS week_lp_fee0_scaled, week.lp_fee1_scaled AS week_lp_fee1_scaled
@@ -134,7 +95,7 @@ export const POOL_FACTS_SQL = `
   JOIN read_model.pool_window($1::int8 - ${DAY_SECS}, $1::int8) day ON day.chain_id = p.chain_id AND day.pool = p.address
   JOIN read_model.pool_window($1::int8 - ${WEEK_SECS}, $1::int8) week ON week.chain_id = p.chain_id AND week.pool = p.address
   LEFT JOIN read_model.price_provider v ON v.chain_id = p.chain_id AND v.address = p.price_provider
-  LEFT JOIN extension x ON x.chain_id = p.chain_id AND x.pool = p.address
+  LEFT JOIN ${EXTENSIONS_SQL} x ON x.chain_id = p.chain_id AND x.pool = p.address
   LEFT JOIN operator.fiat_price f0 ON f0.chain_id = p.chain_id AND f0.token = p.token0 AND f0.priced_at > $2
   LEFT JOIN operator.fiat_price f1 ON f1.chain_id = p.chain_id AND f1.token = p.token1 AND f1.priced_at > $2
   LEFT JOIN operator.curator c ON c.chain_id = p.chain_id AND c.address = p.admin

@@ -1,5 +1,6 @@
-import type { Address, Hex } from 'viem';
-import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import type { Address } from 'viem';
+import type { ExtensionRow } from '../pools/extension-rows.ts';
+import type { ProviderRow } from '../pools/provider-rows.ts';
 import type { PoolDay } from './analytics.ts';
 
 export type TokenRow = {
@@ -9,34 +10,6 @@ export type TokenRow = {
   readonly decimals: number | null;
   /** USD per whole token; null without a fresh price. */
   readonly usd: number | null;
-};
-
-export type ProviderRow = {
-  readonly kind: 'anchored' | 'regular' | 'regular_l2';
-  readonly oracle: Address;
-  readonly base: Address;
-  readonly quote: Address;
-  readonly marginStep: bigint;
-  readonly baseFeedId: Hex;
-  readonly quoteFeedId: Hex | null;
-  readonly minMargin: bigint | null;
-  readonly maxRefStalenessSecs: bigint | null;
-  readonly maxSpreadBps: number | null;
-  readonly mutableParams: boolean | null;
-  readonly maxTimeDeltaSecs: bigint | null;
-  readonly source: Address | null;
-  readonly confidenceParam: bigint | null;
-};
-
-/** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
-export type ExtensionRow = {
-  readonly address: Address;
-  readonly phases: readonly ExtensionPhase[];
-  readonly drawdownE6: bigint | null;
-  readonly decayPerSecondE8: bigint | null;
-  readonly timelockSecs: bigint | null;
-  readonly maxChangePerBlockE18: bigint | null;
-  readonly allowAll: boolean | null;
 };
 
 /** All that the listing needs to know of a pool. */

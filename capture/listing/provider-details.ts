@@ -1,5 +1,6 @@
 import { MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
-import type { PoolFactsRow, ProviderRow } from './pool-facts.ts';
+import type { ProviderRow } from '../pools/provider-rows.ts';
+import type { PoolFactsRow } from './pool-facts.ts';
 
 /** Largest cooldown that is shown; it stands for "never" too. */
 const MAX_COOLDOWN_SECS = (1n << 64n) - 1n;

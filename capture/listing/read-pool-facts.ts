@@ -1,11 +1,10 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
-import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import { toExtensions } from '../pools/extension-rows.ts';
+import { toProvider } from '../pools/provider-rows.ts';
 import type { PoolDay, TokenFlow } from './analytics.ts';
-import type { ExtensionRow, PoolFactsRow, ProviderRow } from './pool-facts.ts';
-import { type ExtensionColumns, type FlowColumns, POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
-
-const ZERO_WORD = `0x${'0'.repeat(64)}`;
+import type { PoolFactsRow } from './pool-facts.ts';
+import { type FlowColumns, POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
 
 /**
  * Reads every pool of every chain, from one snapshot.
@@ -45,7 +44,7 @@ function toFacts(row: PoolFactsColumns): PoolFactsRow {
     provider: toProvider(row),
     pauseLevel: row.pause_level,
     curBinIdx: row.cur_bin_idx,
-    extensions: (row.extensions ?? []).map(toExtension),
+    extensions: toExtensions(row.extensions),
     delisted: row.delisted,
     classification: row.tier === null ? null : { tier: row.tier, reasonCodes: row.reason_codes ?? [] },
     day: toDay(row),
@@ -58,39 +57,6 @@ function pendingProvider(row: PoolFactsColumns): PoolFactsRow['pendingProvider']
     address: row.pending_price_provider as Address,
     block: Number(row.pending_price_provider_block),
     executeAfter: BigInt(row.pending_price_provider_execute_after ?? 0),
-  };
-}
-
-function toProvider(row: PoolFactsColumns): ProviderRow | null {
-  if (row.provider_kind === null) return null;
-  const quoteFeedId = row.quote_feed_id === ZERO_WORD ? null : row.quote_feed_id;
-  return {
-    kind: row.provider_kind as ProviderRow['kind'],
-    oracle: row.oracle as Address,
-    base: row.base as Address,
-    quote: row.quote as Address,
-    marginStep: BigInt(row.margin_step),
-    baseFeedId: row.base_feed_id as Hex,
-    quoteFeedId: quoteFeedId as Hex | null,
-    minMargin: bigintOrNull(row.min_margin),
-    maxRefStalenessSecs: bigintOrNull(row.max_ref_staleness_secs),
-    maxSpreadBps: row.max_spread_bps,
-    mutableParams: row.mutable_params,
-    maxTimeDeltaSecs: bigintOrNull(row.max_time_delta_secs),
-    source: row.provider_source as Address | null,
-    confidenceParam: bigintOrNull(row.confidence_param),
-  };
-}
-
-function toExtension(columns: ExtensionColumns): ExtensionRow {
-  return {
-    address: columns.address as Address,
-    phases: columns.phases as readonly ExtensionPhase[],
-    drawdownE6: bigintOrNull(columns.drawdown_e6),
-    decayPerSecondE8: bigintOrNull(columns.decay_per_second_e8),
-    timelockSecs: bigintOrNull(columns.timelock_secs),
-    maxChangePerBlockE18: bigintOrNull(columns.max_change_per_block_e18),
-    allowAll: columns.allow_all,
   };
 }
 
@@ -117,8 +83,4 @@ function toFlow<N extends '0' | '1'>(row: FlowColumns<'0'> & FlowColumns<'1'>, s
     protocolFeeScaled: BigInt(row[`protocol_fee${side}_scaled`]),
     notionalFeeScaled: BigInt(row[`notional_fee${side}_scaled`]),
   };
-}
-
-function bigintOrNull(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

@@ -1,8 +1,8 @@
 import type { DeploymentConfig, TokenConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
+import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
-import type { OperatorRegistry } from './operator-registry.ts';
 import type { PoolFactsRow, TokenRow } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import type { OperatorRegistry } from './operator-registry.ts';
+import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { DAY_SECS } from './pool-facts-sql.ts';
 import { readPoolFacts } from './read-pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';

@@ -1,6 +1,6 @@
 import type { ChainsFile, DeploymentConfig, TokenConfig } from '../../config/chains-schema.ts';
 
-/** The chains file, indexed for the listing. */
+/** The chains file, indexed for the scheduled work. */
 export type OperatorRegistry = {
   readonly chainName: (chainId: number) => string | undefined;
   /** The enabled deployment that a factory belongs to. */
