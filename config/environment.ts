@@ -25,6 +25,10 @@ export const settings = {
   /** Whether live quote updates of Ethereum chains are simulated in the background. */
   PAMM_SIMULATION: z.enum(['on', 'off']).default('on'),
   PAMM_AUDIT_RETENTION_DAYS: z.coerce.number().positive().default(30),
+  /** A price status that was captured longer ago is shown as `unknown`. */
+  PRICE_STATUS_MAX_AGE_SECS: z.coerce.number().int().positive().default(60),
+  /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
+  TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
   PORT: z.coerce.number().int().min(0).max(65535),
   HOST: z.string().min(1).default('0.0.0.0'),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { ConfigError } from '../config/config-error.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
 export type WebApp = { readonly fetch: (request: Request) => Response | Promise<Response> };
@@ -27,12 +28,14 @@ const SWEEP_MS = 50;
 /**
  * Serves an app over HTTP.
  *
- * @throws Error of the listen call, such as `EADDRINUSE`
+ * @throws ConfigError when the port cannot be listened on
  */
 export async function startServer(app: WebApp, host: string, port: number): Promise<RunningServer> {
   const server = createServer(SERVER_OPTIONS, getRequestListener(app.fetch));
   server.listen(port, host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
+  });
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, graceMs) };
 }
 

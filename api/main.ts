@@ -1,0 +1,106 @@
+import { Command } from 'commander';
+import { createBuildersMetrics } from '../builders/metrics.ts';
+import { connectFailFast } from '../builders/redis-connections.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
+import { openDatabase } from '../db/connection.ts';
+import { registerHealth } from '../runtime/health.ts';
+import { startServer } from '../runtime/http-server.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { runMain } from '../runtime/run-main.ts';
+import { stopOnSignal } from '../runtime/shutdown.ts';
+import { createApp } from './app.ts';
+import { createKeyVerifier } from './auth/key-verifier.ts';
+import { registerChains } from './chains/chains.ts';
+import { registerMetadata } from './metadata/metadata.ts';
+import { openPamm } from './pamm/open-pamm.ts';
+import { registerQuotes } from './quotes/register-quotes.ts';
+import { registerRoute } from './route/route.ts';
+import { chainCallCounter, createSnapshotService } from './snapshots/snapshot-service.ts';
+import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
+
+const DEFAULT_PORT = '3000';
+/** Requests in flight at a stop get this long. */
+const GRACE_MS = 10_000;
+
+const SETTINGS = [
+  'CHAINS_CONFIG',
+  'DATABASE_URL',
+  'DATABASE_REPLICA_URL',
+  'REDIS_URL',
+  'QUEUE_PREFIX',
+  'PAMM_SIMULATION',
+  'PRICE_STATUS_MAX_AGE_SECS',
+  'TRUSTED_PROXIES',
+  'PORT',
+  'HOST',
+  'LOG_LEVEL',
+] as const;
+
+runMain(async () => {
+  new Command('api')
+    .description('Serves the public HTTP API.')
+    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/configuration.md explains each.`)
+    .parse();
+  await serve();
+});
+
+async function serve(): Promise<void> {
+  const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
+  const settings = readEnvironment(SETTINGS, env);
+  const file = loadChainsFile(settings.CHAINS_CONFIG);
+  const logger = createLogger('api', settings.LOG_LEVEL);
+  const metrics = createMetrics('api');
+  const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
+  // The API only reads: a replica, when there is one, takes all of it.
+  const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
+  const redis = connectFailFast(settings.REDIS_URL, logger);
+  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const countCall = chainCallCounter(metrics);
+  const snapshots = createSnapshotService({ chains: file.chains, quotes: file.quotes, countCall, logger });
+  const pamm = openPamm({
+    chains,
+    env,
+    redisUrl: settings.REDIS_URL,
+    queuePrefix: settings.QUEUE_PREFIX,
+    simulate: settings.PAMM_SIMULATION === 'on',
+    metrics: createBuildersMetrics(metrics),
+    logger,
+  });
+  const app = createApp(
+    [
+      (it) => registerChains(it, chains),
+      (it) =>
+        registerMetadata(it, {
+          chains,
+          database: database.$client,
+          statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
+        }),
+      (it) => registerQuotes(it, { chains, directory, snapshots }),
+      (it) => registerRoute(it, { chains, directory, snapshots, routing: file.routing }),
+      pamm.resource,
+      (it) =>
+        registerHealth(it, {
+          metrics,
+          // Redis is not asked: without it every endpoint but quote updates still answers.
+          checks: { database: async () => database.$client.query('SELECT 1').then(() => null) },
+        }),
+    ],
+    {
+      verifyKey: createKeyVerifier(database.$client),
+      rateLimit: { limits: file.limits, redis, trustedProxies: settings.TRUSTED_PROXIES },
+      metrics,
+      logger,
+    },
+  );
+  const server = await startServer(app, settings.HOST, settings.PORT);
+  logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
+  stopOnSignal(logger, [
+    ['http', () => server.stop(GRACE_MS)],
+    ['pamm', () => pamm.close()],
+    ['directory', async () => directory.stop()],
+    ['redis', async () => redis.disconnect()],
+    ['database', () => database.$client.end()],
+  ]);
+}
