@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { unavailable } from '../errors.ts';
 
 /** The time that a request may take: its signal stops waiting, its check stops computing. */
@@ -9,6 +10,8 @@ export class Deadline {
   constructor(milliseconds: number) {
     const controller = new AbortController();
     this.signal = controller.signal;
+    // Each pool that is waited for listens to it.
+    setMaxListeners(0, this.signal);
     this.#end = performance.now() + milliseconds;
     this.#timer = setTimeout(() => controller.abort(), milliseconds);
   }
@@ -19,7 +22,7 @@ export class Deadline {
    * @throws ApiError 503 when the time is over
    */
   readonly check = (): void => {
-    if (performance.now() > this.#end) throw unavailable();
+    if (this.signal.aborted || performance.now() > this.#end) throw unavailable();
   };
 
   /** @throws ApiError 503 when the time is over before the promise is settled; what it does is not stopped by this */

@@ -1,10 +1,17 @@
 import type { Address } from 'viem';
+import type { QuoteStatus } from '../../protocol/quote-status.ts';
 import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
-import { ApiError, badRequest, unavailable } from '../errors.ts';
+import { ApiError, badRequest } from '../errors.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
-import { type DepthSnapshot, SnapshotError, type SnapshotMap, type SnapshotService } from '../snapshots/types.ts';
+import {
+  type DepthSnapshot,
+  type QuoteStatus,
+  SnapshotError,
+  type SnapshotMap,
+  type SnapshotService,
+} from '../snapshots/types.ts';
 import type { Deadline } from './deadline.ts';
 import { poolGraph } from './pool-graphs.ts';
 import type { RouteRequest } from './route-request.ts';
@@ -37,6 +44,7 @@ export async function findRoute(
   const hops = hopCorridors(pools, snapshots, request);
   const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
   if (typeof found !== 'string') return found;
+  deadline.check();
   throw missingData(list, snapshots) ?? noPlan(found);
 }
 
@@ -89,17 +97,17 @@ function hopsOf(
 
 /** The error to report when there is no plan and pools are missing that might have made one; null when all are known. */
 function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
-  const found = pools.map((pool) => snapshots.get(pool.address));
-  const errors = found.filter((entry) => entry instanceof SnapshotError);
-  if (errors.some(({ code }) => code === 'timed_out')) return unavailable(errors[0]);
-  const unread = found.some((entry) => entry && 'status' in entry && UNREAD.has(entry.status));
-  return errors.length > 0 || unread ? upstreamFailed(errors[0]) : null;
+  const missing = pools.flatMap((pool) => {
+    const entry = snapshots.get(pool.address);
+    return !entry || entry instanceof SnapshotError || UNREAD.has(entry.status) ? [entry] : [];
+  });
+  if (missing.length === 0) return null;
+  const cause = missing.find((entry) => entry instanceof SnapshotError);
+  return new ApiError(502, { error: 'Chain data is not available' }, { cause });
 }
 
 /** Statuses that say nothing of the pool but that its price could not be read. */
-const UNREAD: ReadonlySet<string> = new Set(['internal_error', 'unknown']);
-
-const upstreamFailed = (cause?: unknown) => new ApiError(502, { error: 'Chain data is not available' }, { cause });
+const UNREAD: ReadonlySet<QuoteStatus> = new Set<QuoteStatus>(['internal_error', 'unknown']);
 
 const NO_PLAN: Readonly<Record<NoPlan, string>> = {
   no_route: 'No eligible direct or one-hop path between the tokens',

@@ -1,0 +1,61 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { registerQuotes } from '../../api/quotes/register-quotes.ts';
+import { registerRoute } from '../../api/route/route.ts';
+import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
+import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import { RoutingConfig } from '../../config/routing-schema.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { eagerQuotes } from '../quotes/quote-world.ts';
+
+export interface RouteAppOptions {
+  readonly chain: ChainConfig;
+  readonly directory: PoolDirectory;
+  readonly quotes?: QuotesConfig;
+  readonly routing?: Partial<RoutingConfig>;
+}
+
+/** The API's route and bid/ask endpoints over a chain, without request limits. */
+export function routeApp({ chain, directory, quotes = eagerQuotes, routing = {} }: RouteAppOptions): OpenAPIHono {
+  const logger = createLogger('test', 'silent');
+  const chains = new Map([[chain.chainId, chain]]);
+  const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
+  const deps = { chains, directory, snapshots };
+  return createApp(
+    [
+      (app) => registerQuotes(app, deps),
+      (app) => registerRoute(app, { ...deps, routing: RoutingConfig.parse(routing) }),
+    ],
+    {
+      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+      rateLimit: {
+        limits: LimitsConfig.parse({ enabled: false }),
+        // Limits are off: it never connects.
+        redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+        trustedProxies: 0,
+      },
+      metrics: createMetrics('test'),
+      logger,
+    },
+  );
+}
+
+/** Sends a body to the route endpoint; a string is sent as it is. */
+export async function postRoute(
+  app: OpenAPIHono,
+  body: unknown,
+  { chainId = '31337', headers = {} }: { readonly chainId?: string; readonly headers?: Record<string, string> } = {},
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const response = await app.request(`/public/v1/evm/${chainId}/route`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
