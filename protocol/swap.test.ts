@@ -70,6 +70,18 @@ describe('computeSwap', () => {
     expect(buy(2_000_000_000n)).toMatchObject({ bin: 0, position: MAX_POSITION });
   });
 
+  it('stays at the upper edge when a sale is too small to get anything there', () => {
+    // At a price of 1/4 four units of token0 pay for one of token1: one pays for none.
+    const { state } = twoBins();
+    const cheap = pricePool(state, { bidX64: Q64 / 4n - 1n, askX64: Q64 / 4n + 1n });
+    expect(computeSwap(cheap, { zeroForOne: true, kind: 'exactInput', amount: 1n })).toMatchObject({
+      amountIn: 1n,
+      amountOut: 0n,
+      bin: -1,
+      position: MAX_POSITION,
+    });
+  });
+
   it('takes the notional fee off an exact input and adds it to an exact output', () => {
     const without = twoBins();
     const withFee = twoBins({ notionalFeeE8: 1_000_000 });

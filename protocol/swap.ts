@@ -62,7 +62,7 @@ function walkBins(
     end = { bin: slice.bin, position: fill.position };
     if (inputOf(fill) > 0n) fills.push({ bin: slice.bin, ...fill });
   }
-  return { ...settleCursor(priced.state, end), fills };
+  return { ...(zeroForOne ? end : afterBuy(priced.state, end)), fills };
 }
 
 function fillUpTo(slice: BinSlice, output: bigint): BinFill {
@@ -70,7 +70,7 @@ function fillUpTo(slice: BinSlice, output: bigint): BinFill {
 }
 
 /** A buy that ends exactly at a bin's upper edge moves into the next bin, if there is one. */
-function settleCursor(state: PoolState, end: { bin: number; position: bigint }): { bin: number; position: bigint } {
+function afterBuy(state: PoolState, end: { bin: number; position: bigint }): { bin: number; position: bigint } {
   const atUpperEdge = end.position === MAX_POSITION && end.bin < state.highestBin;
   return atUpperEdge ? { bin: end.bin + 1, position: 0n } : end;
 }

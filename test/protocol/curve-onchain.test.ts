@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import type { StateOverride } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DepthLevel, levelAtOutput, type SideCurve } from '../../protocol/depth.ts';
+import { E6 } from '../../protocol/fixed-point.ts';
+import { pricePool } from '../../protocol/geometry.ts';
+import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import {
+  encodeBin,
+  encodeBinTotals,
+  encodeSlot0,
+  FLAT_HEAD_SLOTS,
+  flatBinSlot,
+} from '../../protocol/layouts/flat/storage.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/pool-state.arbitrary.ts';
+import type { PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
+import { decodeSimulation } from '../../protocol/quote-status.ts';
+import { computeSwap } from '../../protocol/swap.ts';
+import {
+  type CallResult,
+  callMany,
+  createTestPool,
+  evenShapes,
+  type PoolChain,
+  quotingCode,
+  simulation,
+  startPoolChain,
+  type TestPool,
+  totalsOf,
+} from './pool-chain.ts';
+
+/** Balances that the pool's own limits (104 bits a bin, 127 bits a swap) let trade at every price used here. */
+const MAX_AMOUNT_BITS = 80;
+const MAX_PRICE_BITS = 18;
+
+let poolChain: PoolChain;
+let pools: TestPool[];
+
+beforeAll(async () => {
+  poolChain = await startPoolChain();
+  pools = [];
+  for (const decimals of [
+    [18, 6],
+    [6, 18],
+    [8, 8],
+    [18, 18],
+    [24, 6],
+  ] as const) {
+    pools.push(await createTestPool(poolChain, { decimals, bins: evenShapes(-3, 3) }));
+  }
+  pools.push(await createTestPool(poolChain, { decimals: [18, 18], bins: evenShapes(0, 0) }));
+});
+
+afterAll(() => poolChain?.stop());
+
+interface Random {
+  readonly pool: TestPool;
+  readonly state: PoolState;
+  readonly quote: ProviderQuote;
+}
+
+const random = (): fc.Arbitrary<Random> =>
+  fc.constantFrom(...pools).chain((pool) =>
+    fc.record({
+      pool: fc.constant(pool),
+      state: poolStateOf(pool.immutables, MAX_AMOUNT_BITS),
+      quote: quoteUpTo(MAX_PRICE_BITS),
+    }),
+  );
+
+/** Puts a state into the pool's storage and a quote into its provider's mouth, for one call. */
+function overrides({ pool, state, quote }: Random): StateOverride {
+  const [slot0, slot1] = FLAT_HEAD_SLOTS;
+  if (slot0 === undefined || slot1 === undefined) throw new Error('no head slots');
+  return [
+    { address: pool.provider, code: quotingCode(quote) },
+    {
+      address: pool.address,
+      stateDiff: [
+        { slot: slot0, value: encodeSlot0(state) },
+        { slot: slot1, value: encodeBinTotals(totalsOf(state)) },
+        ...state.bins.map((bin, index) => ({ slot: flatBinSlot(state.lowestBin + index), value: encodeBin(bin) })),
+      ],
+    },
+  ];
+}
+
+function sidesOf({ state, quote }: Random) {
+  if (flatAdapter.curve.kind !== 'computed') throw new Error('the flat curve is computed');
+  return flatAdapter.curve.sides(state, quote);
+}
+
+/** Amounts of a simulation, as a trader sees them. */
+function traded(result: CallResult | undefined, zeroForOne: boolean): { amountIn: bigint; amountOut: bigint } {
+  const outcome = decodeSimulation(result?.returnData ?? '0x');
+  if (outcome.kind !== 'simulated') throw new Error(`the simulation ended as ${outcome.kind}`);
+  const { amount0Delta, amount1Delta } = outcome;
+  return zeroForOne
+    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
+    : { amountIn: amount1Delta, amountOut: -amount0Delta };
+}
+
+/** The levels of a side and a stop inside each of its bins. */
+function levelsAndStops(curve: SideCurve, partE6: bigint): readonly DepthLevel[] {
+  const stops = curve.steps.map((step) => levelAtOutput(curve, step, (step.slice.available * partE6) / E6));
+  return [...curve.levels, ...stops].filter(({ cumulativeInput }) => cumulativeInput > 0n);
+}
+
+describe('the computed curve of random pools', () => {
+  it("equals the pool's own prices to the last digit", async () => {
+    await fc.assert(
+      fc.asyncProperty(random(), async (drawn) => {
+        const call = { to: drawn.pool.address, data: flatAdapter.quote.sellAndBuyPricesCall };
+        const [answer] = await callMany(poolChain, [call], overrides(drawn));
+        const onChain = flatAdapter.quote.decodeSellAndBuyPrices(answer?.returnData ?? '0x');
+        const { bids, asks } = sidesOf(drawn);
+        expect({ sellX64: bids.bestX64, buyX64: asks.bestX64 }).toEqual(onChain);
+        const inverted = flatAdapter.quote.invertPrices(drawn.state, onChain);
+        if (inverted === null) throw new Error('no quote yields these prices');
+        const again = sidesOf({ ...drawn, quote: inverted });
+        expect({ sellX64: again.bids.bestX64, buyX64: again.asks.bestX64 }).toEqual(onChain);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("lies on the pool's own curve within two units of input, at every edge and at stops inside bins", async () => {
+    const part = fc.bigInt(1n, E6 - 1n);
+    await fc.assert(
+      fc.asyncProperty(random(), fc.boolean(), part, async (drawn, zeroForOne, partE6) => {
+        const sides = sidesOf(drawn);
+        const levels = levelsAndStops(zeroForOne ? sides.bids : sides.asks, partE6);
+        const simulate = (amount: bigint) => simulation(drawn.pool, drawn.quote, zeroForOne, amount);
+        const probes = levels.flatMap(({ cumulativeInput }) => [
+          simulate(cumulativeInput),
+          simulate(cumulativeInput > 2n ? cumulativeInput - 2n : 1n),
+        ]);
+        const results = probes.length === 0 ? [] : await callMany(poolChain, probes, overrides(drawn));
+        levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
+          const exact = traded(results[2 * index], zeroForOne);
+          expect(exact.amountOut >= cumulativeOutput).toBe(true);
+          expect(exact.amountIn <= cumulativeInput && exact.amountIn >= cumulativeInput - 2n).toBe(true);
+          if (cumulativeInput <= 2n) return;
+          expect(traded(results[2 * index + 1], zeroForOne).amountOut <= cumulativeOutput).toBe(true);
+        });
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it('computes swaps of any size as the pool does, exact input and exact output, unit for unit', async () => {
+    const size = fc.nat({ max: MAX_AMOUNT_BITS + 4 }).chain((bits) => fc.bigInt(1n, 1n << BigInt(bits)));
+    const request = fc.record({
+      zeroForOne: fc.boolean(),
+      kind: fc.constantFrom('exactInput', 'exactOutput'),
+      scaledAmount: size,
+    });
+    await fc.assert(
+      fc.asyncProperty(random(), fc.array(request, { minLength: 1, maxLength: 8 }), async (drawn, requests) => {
+        const { multiplier0, multiplier1 } = drawn.state.scale;
+        const swaps = requests.map(({ zeroForOne, kind, scaledAmount }) => {
+          const multiplier = zeroForOne === (kind === 'exactInput') ? multiplier0 : multiplier1;
+          return { zeroForOne, kind, amount: scaledAmount / multiplier + 1n } as const;
+        });
+        const probes = swaps.map(({ zeroForOne, kind, amount }) =>
+          simulation(drawn.pool, drawn.quote, zeroForOne, kind === 'exactInput' ? amount : -amount),
+        );
+        const results = await callMany(poolChain, probes, overrides(drawn));
+        const priced = pricePool(drawn.state, drawn.quote);
+        swaps.forEach((swap, index) => {
+          const { amountIn, amountOut } = computeSwap(priced, swap);
+          expect(traded(results[index], swap.zeroForOne)).toEqual({ amountIn, amountOut });
+        });
+      }),
+      { numRuns: 120 },
+    );
+  });
+});
