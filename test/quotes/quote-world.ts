@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
-import { addLiquidity, deployToken, fundAccounts } from '../../devnet/actions.ts';
+import { addLiquidity, deployToken, fundAccounts, swap } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
-import { createPool, type ExtensionSpec } from '../../devnet/pools.ts';
+import { createPool, type ExtensionSpec, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
@@ -45,6 +45,8 @@ export interface WorldPoolSpec {
   readonly extensions?: readonly ExtensionSpec[];
 }
 
+/** With these shares a bin of an empty pool holds one whole token0, or its price in token1. */
+export const SHARES_OF_ONE = 10n ** 18n;
 const WHOLE_TOKENS = 10n ** 15n;
 /** What fits the gas of one transaction. */
 const BINS_PER_TRANSACTION = 15;
@@ -127,3 +129,29 @@ export function chainConfig(
 
 /** Limits for tests that mine when they like: every request looks at the chain. */
 export const eagerQuotes = QuotesConfig.parse({ minRefreshMs: 1 });
+
+/** Moves the feed behind a pool. */
+export function movePrice({ chain, deployment }: QuoteWorld, { feed }: WorldPool, price: number): Promise<void> {
+  return setFeedPrice(chain, deployment, { feedId: feed, priceX64: priceX64(price) });
+}
+
+/**
+ * A pool whose stop loss cuts the bids inside a bin, `depth` bins below the cursor: bins are bought in two goes between
+ * which the mid rises by almost the drawdown, so that selling back soon takes too much from the bins of the first go.
+ */
+export async function makeCutPool(world: QuoteWorld, pair: Pair, bins: number, depth: number): Promise<WorldPool> {
+  const { chain, deployment } = world;
+  const guard = stopLossExtension(deployment, { drawdownE6: 20_000, decayPerSecondE8: 0, timelockSecs: 100 });
+  const pool = await makePool(world, {
+    ...{ pair, price: 2_000, extensions: [guard] },
+    bins: evenBins(-bins, bins, 100),
+    shares: evenShares(-bins, bins, SHARES_OF_ONE),
+  });
+  const one = 10n ** BigInt(pair.decimals0);
+  const buy = (whole: number) =>
+    swap(chain, deployment, { pool: pool.address, zeroForOne: false, amountSpecified: -one * BigInt(whole) });
+  for (let bought = 0; bought < bins - depth; bought += 10) await buy(Math.min(10, bins - depth - bought));
+  await movePrice(world, pool, 2_000 * 1.0192);
+  for (let bought = 0; bought < depth; bought += 10) await buy(Math.min(10, depth - bought));
+  return pool;
+}

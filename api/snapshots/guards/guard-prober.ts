@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import { type Depth, type DepthLevel, levelAtInput, type SideCurve } from '../../../protocol/depth.ts';
-import { decodeSimulation } from '../../../protocol/quote-status.ts';
+import type { Depth } from '../../../protocol/depth.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
-import { type CallResult, CHUNK_GAS, type ContractCall, type MulticallTarget, multicall } from '../rpc/multicall.ts';
-import type { BlockRef } from '../types.ts';
-import { type Question, SideSearch } from './side-search.ts';
+import type { MulticallTarget } from '../rpc/multicall.ts';
+import { type BlockRef, SnapshotError } from '../types.ts';
+import { runGuardSearch, type SearchTask, taskBytes } from './guard-search.ts';
+import { executableLevels, type Found, NOTHING_FOUND, type SideJob, STEPS_PER_BIN, sideJob } from './side-job.ts';
 
 /** A guarded pool whose curve is known. */
 export interface GuardJob {
@@ -18,19 +18,20 @@ export interface GuardedSides {
   readonly asks: Depth['asks'] | null;
 }
 
-/** Upper estimate of a simulated swap: a base, and what each bin walked through adds, guards included. */
-const GAS = { base: 150_000, perBin: 16_000 };
-const PROBES_PER_SIDE = { least: 4, most: 64 };
-/** Rounds that a search can need at the fewest probes a round, and some. */
-const MOST_ROUNDS = 16;
+/** Likely gas of a simulation. What a call leaves undone the next one does, so it need not be a bound. */
+const LIKELY_GAS = { base: 150_000, perBin: 35_000 };
+const GAS_PER_CALL = 44_000_000;
+/** Creation code is bounded by the protocol to 49,152 bytes. */
+const BYTES_PER_CALL = 44_000;
+/** Answers are charged by the byte. */
+const TASKS_PER_CALL = 64;
+/** More than the worst search takes, a single simulation per call. */
+const MOST_ROUNDS = 32;
 
-interface SideJob {
-  readonly job: GuardJob;
-  readonly side: SideCurve;
-  readonly search: SideSearch;
-}
-
-/** Asks the guards of pools by simulated swaps: the chain itself is the judge. The searches of all pools share calls. */
+/**
+ * Asks the guards of pools by simulated swaps: the chain itself is the judge. The searches of all pools share calls and run
+ * inside them, so that an answer needs no round trip to lead to the next question.
+ */
 export class GuardProber {
   readonly #target: MulticallTarget;
 
@@ -40,71 +41,74 @@ export class GuardProber {
 
   /**
    * @returns an entry for each job
-   * @throws RpcFailure
+   * @throws RpcFailure when the nodes failed, SnapshotError when searches come to no end
    */
   async probe(
     block: BlockRef,
     jobs: readonly GuardJob[],
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<Address, GuardedSides>> {
-    const sides = jobs.flatMap((job) => sideJobs(job));
-    for (let round = 0; round < MOST_ROUNDS; round++) {
-      const open = sides.filter(({ search }) => !search.done);
-      if (open.length === 0) break;
-      await this.#round(block, open, signal);
-    }
-    return new Map(jobs.map((job) => [job.pool, guardedSides(sides.filter((side) => side.job === job))]));
-  }
-
-  async #round(block: BlockRef, sides: readonly SideJob[], signal: AbortSignal | undefined): Promise<void> {
-    const count = probesPerSide(sides);
-    const groups = sides.map((side) => side.search.next(count).map((question) => this.#probeCall(side, question)));
-    const results = await multicall(this.#target, block, groups, undefined, signal);
-    sides.forEach(({ search }, index) => {
-      search.report((results[index] ?? []).map(trades));
+    const sides = jobs.flatMap(({ pool, curve }) => {
+      const { bids, asks } = curve.sides();
+      return [sideJob(pool, curve, bids), sideJob(pool, curve, asks)];
     });
-  }
-
-  #probeCall({ job, side }: SideJob, { amount, bins }: Question): ContractCall {
-    const { duty, quote } = job.curve;
-    const probe = { zeroForOne: side.zeroForOne, amountSpecified: amount };
-    return {
-      target: job.pool,
-      data: duty.encodeSimulation(probe, quote, this.#target.multicall3),
-      gas: gasOf(bins),
+    const found = await this.#search(block, sides, signal);
+    const levelsOf = (index: number) => {
+      const side = sides[index];
+      return side ? executableLevels(side, found.get(side) ?? NOTHING_FOUND) : null;
     };
+    return new Map(jobs.map(({ pool }, index) => [pool, { bids: levelsOf(2 * index), asks: levelsOf(2 * index + 1) }]));
+  }
+
+  async #search(
+    block: BlockRef,
+    sides: readonly SideJob[],
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<SideJob, Found>> {
+    const found = new Map<SideJob, Found>();
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const open = sides
+        .map((job) => ({ job, known: found.get(job) ?? NOTHING_FOUND }))
+        .filter(({ known }) => !known.done);
+      if (open.length === 0) return found;
+      await Promise.all(
+        chunkTasks(open).map(async (tasks) => {
+          const results = await runGuardSearch(this.#target, block, tasks, signal);
+          results.forEach((result, index) => {
+            const task = tasks[index];
+            if (task) found.set(task.job, result);
+          });
+        }),
+      );
+    }
+    throw new SnapshotError('read_failed', `guards of ${sides[0]?.pool} and others gave no answer`);
   }
 }
 
-function sideJobs(job: GuardJob): SideJob[] {
-  const { bids, asks } = job.curve.sides();
-  return [bids, asks].map((side) => ({ job, side, search: new SideSearch(side.levels) }));
+/** Cuts tasks into calls, in order, by size and by the gas that they are likely to take. */
+function chunkTasks(tasks: readonly SearchTask[]): SearchTask[][] {
+  const chunks: SearchTask[][] = [];
+  let gas = Number.POSITIVE_INFINITY;
+  let bytes = 0;
+  for (const task of tasks) {
+    gas += likelyGas(task);
+    bytes += taskBytes(task);
+    const chunk = chunks.at(-1);
+    if (chunk && gas <= GAS_PER_CALL && bytes <= BYTES_PER_CALL && chunk.length < TASKS_PER_CALL) {
+      chunk.push(task);
+    } else {
+      chunks.push([task]);
+      gas = likelyGas(task);
+      bytes = taskBytes(task);
+    }
+  }
+  return chunks;
 }
 
-const gasOf = (bins: number): number => GAS.base + bins * GAS.perBin;
-
-/** As many probes as one call holds, shared evenly. */
-function probesPerSide(sides: readonly SideJob[]): number {
-  const gasOfOneEach = sides.reduce((sum, { search }) => sum + gasOf(search.binsPerAmount), 0);
-  const affordable = Math.floor(CHUNK_GAS / gasOfOneEach);
-  return Math.min(PROBES_PER_SIDE.most, Math.max(PROBES_PER_SIDE.least, affordable));
-}
-
-/** A simulation that ran through, even for nothing, was not refused; neither was an amount too small to count. */
-function trades({ data }: CallResult): boolean {
-  const { kind } = decodeSimulation(data);
-  return kind === 'simulated' || kind === 'invalidAmount';
-}
-
-function guardedSides([bids, asks]: readonly SideJob[]): GuardedSides {
-  return { bids: bids ? executableLevels(bids) : null, asks: asks ? executableLevels(asks) : null };
-}
-
-function executableLevels({ side, search }: SideJob): readonly DepthLevel[] | null {
-  const executable = search.result();
-  if (executable.kind === 'whole') return side.levels;
-  if (executable.kind === 'closed') return null;
-  const whole = side.levels.slice(0, executable.levels);
-  const partial = executable.partialInput === null ? null : levelAtInput(side, executable.partialInput);
-  return partial ? [...whole, partial] : whole;
+/** A side that no one has asked about yet most often trades whole; the others take a halving for each doubling of doubt. */
+function likelyGas({ job: { bins }, known: { low, high } }: SearchTask): number {
+  if (high === null) return LIKELY_GAS.base + bins.length * LIKELY_GAS.perBin;
+  const questions = Math.ceil(Math.log2(high - low + 1));
+  const walked = Math.min(bins.length, (low + high) / 2 / STEPS_PER_BIN + 1);
+  return questions * (LIKELY_GAS.base + walked * LIKELY_GAS.perBin);
 }

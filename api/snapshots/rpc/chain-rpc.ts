@@ -9,7 +9,9 @@ import { RpcFailure } from './rpc-failure.ts';
 export type CodeOverrides = ReadonlyMap<Address, Hex>;
 
 export interface EthCall {
-  readonly to: Address;
+  readonly from?: Address;
+  /** Absent: `data` is creation code, and what its constructor returns is the result. */
+  readonly to?: Address;
   readonly data: Hex;
   readonly gas: bigint;
   readonly block: BlockRef;
@@ -107,8 +109,8 @@ async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefine
   return { block: block.data, endpoint };
 }
 
-function callParams({ to, data, gas, block, overrides }: EthCall): unknown[] {
-  const params: unknown[] = [{ to, data, gas: `0x${gas.toString(16)}` }, { blockHash: block.hash }];
+function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
+  const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, { blockHash: block.hash }];
   if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
   return params;
 }

@@ -1,0 +1,95 @@
+import {
+  type Address,
+  concatHex,
+  decodeAbiParameters,
+  encodeDeployData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+  toFunctionSelector,
+} from 'viem';
+import { CALL_GAS_CAP, type MulticallTarget } from '../rpc/multicall.ts';
+import { RpcFailure } from '../rpc/rpc-failure.ts';
+import type { BlockRef } from '../types.ts';
+import { GUARD_SEARCH_CODE } from './guard-search-code.ts';
+import type { Found, SideJob } from './side-job.ts';
+
+const searchAbi = parseAbi([
+  'struct Found { uint256 low; uint256 high; bool done; }',
+  'struct Job { address pool; bytes probe; uint256 amountOffset; bytes edges; uint256 gas; Found known; }',
+  'constructor(bytes4 simulated, Job[] jobs)',
+]);
+const answerParameters = parseAbiParameters([
+  'struct Found { uint256 low; uint256 high; bool done; }',
+  'uint256 chainId, Found[] found',
+]);
+
+const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
+const UNASKED = (1n << 256n) - 1n;
+/** An account that nobody owns: the search runs at an address that it would create, where nothing lives. */
+const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
+
+/** A search to begin or to go on with. */
+export interface SearchTask {
+  readonly job: SideJob;
+  readonly known: Found;
+}
+
+/** Gas below which no simulation of the side is begun: more than any guard that we know takes. */
+const NEEDED_GAS = { base: 250_000, perBin: 65_000 };
+
+/**
+ * Runs searches in one `eth_call`, as far as its gas goes.
+ *
+ * @returns what is known now, in the order of the tasks
+ * @throws RpcFailure
+ */
+export async function runGuardSearch(
+  { rpc, chainId }: MulticallTarget,
+  block: BlockRef,
+  tasks: readonly SearchTask[],
+  signal?: AbortSignal,
+): Promise<Found[]> {
+  const data = encodeDeployData({ abi: searchAbi, bytecode: GUARD_SEARCH_CODE, args: [SIMULATED, tasks.map(toJob)] });
+  return rpc.call(
+    { from: CALLER, data, gas: CALL_GAS_CAP, block },
+    (result) => decodeAnswer(result, chainId, tasks.length),
+    signal,
+  );
+}
+
+/** Bytes of creation code that a task adds, about. */
+export const taskBytes = ({ job: { bins } }: SearchTask): number => 900 + bins.length * 16;
+
+function toJob({ job, known }: SearchTask) {
+  return {
+    pool: job.pool,
+    ...probeOf(job),
+    edges: concatHex(job.bins.map(({ inputAfter }) => numberToHex(inputAfter, { size: 16 }))),
+    gas: BigInt(NEEDED_GAS.base + job.bins.length * NEEDED_GAS.perBin),
+    known: { low: BigInt(known.low), high: known.high === null ? UNASKED : BigInt(known.high), done: known.done },
+  };
+}
+
+/** Calldata of a simulation, and the byte at which its amount stands: where two amounts make a difference. */
+function probeOf({ curve: { duty, quote }, side: { zeroForOne } }: SideJob): { probe: Hex; amountOffset: bigint } {
+  const encode = (amountSpecified: bigint) => duty.encodeSimulation({ zeroForOne, amountSpecified }, quote, CALLER);
+  const probe = encode(1n);
+  const other = encode(2n);
+  const lastDigit = [...probe].findIndex((digit, index) => digit !== other[index]);
+  return { probe, amountOffset: BigInt((lastDigit - 1) / 2 - 32) };
+}
+
+function decodeAnswer(result: Hex, chainId: number, count: number): Found[] {
+  const [answeredBy, found] = decodeAbiParameters(answerParameters, result);
+  if (answeredBy !== BigInt(chainId)) {
+    throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${answeredBy}`);
+  }
+  if (found.length !== count) throw new RpcFailure('garbage', 'a search gave too few results');
+  return found.map(({ low, high, done }) => ({
+    low: Number(low),
+    high: high === UNASKED ? null : Number(high),
+    done,
+  }));
+}
