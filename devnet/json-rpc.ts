@@ -14,8 +14,8 @@ export class RpcError extends Error {
 }
 
 const Answer = z.object({
-  result: z.unknown(),
-  error: z.object({ message: z.string(), data: z.unknown() }).optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string(), data: z.unknown().optional() }).optional(),
 });
 
 const HexData = z.custom<Hex>((value) => typeof value === 'string' && value.startsWith('0x'));

@@ -69,13 +69,13 @@ contract AnchoredProvider is ProviderBase {
         }
         if (spread > uint256(MAX_SPREAD_BPS) * 1e14) revert FeedStalled();
         (bid, ask) = _around(mid, _halfSpread(spread) + int256(minMargin));
-        if (source != address(0)) return _clip(bid, ask);
+        if (source != address(0)) return _clip(bid, uint128(mid), ask);
     }
 
-    /// The source's quote, kept inside the band.
-    function _clip(uint128 low, uint128 high) private view returns (uint128 bid, uint128 ask) {
+    /// The source's bid kept between the band's low end and mid, its ask between mid and the high end.
+    function _clip(uint128 low, uint128 mid, uint128 high) private view returns (uint128 bid, uint128 ask) {
         (bid, ask) = IPriceSource(source).getBidAndAsk();
-        if (bid < low) bid = low;
-        if (ask > high) ask = high;
+        bid = bid < low ? low : bid > mid ? mid : bid;
+        ask = ask > high ? high : ask < mid ? mid : ask;
     }
 }

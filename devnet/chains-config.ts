@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+import type { ChainsFile } from '../config/chains-schema.ts';
+import type { Scenario, ScenarioToken } from './scenario.ts';
+
+type ChainsFileInput = z.input<typeof ChainsFile>;
+type ChainInput = ChainsFileInput['chains'][number];
+type TokenInput = NonNullable<ChainsFileInput['tokens']>[number];
+
+/** A devnet chain to serve. */
+export interface ServedChain {
+  readonly chainId: number;
+  readonly name: string;
+  readonly kind: 'ethereum' | 'bsc';
+  readonly url: string;
+  readonly scenario: Scenario;
+}
+
+export interface BuilderEntry {
+  readonly id: string;
+  readonly transport: 'quote-stream' | 'bundle';
+  readonly url: string;
+  readonly apiKeyEnv?: string;
+}
+
+export interface ChainsFileOptions {
+  /** By the kind of chain that they serve. */
+  readonly builders?: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
+  /** Default: one second. */
+  readonly blockTimeMs?: number;
+}
+
+const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
+
+/** What a process that serves these chains takes as `CHAINS_CONFIG`. */
+export function buildChainsFile(
+  chains: readonly ServedChain[],
+  { builders = NO_BUILDERS, blockTimeMs = 1_000 }: ChainsFileOptions = {},
+): ChainsFileInput {
+  return {
+    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs)),
+    tokens: chains.flatMap(({ scenario }) => scenario.tokens.map((token) => tokenEntry(scenario, token))),
+    fiatPrices: {
+      source: 'static',
+      prices: Object.fromEntries(
+        chains.flatMap(({ chainId, scenario }) =>
+          scenario.tokens
+            .filter(({ listedPrice }) => listedPrice === true)
+            .map(({ address, usd }) => [`${chainId}:${address}`, Number(usd)]),
+        ),
+      ),
+    },
+  };
+}
+
+function chainEntry(
+  { chainId, name, kind, url, scenario: { deployment } }: ServedChain,
+  builders: readonly BuilderEntry[],
+  blockTimeMs: number,
+): ChainInput {
+  return {
+    chainId,
+    name,
+    rpcUrls: [url],
+    blockTimeMs,
+    multicall3: deployment.multicall3,
+    deployments: [
+      {
+        contractVersion: 'v1',
+        enabled: true,
+        layout: 'flat',
+        fromBlock: deployment.fromBlock,
+        poolFactory: deployment.poolFactory,
+        poolDeployer: deployment.poolDeployer,
+        liquidityAdder: deployment.liquidityAdder,
+        dataProvider: deployment.dataProvider,
+        quoter: deployment.quoter,
+        depositAllowlist: deployment.depositAllowlist,
+        stopLoss: deployment.stopLoss,
+        priceVelocityGuard: deployment.priceVelocityGuard,
+        swapAllowlist: deployment.swapAllowlist,
+        anchoredProviderFactories: [...deployment.anchoredProviderFactories],
+        providerFactories: deployment.providerFactories.map((factory) => ({ ...factory })),
+      },
+    ],
+    pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
+  };
+}
+
+function tokenEntry({ chainId, feeds, multiplierOracle }: Scenario, token: ScenarioToken): TokenInput {
+  return {
+    chainId,
+    address: token.address,
+    usdPegged: token.usdPegged ?? false,
+    feedIds: feeds.filter(({ vouchedFor }) => vouchedFor === token.address).map(({ id }) => id),
+    ...(token.symbol === '' ? {} : { logoUrl: `https://cdn.devnet.example/${token.symbol.toLowerCase()}.svg` }),
+    ...(token.brandColor === undefined ? {} : { brandColor: token.brandColor }),
+    ...(token.tokenizedStock === true ? { multiplierOracle } : {}),
+  };
+}

@@ -1,0 +1,121 @@
+import { type Address, type Hex, stringToHex } from 'viem';
+import { fundAccounts } from './actions.ts';
+import { type Deployment, deployContract, deployProtocol } from './deploy.ts';
+import { connectDevChain, type DevChain, setBlockTime } from './dev-chain.ts';
+import { feedId, setFeedPrice } from './providers.ts';
+import { FEEDS, type FeedPlan, MARKET_TOKENS, type TokenPlan, toX64 } from './scenario/market.ts';
+import { buildPool } from './scenario/pool-builder.ts';
+import { STILL_POOLS } from './scenario/still-pools.ts';
+import { TRADING_POOLS } from './scenario/trading-pools.ts';
+
+export interface ScenarioToken extends Omit<TokenPlan, 'contract'> {
+  readonly address: Address;
+  readonly feedId: Hex;
+}
+
+export interface ScenarioFeed {
+  readonly name: string;
+  readonly id: Hex;
+  /** USD at the start, decimal string. */
+  readonly usd: string;
+  /** Half-spread in millionths. */
+  readonly spreadE6: number;
+  /** Whether traffic moves it. */
+  readonly moves: boolean;
+  /** The token that it is known to price. */
+  readonly vouchedFor?: Address;
+}
+
+export interface ScenarioPool {
+  readonly name: string;
+  /** What there is to see, for people. */
+  readonly shows: string;
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly priceProvider: Address;
+  readonly lowestBin: number;
+  readonly highestBin: number;
+  /** Whether traffic acts on it. */
+  readonly busy: boolean;
+  /** Traffic trades in it but leaves its settings alone. */
+  readonly settled: boolean;
+}
+
+/** What stands on a chain after `runScenario`. Plain JSON: it survives a file. */
+export interface Scenario {
+  readonly chainId: number;
+  readonly deployment: Deployment;
+  readonly tokens: readonly ScenarioToken[];
+  readonly feeds: readonly ScenarioFeed[];
+  readonly pools: readonly ScenarioPool[];
+  /** The oracle that knows the multiplier of tokenized stocks. No pool uses it. */
+  readonly multiplierOracle: Address;
+}
+
+export interface ScenarioOptions {
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
+  readonly blockTimeSecs?: number;
+}
+
+/** What everybody gets of every token, whole tokens. */
+const FORTUNE = 10n ** 12n;
+
+/**
+ * Deploys protocol, market and pools on a fresh anvil node and brings every pool into the state that it shows. Addresses
+ * are the same on every fresh chain. Blocks are mined at once meanwhile.
+ */
+export async function runScenario({ rpcUrl, chainId, blockTimeSecs = 0 }: ScenarioOptions): Promise<Scenario> {
+  const chain = await connectDevChain(rpcUrl);
+  await setBlockTime(chain, 0);
+  const deployment = await deployProtocol(rpcUrl, chainId);
+  const tokens: ScenarioToken[] = [];
+  for (const plan of MARKET_TOKENS) tokens.push(await openToken(chain, deployment, plan));
+  const feeds: ScenarioFeed[] = [];
+  for (const plan of FEEDS) feeds.push(await openFeed(chain, deployment, plan, tokens));
+  const multiplierOracle = await deployContract(chain, 'Oracle', [deployment.poolFactory]);
+  const pools: ScenarioPool[] = [];
+  for (const [index, plan] of [...TRADING_POOLS, ...STILL_POOLS].entries()) {
+    pools.push(await buildPool({ chain, deployment, tokens }, plan, index + 1));
+  }
+  await setBlockTime(chain, blockTimeSecs);
+  return { chainId, deployment, tokens, feeds, pools, multiplierOracle };
+}
+
+async function openToken(
+  chain: DevChain,
+  deployment: Deployment,
+  { contract, ...plan }: TokenPlan,
+): Promise<ScenarioToken> {
+  const address = await deployContract(chain, contract, constructorArguments(contract, plan));
+  const { provider, trader, trafficProvider, trafficTrader } = chain.roles;
+  await fundAccounts(chain, deployment, address, {
+    accounts: [provider, trader, trafficProvider, trafficTrader],
+    amount: FORTUNE * 10n ** BigInt(plan.decimals),
+  });
+  return { ...plan, address, feedId: feedId(plan.feed) };
+}
+
+async function openFeed(
+  chain: DevChain,
+  deployment: Deployment,
+  { name, usd, spreadE18, moves, vouchedFor }: FeedPlan,
+  tokens: readonly ScenarioToken[],
+): Promise<ScenarioFeed> {
+  const id = feedId(name);
+  await setFeedPrice(chain, deployment, { feedId: id, priceX64: toX64(usd), spreadE18 });
+  const token = tokens.find(({ symbol }) => symbol === vouchedFor);
+  const spreadE6 = Number(spreadE18 / 10n ** 12n);
+  return { name, id, usd, spreadE6, moves, ...(token === undefined ? {} : { vouchedFor: token.address }) };
+}
+
+function constructorArguments(
+  contract: TokenPlan['contract'],
+  { name, symbol, decimals }: Omit<TokenPlan, 'contract'>,
+): readonly unknown[] {
+  if (contract === 'NamelessToken') return [decimals];
+  const text = (value: string) => (contract === 'Bytes32Token' ? stringToHex(value, { size: 32 }) : value);
+  return [text(name), text(symbol), decimals];
+}
