@@ -1,17 +1,10 @@
 import type { Address } from 'viem';
-import type { QuoteStatus } from '../../protocol/quote-status.ts';
 import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
-import {
-  type DepthSnapshot,
-  type QuoteStatus,
-  SnapshotError,
-  type SnapshotMap,
-  type SnapshotService,
-} from '../snapshots/types.ts';
+import { type DepthSnapshot, SnapshotError, type SnapshotMap, type SnapshotService } from '../snapshots/types.ts';
 import type { Deadline } from './deadline.ts';
 import { poolGraph } from './pool-graphs.ts';
 import type { RouteRequest } from './route-request.ts';
@@ -107,7 +100,7 @@ function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthS
 }
 
 /** Statuses that say nothing of the pool but that its price could not be read. */
-const UNREAD: ReadonlySet<QuoteStatus> = new Set<QuoteStatus>(['internal_error', 'unknown']);
+const UNREAD: ReadonlySet<DepthSnapshot['status']> = new Set<DepthSnapshot['status']>(['internal_error', 'unknown']);
 
 const NO_PLAN: Readonly<Record<NoPlan, string>> = {
   no_route: 'No eligible direct or one-hop path between the tokens',
