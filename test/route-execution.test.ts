@@ -1,0 +1,144 @@
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RoutePlan } from '../api/route/route-response.ts';
+import { swap } from '../devnet/actions.ts';
+import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
+import { fixedDirectory } from './quotes/served-pool.ts';
+import { type PlanRequest, routeBody } from './route/plan-check.ts';
+import { postRoute, routeApp } from './route/route-app.ts';
+import { createRouteMarket, type RouteMarket, type TokenName } from './route/route-market.ts';
+
+/**
+ * Plans are executed leg by leg, in the order of the plan, each route's second leg with what its first gave. The walk
+ * takes a bin's average price for every part of the bin. The true price gets worse through the bin, so an order that ends
+ * inside one receives more than estimated (or pays less), by at most the bin's width on each leg.
+ */
+
+const CHAIN_ID = 31337;
+const TRADED = ['WETH', 'USDC', 'WBTC', 'DAI'] as const;
+const USD: Record<(typeof TRADED)[number], number> = { WETH: 3_000, USDC: 1, WBTC: 60_000, DAI: 1 };
+const ORDER_USD = [300, 6_000, 30_000];
+/** The widest bin of the market, in millionths, for each of two legs, with room for fees on top. */
+const BOUND_E6 = 2n * 4_000n + 1_000n;
+/** Roundings against the trader, in raw units, of each leg of a plan of four routes. */
+const ROUNDING = 40n;
+
+let world: QuoteWorld;
+let market: RouteMarket;
+let app: OpenAPIHono;
+
+beforeAll(async () => {
+  world = await startQuoteWorld(CHAIN_ID);
+  market = await createRouteMarket(world);
+  const directory = fixedDirectory(Object.values(market.pools).map(({ served }) => served));
+  app = routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory });
+});
+
+afterAll(async () => {
+  await world?.stop();
+});
+
+/** Runs on the chain as it is now, and puts it back. */
+async function undone<T>(run: () => Promise<T>): Promise<T> {
+  const { client } = world.chain;
+  const id: Hex = await client.snapshot();
+  try {
+    return await run();
+  } finally {
+    await client.revert({ id });
+  }
+}
+
+type Leg = RoutePlan['routes'][number]['legs'][number];
+
+/** Positive amounts of both tokens that a leg moved: exact input of `amount`, or exact output of it. */
+async function swapLeg(leg: Leg, tradeType: PlanRequest['tradeType'], amount: bigint) {
+  const deltas = await swap(world.chain, world.deployment, {
+    pool: leg.poolAddress as Hex,
+    zeroForOne: leg.zeroForOne,
+    amountSpecified: tradeType === 'exact_in' ? amount : -amount,
+    priceLimitX64: BigInt(leg.priceLimitX64),
+  });
+  const [paid, received] = leg.zeroForOne
+    ? [deltas.amount0Delta, -deltas.amount1Delta]
+    : [deltas.amount1Delta, -deltas.amount0Delta];
+  return { paid, received };
+}
+
+/** What the plan's swaps take of the first token and give of the last. */
+async function execute(plan: RoutePlan): Promise<{ paid: bigint; received: bigint }> {
+  let paid = 0n;
+  let received = 0n;
+  for (const { legs } of plan.routes) {
+    let carried = BigInt(legs[0]?.amountIn ?? 0);
+    for (const [index, leg] of legs.entries()) {
+      const amount = plan.tradeType === 'exact_in' ? carried : BigInt(leg.amountOut);
+      const done = await swapLeg(leg, plan.tradeType, amount);
+      if (index === 0) paid += done.paid;
+      if (index === legs.length - 1) received += done.received;
+      carried = done.received;
+    }
+  }
+  return { paid, received };
+}
+
+function requests(tradeType: PlanRequest['tradeType']): PlanRequest[] {
+  const token = (name: TokenName) => market.tokens[name];
+  return TRADED.flatMap((tokenIn) =>
+    TRADED.filter((name) => name !== tokenIn).flatMap((tokenOut) =>
+      ORDER_USD.map((usd) => {
+        const fixed = tradeType === 'exact_in' ? tokenIn : tokenOut;
+        const amount =
+          (BigInt(Math.round((usd / USD[fixed]) * 1e6)) * 10n ** BigInt(token(fixed).decimals)) / 1_000_000n;
+        return { tokenIn: token(tokenIn).address, tokenOut: token(tokenOut).address, tradeType, amount };
+      }),
+    ),
+  );
+}
+
+/** The plans of all requests that have one, each handed over on the unmoved market. */
+async function forPlans(tradeType: PlanRequest['tradeType'], check: (plan: RoutePlan) => Promise<void>): Promise<void> {
+  const routeCounts = new Set<number>();
+  for (const request of requests(tradeType)) {
+    const { status, body } = await postRoute(app, routeBody(request));
+    if (status === 422) continue;
+    const plan = RoutePlan.parse(body);
+    routeCounts.add(plan.routes.length);
+    await undone(() => check(plan));
+  }
+  expect(routeCounts).toContain(1);
+  expect(Math.max(...routeCounts)).toBeGreaterThan(2);
+}
+
+describe('execution on the chain', () => {
+  it('of an exact input receives at least the estimate, and no more than its error bound above', async () => {
+    await forPlans('exact_in', async (plan) => {
+      const { paid, received } = await execute(plan);
+      const estimate = BigInt(plan.amountOut);
+      expect(paid).toBe(BigInt(plan.amountIn));
+      expect(received * 1_000n >= estimate * 999n).toBe(true);
+      expect(received >= estimate - slack(plan)).toBe(true);
+      expect(received * 1_000_000n <= estimate * (1_000_000n + BOUND_E6)).toBe(true);
+    });
+  });
+
+  it('of an exact output receives all of it, for at most the estimate, and no less than its error bound below', async () => {
+    await forPlans('exact_out', async (plan) => {
+      const { paid, received } = await execute(plan);
+      const estimate = BigInt(plan.amountIn);
+      expect(received).toBe(BigInt(plan.amountOut));
+      expect(paid <= estimate + slack(plan)).toBe(true);
+      expect(paid * 1_000_000n >= estimate * (1_000_000n - BOUND_E6)).toBe(true);
+    });
+  });
+});
+
+/** Raw units of the found token that rounding may cost: the coarsest unit of a leg, carried to the plan's end. */
+function slack(plan: RoutePlan): bigint {
+  const legs = plan.routes.flatMap((route) => route.legs);
+  const smallest = legs.flatMap(({ amountIn, amountOut }) => [BigInt(amountIn), BigInt(amountOut)]);
+  const least = smallest.reduce((a, b) => (a < b ? a : b));
+  const found = BigInt(plan.tradeType === 'exact_in' ? plan.amountOut : plan.amountIn);
+  return ROUNDING + (found * ROUNDING) / least;
+}
