@@ -113,7 +113,8 @@ export async function mined(chain: DevChain, hash: Hex): Promise<TransactionRece
   throw new Error(`transaction ${hash} was not mined within ${RECEIPT_TIMEOUT_MS / 1000} s`);
 }
 
-async function findReceipt(chain: DevChain, hash: Hex): Promise<TransactionReceipt | undefined> {
+/** A receipt, or undefined while the transaction is not mined. */
+export async function findReceipt(chain: DevChain, hash: Hex): Promise<TransactionReceipt | undefined> {
   try {
     return await chain.client.getTransactionReceipt({ hash });
   } catch (error) {

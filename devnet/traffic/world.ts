@@ -1,0 +1,64 @@
+import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
+import { extsload } from '../actions.ts';
+import type { DevChain } from '../dev-chain.ts';
+import type { Scenario, ScenarioPool } from '../scenario.ts';
+import type { Random } from './random.ts';
+
+/** Shares that the traffic's provider holds in one bin. */
+export interface Position {
+  readonly pool: Address;
+  readonly bin: number;
+  shares: bigint;
+}
+
+/** What the traffic remembers of its own doing. */
+export interface TrafficMemory {
+  readonly positions: Position[];
+  /** How far each feed is from where it began, millionths. */
+  readonly feedOffsetsE6: Map<Hex, number>;
+}
+
+export interface TrafficWorld {
+  readonly chain: DevChain;
+  readonly scenario: Scenario;
+  readonly random: Random;
+  readonly memory: TrafficMemory;
+}
+
+/** What the traffic looks at before it acts on a pool. */
+export interface PoolGlance {
+  readonly pauseLevel: number;
+  readonly bin: number;
+  /** Scaled units. */
+  readonly total0: bigint;
+  readonly total1: bigint;
+}
+
+const U128 = (1n << 128n) - 1n;
+const SHARES_SLOT = 5n;
+
+export function busyPools({ scenario }: TrafficWorld): readonly ScenarioPool[] {
+  return scenario.pools.filter(({ busy }) => busy);
+}
+
+export async function glance({ chain }: TrafficWorld, pool: Address): Promise<PoolGlance> {
+  const [head, totals] = await readWords(chain, pool, [numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]);
+  return {
+    pauseLevel: Number(head & 0xffn),
+    bin: Number(BigInt.asIntN(8, head >> 8n)),
+    total0: totals & U128,
+    total1: totals >> 128n,
+  };
+}
+
+/** Total shares of a bin. */
+export async function sharesOfBin({ chain }: TrafficWorld, pool: Address, bin: number): Promise<bigint> {
+  const key = encodeAbiParameters([{ type: 'int256' }, { type: 'uint256' }], [BigInt(bin), SHARES_SLOT]);
+  const [shares] = await readWords(chain, pool, [keccak256(key)]);
+  return shares;
+}
+
+async function readWords(chain: DevChain, pool: Address, slots: readonly Hex[]): Promise<[bigint, bigint]> {
+  const [first = '0x0', second = '0x0'] = await extsload(chain, pool, slots);
+  return [BigInt(first), BigInt(second)];
+}
