@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DepthLevel, levelAtInput, levelAtOutput, sideCurve, walkSides } from './depth.ts';
 import { E6 } from './fixed-point.ts';
-import { framePrices, type PricedPool, pricePool, sellAndBuyPrices } from './geometry.ts';
+import { framePrices, pricePool, sellAndBuyPrices } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.arbitrary.ts';
 import { MAX_POSITION } from './pool-state.ts';
 import { computeSwap } from './swap.ts';
@@ -169,9 +169,13 @@ it('ends a side where prices reach zero', () => {
     notionalFeeE8: 0,
     bins: Array.from({ length: 21 }, () => bin),
   };
-  const priced: PricedPool = pricePool(state, { bidX64: 1n << 64n, askX64: (1n << 64n) + 1n });
+  const quote = { bidX64: 1n << 64n, askX64: (1n << 64n) + 1n };
+  const priced = pricePool(state, quote);
   // 16 bins of 6% fit below the mid price; the seventeenth would end below zero.
   expect(sideCurve(priced, true).levels.at(-1)?.bin).toBe(-16);
+  const worthless = pricePool({ ...state, cursor: { ...state.cursor, lowerDistE6: -1_000_000 } }, quote);
+  expect(sideCurve(worthless, true).levels).toEqual([]);
+  expect(levelAtInput(sideCurve(worthless, true), 1n)).toBeNull();
 });
 
 function amountsOf(level: Pick<DepthLevel, 'cumulativeInput' | 'cumulativeOutput'> | undefined) {
