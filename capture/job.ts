@@ -1,4 +1,5 @@
 import type { Logger } from '../runtime/logger.ts';
+import { loggableError } from './loggable-error.ts';
 
 /** Work that is done again and again, each round on its own. */
 export type Job = {
@@ -34,7 +35,8 @@ export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durati
       const durationMs = performance.now() - startedAt;
       onRound(failure === null, durationMs);
       const message = failure === null ? null : describe(failure);
-      if (failure !== null && message !== lastFailure) logger.error({ err: failure, job: job.name }, 'job failed');
+      if (failure !== null && message !== lastFailure)
+        logger.error({ err: loggableError(failure), job: job.name }, 'job failed');
       if (failure === null && lastFailure !== null) logger.info({ job: job.name }, 'job works again');
       lastFailure = message;
       await pause(Math.min(Math.max(durationMs * REST_PER_WORK, job.minPauseMs), job.maxPauseMs), wake.signal);

@@ -27,6 +27,10 @@ export const settings = {
   PAMM_AUDIT_RETENTION_DAYS: z.coerce.number().positive().default(30),
   /** A price status that was captured longer ago is shown as `unknown`. */
   PRICE_STATUS_MAX_AGE_SECS: z.coerce.number().int().positive().default(60),
+  /** A fiat price that is older counts as none. */
+  FIAT_PRICE_MAX_AGE_SECS: z.coerce.number().int().positive().default(900),
+  /** Address of DefiLlama's coin API. */
+  DEFILLAMA_URL: z.url({ protocol: /^https?$/ }).default('https://coins.llama.fi'),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
   PORT: z.coerce.number().int().min(0).max(65535),

@@ -1,6 +1,7 @@
 import type { PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { loggableError } from '../loggable-error.ts';
 import { findLastBlockUntil, type ReadTimestamp, type TimedBlock } from './block-search.ts';
 
 /** Answers the number of the last block at or before a time; `newest` is a block of the chain after which nobody asks. */
@@ -32,7 +33,10 @@ export function createBlockClock(client: PublicClient, chain: ChainConfig, logge
     try {
       return await search(timestamp, newest);
     } catch (error) {
-      logger.warn({ err: error, chainId: chain.chainId }, 'block of a time is estimated: the chain cannot be read');
+      logger.warn(
+        { err: loggableError(error), chainId: chain.chainId },
+        'block of a time is estimated: the chain cannot be read',
+      );
       return estimate(timestamp, newest, chain.blockTimeMs);
     }
   };

@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import { createPublicClient, fallback, http, type PublicClient } from 'viem';
+import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createBlockClock } from './blocks/block-clock.ts';
+import { classifyPools } from './classification/classify-pools.ts';
+import { defiLlamaPrices } from './fiat/defillama.ts';
+import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
+import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
+import { refreshFiatPrices } from './fiat/refresh-prices.ts';
+import type { Job } from './job.ts';
+import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
+import { createRegistry } from './pools/operator-registry.ts';
+import { capturePrices } from './price-health/capture-prices.ts';
+
+export type CaptureDeps = {
+  readonly file: ChainsFile;
+  readonly database: pg.Pool;
+  readonly fiatMaxAgeSecs: number;
+  readonly statusMaxAgeSecs: number;
+  readonly llamaUrl: string;
+  readonly logger: Logger;
+};
+
+/** Nothing rests longer than this: no shown value is older than 15 s plus the time it takes to compute it. */
+const MAX_PAUSE_MS = 15_000;
+const LISTING_PAUSE_MS = 2_000;
+const CLASSIFICATION_PAUSE_MS = 5_000;
+const PRICE_PAUSE_MS = 5_000;
+const FIAT_PAUSE_MS = 5_000;
+const RPC_TIMEOUT_MS = 10_000;
+
+/** All scheduled work. One price job per chain, so that a chain which is away holds no other back. */
+export function captureJobs(deps: CaptureDeps): readonly Job[] {
+  const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
+  const registry = createRegistry(file);
+  const clients = new Map(file.chains.map((chain) => [chain.chainId, createClient(chain)]));
+  const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
+  const sources = priceSources(deps);
+  return [
+    ...file.chains.map((chain) => ({
+      name: `price-health-${chain.chainId}`,
+      run: () => capturePrices(database, clientOf(clients, chain), chain),
+      ...every(PRICE_PAUSE_MS),
+    })),
+    {
+      name: 'fiat-prices',
+      run: () => refreshFiatPrices({ database, registry, sources, statusMaxAgeSecs }),
+      ...every(FIAT_PAUSE_MS),
+    },
+    { name: 'classification', run: () => classifyPools(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
+    {
+      name: 'listing',
+      run: createListingRefresh({
+        database,
+        registry,
+        fiatMaxAgeSecs,
+        findBlockAt: blockClocks(file, clients, logger),
+      }),
+      ...every(LISTING_PAUSE_MS),
+    },
+  ];
+}
+
+function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): readonly PriceSource[] {
+  const fixed = staticPrices(fiatPrices.prices);
+  if (fiatPrices.source === 'static') return [fixed];
+  const names = new Map(chains.map(({ chainId, name }) => [chainId, name.toLowerCase()]));
+  const chainSlug = (chainId: number) => LLAMA_CHAINS.get(chainId) ?? names.get(chainId);
+  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug })];
+}
+
+function blockClocks(
+  { chains }: ChainsFile,
+  clients: ReadonlyMap<number, PublicClient>,
+  logger: Logger,
+): RefreshDeps['findBlockAt'] {
+  const clocks = new Map(
+    chains.map((chain) => [chain.chainId, createBlockClock(clientOf(clients, chain), chain, logger)]),
+  );
+  return (timestamp, indexed) => {
+    const clock = clocks.get(indexed.chainId);
+    // A chain that was taken out of the configuration is still indexed until the next index.
+    return clock ? clock(timestamp, indexed) : Promise.resolve(indexed.number);
+  };
+}
+
+function createClient({ rpcUrls }: ChainConfig): PublicClient {
+  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 1 };
+  return createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, options))) });
+}
+
+function clientOf(clients: ReadonlyMap<number, PublicClient>, { chainId }: ChainConfig): PublicClient {
+  const client = clients.get(chainId);
+  if (!client) throw new Error(`no client for chain ${chainId}`);
+  return client;
+}

@@ -1,0 +1,60 @@
+import { isqrtFloor, Q64 } from '../../protocol/fixed-point.ts';
+import type { FiatPrice, FiatPrices } from './price-sources.ts';
+import type { TokenKey } from './token-key.ts';
+
+/** A healthy pool whose anchored feeds are confirmed to price its tokens, with its last prices, fees included. */
+export type PricingPool = {
+  readonly pool: string;
+  readonly token0: TokenKey;
+  readonly token1: TokenKey;
+  readonly sellX64: bigint;
+  readonly buyX64: bigint;
+  readonly capturedAt: Date;
+};
+
+/**
+ * Adds prices of tokens that share a pool with a priced one, also over several pools. A token in several such pools
+ * takes its price from the one with the narrowest spread. Only confirmed pools count: a token of one's own making, paired
+ * in a pool of one's own, must not give itself a value.
+ */
+export function derivePoolPrices(known: FiatPrices, pools: readonly PricingPool[]): FiatPrices {
+  const prices = new Map(known);
+  const usable = pools.filter(({ sellX64, buyX64 }) => sellX64 > 0n && buyX64 >= sellX64).sort(byNarrowestSpread);
+  for (let grew = true; grew; ) {
+    const found = new Map<TokenKey, FiatPrice>();
+    for (const pool of usable) {
+      const price = deriveFrom(pool, prices);
+      if (price && !found.has(price.token)) found.set(price.token, price);
+    }
+    for (const [token, price] of found) prices.set(token, price);
+    grew = found.size > 0;
+  }
+  return prices;
+}
+
+function deriveFrom(pool: PricingPool, prices: FiatPrices): (FiatPrice & { readonly token: TokenKey }) | null {
+  const price0 = prices.get(pool.token0);
+  const price1 = prices.get(pool.token1);
+  const base = price0 ?? price1;
+  if (!base || (price0 && price1)) return null;
+  const token1PerToken0 = midPrice(pool);
+  return {
+    token: price0 ? pool.token1 : pool.token0,
+    usd: price0 ? base.usd / token1PerToken0 : base.usd * token1PerToken0,
+    source: 'pool',
+    pricedAt: new Date(Math.min(base.pricedAt.getTime(), pool.capturedAt.getTime())),
+  };
+}
+
+/** Whole token1 per whole token0: the geometric mean of both sides, in which equal fees cancel out. */
+function midPrice({ sellX64, buyX64 }: PricingPool): number {
+  return Number(isqrtFloor(sellX64 * buyX64)) / Number(Q64);
+}
+
+/** Exact comparison of buy / sell by cross products; ties by address, so that every run prices alike. */
+function byNarrowestSpread(a: PricingPool, b: PricingPool): number {
+  const left = a.buyX64 * b.sellX64;
+  const right = b.buyX64 * a.sellX64;
+  if (left !== right) return left < right ? -1 : 1;
+  return a.pool < b.pool ? -1 : 1;
+}

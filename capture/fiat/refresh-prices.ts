@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import type { Queryable } from '../../db/transaction.ts';
+import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
+import { readClassificationFacts } from '../classification/read-facts.ts';
+import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
+import type { FiatPrice, FiatPrices, PriceSource } from './price-sources.ts';
+import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
+
+export type FiatDeps = {
+  readonly database: pg.Pool;
+  readonly registry: OperatorRegistry;
+  /** Asked in order; each only for the tokens that those before it do not know. */
+  readonly sources: readonly PriceSource[];
+  /** A pool's price older than this prices nothing. */
+  readonly statusMaxAgeSecs: number;
+};
+
+/**
+ * Prices every token of every pool. When a source fails, what the others know is stored all the same, then the failure is
+ * reported; a token that stays without a price keeps its last one until that is too old to count.
+ *
+ * @returns number of tokens priced
+ */
+export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
+  const tokens = await readTokens(deps.database);
+  const { prices, failures } = await askInOrder(tokens, deps.sources);
+  const all = derivePoolPrices(prices, await readPricingPools(deps));
+  await store(deps.database, all);
+  if (failures.length > 0) throw new AggregateError(failures, 'a price source failed');
+  return all.size;
+}
+
+async function askInOrder(tokens: readonly TokenKey[], sources: readonly PriceSource[]) {
+  const prices = new Map<TokenKey, FiatPrice>();
+  const failures: unknown[] = [];
+  for (const source of sources) {
+    const missing = tokens.filter((token) => !prices.has(token));
+    try {
+      for (const [token, price] of await source(missing)) prices.set(token, price);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  return { prices, failures };
+}
+
+async function readTokens(database: Queryable): Promise<readonly TokenKey[]> {
+  const { rows } = await database.query<{ chain_id: string; token: string }>(
+    `SELECT chain_id, token0 AS token FROM read_model.pool UNION SELECT chain_id, token1 FROM read_model.pool ORDER BY 1, 2`,
+  );
+  return rows.map(({ chain_id, token }) => tokenKey(Number(chain_id), token));
+}
+
+async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
+  const pools = await readClassificationFacts(database, registry);
+  const confirmed = new Map(
+    pools
+      .filter(({ facts }) => isAnchoredFeedMatched(facts))
+      .map(({ chainId, pool, facts }) => [`${chainId}:${pool}`, facts]),
+  );
+  const { rows } = await database.query<{
+    chain_id: string;
+    pool: string;
+    sell: string;
+    buy: string;
+    captured_at: Date;
+  }>(
+    `SELECT chain_id, pool, sell_price_x64 AS sell, buy_price_x64 AS buy, captured_at FROM operator.price_health
+     WHERE status = 'healthy' AND captured_at > now() - make_interval(secs => $1)`,
+    [statusMaxAgeSecs],
+  );
+  return rows.flatMap((row) => {
+    const facts = confirmed.get(`${row.chain_id}:${row.pool}`);
+    if (!facts) return [];
+    const keyOf = (address: string) => tokenKey(Number(row.chain_id), address);
+    const tokens = { token0: keyOf(facts.token0.address), token1: keyOf(facts.token1.address) };
+    const prices = { sellX64: BigInt(row.sell), buyX64: BigInt(row.buy) };
+    return [{ pool: row.pool, ...tokens, ...prices, capturedAt: row.captured_at }];
+  });
+}
+
+async function store(database: Queryable, prices: FiatPrices): Promise<void> {
+  const rows = [...prices].map(([token, price]) => ({ ...parseTokenKey(token), ...price }));
+  await database.query(
+    `INSERT INTO operator.fiat_price (chain_id, token, usd, source, priced_at)
+     SELECT * FROM unnest($1::int8[], $2::text[], $3::float8[], $4::text[], $5::timestamptz[])
+     ON CONFLICT (chain_id, token) DO UPDATE SET usd = excluded.usd, source = excluded.source, priced_at = excluded.priced_at`,
+    [
+      rows.map(({ chainId }) => chainId),
+      rows.map(({ address }) => address),
+      rows.map(({ usd }) => usd),
+      rows.map(({ source }) => source),
+      rows.map(({ pricedAt }) => pricedAt),
+    ],
+  );
+}

@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { Hono } from 'hono';
+import { readEnvironment } from '../config/environment.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
+import { openDatabase } from '../db/connection.ts';
+import { registerHealth } from '../runtime/health.ts';
+import { startServer } from '../runtime/http-server.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { runMain } from '../runtime/run-main.ts';
+import { stopOnSignal } from '../runtime/shutdown.ts';
+import { captureJobs } from './capture-jobs.ts';
+import { startJobs } from './run-jobs.ts';
+
+const HELP = `
+Reads what the chains and price sources say, on a schedule, and keeps the listing ready: price status of every pool, fiat
+prices, tiers, 24-hour figures. Several may run; one is enough.
+
+Settings (environment):
+  CHAINS_CONFIG              the chains file
+  DATABASE_URL               the database that the indexer writes
+  FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (900)
+  PRICE_STATUS_MAX_AGE_SECS  age at which a pool's price stops counting (60)
+  DEFILLAMA_URL              address of DefiLlama's coin API
+  PORT                       serves /health, /ready and /metrics when set
+  LOG_LEVEL                  silent to trace (info)`;
+
+runMain(async () => {
+  new Command('capture').description('Scheduled work of the listing.').addHelpText('after', HELP).parse();
+  const env = readEnvironment([
+    ...(['CHAINS_CONFIG', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
+    ...(['FIAT_PRICE_MAX_AGE_SECS', 'PRICE_STATUS_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
+  ]);
+  const file = loadChainsFile(env.CHAINS_CONFIG);
+  const logger = createLogger('capture', env.LOG_LEVEL);
+  const database = openDatabase(env.DATABASE_URL, logger, 6);
+  const metrics = createMetrics('capture');
+  const jobs = startJobs(
+    captureJobs({
+      file,
+      database: database.$client,
+      fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
+      statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
+      llamaUrl: env.DEFILLAMA_URL,
+      logger,
+    }),
+    metrics,
+    logger,
+  );
+  const app = new Hono();
+  registerHealth(app, { metrics, checks: jobs.checks });
+  const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;
+  logger.info({ port: server?.port }, 'capture is running');
+
+  stopOnSignal(logger, [
+    ['health server', async () => server?.stop(1_000)],
+    ['jobs', () => jobs.stop()],
+    ['database', () => database.$client.end()],
+  ]);
+});
