@@ -100,7 +100,7 @@ library BinMath {
     /// The largest output, below `high`, that costs no more than `input`: closed form, then a search around it.
     function _largestAffordable(BinCurve memory curve, uint256 input, uint256 high) private pure returns (uint256 low) {
         uint256 probe = _closedForm(curve, input);
-        for (uint256 step = 1; high - low > 1; step *= 4) {
+        for (uint256 step = 1; high - low > 1; step <<= 2) {
             if (probe <= low || probe >= high) probe = low + (high - low) / 2;
             BinFill memory fill = fillExactOutput(curve, probe);
             if (fill.net + fill.fee <= input) {
