@@ -1,0 +1,81 @@
+import type { z } from '@hono/zod-openapi';
+import { Redis } from 'ioredis';
+import type { Address } from 'viem';
+import { inject } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
+import { registerQuotes } from '../../api/quotes/register-quotes.ts';
+import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
+import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { eagerQuotes } from './quote-world.ts';
+
+export interface QuoteApiOptions {
+  readonly chain: ChainConfig;
+  readonly directory: PoolDirectory;
+  readonly quotes?: QuotesConfig;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+export interface QuoteApi {
+  request(path: string, init?: RequestInit): Promise<Answer>;
+  /** The single endpoint; fails unless it answers 200 with a quote of the documented shape. */
+  quote(pool: Address, depth?: boolean): Promise<z.infer<typeof Quote>>;
+  batch(body: unknown): Promise<Answer>;
+  /** The results of a batch; fails as {@link QuoteApi.quote} does. */
+  results(pools: readonly string[], depth?: boolean): Promise<z.infer<typeof BatchResponse>['results']>;
+  /** Requests that left for nodes so far, as `method:outcome`. */
+  readonly calls: string[];
+}
+
+/** The bid/ask endpoints over a chain, without request limits. */
+export function quoteApi({ chain, directory, quotes = eagerQuotes }: QuoteApiOptions): QuoteApi {
+  const logger = createLogger('test', 'silent');
+  const calls: string[] = [];
+  const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
+  const snapshots = createSnapshotService({ chains: [chain], quotes, countCall, logger });
+  const chains = new Map([[chain.chainId, chain]]);
+  const app = createApp([(it) => registerQuotes(it, { chains, directory, snapshots })], {
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    rateLimit: {
+      limits: LimitsConfig.parse({ enabled: false }),
+      // Limits are off: it never connects.
+      redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+      trustedProxies: 0,
+    },
+    metrics: createMetrics('test'),
+    logger,
+  });
+  const base = `/public/v1/evm/${chain.chainId}`;
+  const request = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await app.request(path, init);
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  };
+  const batch = (body: unknown) =>
+    request(`${base}/bid_ask/batch`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  return {
+    request,
+    batch,
+    calls,
+    quote: async (pool, depth = true) => Quote.parse(ok(await request(`${base}/${pool}/bid_ask?depth=${depth}`))),
+    results: async (pools, depth = true) => BatchResponse.parse(ok(await batch({ pools, depth }))).results,
+  };
+}
+
+function ok({ status, text }: Answer): unknown {
+  if (status !== 200) throw new Error(`answered ${status}: ${text}`);
+  return JSON.parse(text);
+}
