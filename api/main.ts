@@ -12,11 +12,8 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
-import { registerChains } from './chains/chains.ts';
-import { registerMetadata } from './metadata/metadata.ts';
 import { openPamm } from './pamm/open-pamm.ts';
-import { registerQuotes } from './quotes/register-quotes.ts';
-import { registerRoute } from './route/route.ts';
+import { registerPublicResources } from './public-resources.ts';
 import { chainCallCounter, createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
@@ -70,15 +67,15 @@ async function serve(): Promise<void> {
   });
   const app = createApp(
     [
-      (it) => registerChains(it, chains),
       (it) =>
-        registerMetadata(it, {
+        registerPublicResources(it, {
           chains,
+          directory,
+          snapshots,
           database: database.$client,
           statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
+          routing: file.routing,
         }),
-      (it) => registerQuotes(it, { chains, directory, snapshots }),
-      (it) => registerRoute(it, { chains, directory, snapshots, routing: file.routing }),
       pamm.resource,
       (it) =>
         registerHealth(it, {
