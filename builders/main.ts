@@ -74,7 +74,7 @@ runMain(async () => {
     ['audit trail', () => auditWriter.stop()],
     ['health server', async () => server?.stop(1_000)],
     ['database', () => database.$client.end()],
-    ['Redis', async () => [redis, auditRedis].forEach((connection) => void connection.disconnect())],
+    ['Redis', async () => redis.disconnect()],
   ]);
 });
 

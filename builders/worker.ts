@@ -58,7 +58,11 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
     : [];
   return {
     async stop() {
-      await Promise.all([...runners.map((runner) => runner.stop()), ...simulations.map((worker) => worker.close())]);
+      const away = deps.redis.status !== 'ready';
+      await Promise.all([
+        ...runners.map((runner) => runner.stop()),
+        ...simulations.map((worker) => worker.close(away)),
+      ]);
       await queues.close();
     },
   };

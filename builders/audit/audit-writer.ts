@@ -44,9 +44,13 @@ export class AuditWriter {
     this.#running = this.#run();
   }
 
+  /** Finishes the batch at hand and closes the connection. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    // Without Redis the read under way would wait for it to come back.
+    if (this.#deps.redis.status !== 'ready') this.#deps.redis.disconnect();
     await this.#running;
+    this.#deps.redis.disconnect();
   }
 
   async #run(): Promise<void> {
@@ -68,11 +72,11 @@ export class AuditWriter {
       await this.#write(await this.#claimAbandoned());
       this.#claimedAt = now;
     }
+    await this.#write(await this.#read());
     if (now - this.#retainedAt >= RETENTION_EVERY_MS) {
       await deleteOlderThan(this.#deps.database, new Date(now - this.#deps.retentionDays * DAY_MS));
       this.#retainedAt = now;
     }
-    await this.#write(await this.#read());
   }
 
   async #createGroup(): Promise<void> {

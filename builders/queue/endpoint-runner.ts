@@ -38,6 +38,8 @@ export type RunnerDeps = {
 /** How long a job of a crashed worker stays out of the queue, about. */
 const JOB_LOCK_MS = 1_500;
 const RETRY_AFTER_CONNECTION_LOSS_MS = 100;
+/** Longest wait for jobs at hand, a little more than a builder may take. */
+const END_WITHIN_MS = 4_000;
 
 /** Competes for one endpoint's lease and, while it holds it, works its queue. */
 export class EndpointRunner {
@@ -71,10 +73,8 @@ export class EndpointRunner {
     const { redis, keys, endpointId, logger } = this.#deps;
     if (redis.status !== 'ready') return undefined;
     try {
-      return await Lease.acquire(redis, keys, endpointId, {
-        durationMs: this.#times.leaseMs,
-        heldBefore: this.#heldBefore,
-      });
+      const options = { durationMs: this.#times.leaseMs, heldBefore: this.#heldBefore };
+      return await withTimeout(Lease.acquire(redis, keys, endpointId, options), this.#times.leaseMs);
     } catch (error) {
       logger.warn({ err: error }, 'cannot ask for the lease');
       return undefined;
@@ -88,12 +88,17 @@ export class EndpointRunner {
     const tenure = this.#deps.openTenure(lease);
     const worker = this.#startWorker(lease, tenure);
     await this.#hold(lease);
-    const orderly = lease.isHeld();
+    const orderly = lease.isHeld() && this.#deps.redis.status === 'ready';
     logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
     tenure.finish();
-    await worker.close(!orderly).catch((error: unknown) => logger.warn({ err: error }, 'closing a queue failed'));
+    await this.#end('closing the queue', worker.close(!orderly));
     await tenure.stop(orderly);
-    await lease.release().catch((error: unknown) => logger.warn({ err: error }, 'the lease will run out by itself'));
+    if (orderly) await this.#end('releasing the lease', lease.release());
+  }
+
+  /** Waits for a step of the end, but not for a Redis that is away: what is left there runs out by itself. */
+  async #end(step: string, done: Promise<void>): Promise<void> {
+    await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => this.#deps.logger.warn({ err: error }, step));
   }
 
   /** Renews the lease until it is lost or the runner stops. */

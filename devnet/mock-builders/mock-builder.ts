@@ -23,6 +23,8 @@ export type MockBuilder = {
   /** For `transport: "bundle"`. */
   readonly bundleUrl: string;
   readonly state: MockState;
+  /** Cuts every connection, as a crash would. */
+  breakConnections(): void;
   stop(): Promise<void>;
 };
 
@@ -43,6 +45,9 @@ export async function startMockBuilder(port = 0): Promise<MockBuilder> {
   });
   const sockets = trackSockets(server);
   const closeStream = attachStream(server, state);
+  const breakConnections = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;
@@ -51,9 +56,10 @@ export async function startMockBuilder(port = 0): Promise<MockBuilder> {
     streamUrl: `ws://127.0.0.1:${bound}/ws/sendquoteupdate`,
     bundleUrl: `http://127.0.0.1:${bound}/`,
     state,
+    breakConnections,
     async stop() {
       closeStream();
-      for (const socket of sockets) socket.destroy();
+      breakConnections();
       server.close();
       await once(server, 'close');
     },

@@ -1,0 +1,43 @@
+import { createApp } from '../../api/app.ts';
+import { openPamm } from '../../api/pamm/open-pamm.ts';
+import { createBuildersMetrics } from '../../builders/metrics.ts';
+import { connectPatient } from '../../builders/redis-connections.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { loadChainsFile } from '../../config/load-chains.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { stopOnSignal } from '../../runtime/shutdown.ts';
+
+/** The quote-update endpoint alone as a process, for tests that kill it and for the benchmark; any key is valid. */
+runMain(async () => {
+  const env = readEnvironment(['CHAINS_CONFIG', 'REDIS_URL', 'PORT', 'LOG_LEVEL', 'QUEUE_PREFIX', 'PAMM_SIMULATION']);
+  const { chains } = loadChainsFile(env.CHAINS_CONFIG);
+  const logger = createLogger('api', env.LOG_LEVEL);
+  const registry = createMetrics('api');
+  const limiterRedis = connectPatient(env.REDIS_URL, logger);
+  const pamm = openPamm({
+    chains: new Map(chains.map((chain) => [chain.chainId, chain])),
+    env: process.env,
+    redisUrl: env.REDIS_URL,
+    queuePrefix: env.QUEUE_PREFIX,
+    simulate: env.PAMM_SIMULATION === 'on',
+    metrics: createBuildersMetrics(registry),
+    logger,
+  });
+  const app = createApp([pamm.resource], {
+    verifyKey: async () => ({ keyId: 'any' }),
+    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiterRedis, trustedProxies: 0 },
+    metrics: registry,
+    logger,
+  });
+  const server = await startServer(app, '127.0.0.1', env.PORT);
+  process.stdout.write(`listening on ${server.port}\n`);
+  stopOnSignal(logger, [
+    ['server', () => server.stop(1_000)],
+    ['quote updates', () => pamm.close()],
+    ['limits', async () => limiterRedis.disconnect()],
+  ]);
+});

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import getPort from 'get-port';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+
+export type ProcessSettings = {
+  readonly chains: readonly ChainConfig[];
+  readonly redisUrl: string;
+  readonly databaseUrl: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** A process that can be killed and started again. */
+export type Restartable = { kill(): Promise<void>; restart(): Promise<void>; stop(): Promise<void> };
+
+/** Writes the chains file once and starts API and worker processes that share it. */
+export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} }: ProcessSettings) {
+  const folder = await createTempFolder('pamm');
+  const config = join(folder.path, 'chains.json');
+  await writeFile(config, JSON.stringify({ chains }));
+  const shared = { CHAINS_CONFIG: config, REDIS_URL: redisUrl, PAMM_SIMULATION: 'off', LOG_LEVEL: 'info', ...env };
+  return {
+    async startApi(): Promise<Restartable & { readonly base: string }> {
+      const port = await getPort({ host: '127.0.0.1' });
+      const settings = { ...shared, PORT: String(port) };
+      const service = await restartable(() =>
+        startOwnProcess({ main: 'test/pamm/api-process.ts', env: settings, ready: /listening on/ }),
+      );
+      return { ...service, base: `http://127.0.0.1:${port}` };
+    },
+    startWorker: (): Promise<Restartable> =>
+      restartable(() =>
+        startOwnProcess({
+          main: 'builders/main.ts',
+          env: { ...shared, DATABASE_URL: databaseUrl, PORT: undefined },
+          ready: /"ready"/,
+        }),
+      ),
+    remove: () => folder.remove(),
+  };
+}
+
+async function restartable(start: () => ReturnType<typeof startOwnProcess>): Promise<Restartable> {
+  let service = await start();
+  return {
+    kill: () => service.kill(),
+    stop: () => service.stop(),
+    restart: async () => {
+      service = await start();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { type Redis, startRedis } from '../../devnet/services/redis.ts';
+import { eventually } from './eventually.ts';
+import { ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+
+/** What clients see while Redis is down, hangs, or comes back without its data. */
+
+let redis: Redis;
+let mocks: Mocks;
+let rig: Rig;
+let tx: string;
+
+beforeAll(async () => {
+  [redis, mocks, tx] = await Promise.all([startRedis(), startMocks(), signedTx(ETHEREUM)]);
+  rig = await startRig(redis.url, mocks);
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await Promise.all([mocks.stop(), redis.stop()]);
+});
+
+const post = (replacementUuid: string, replacementSeqNumber: number) =>
+  rig.post(ETHEREUM, { tx, blockNumber: 7, replacementUuid, replacementSeqNumber });
+
+const accepted = (replacementUuid: string, seq: number) =>
+  eventually(async () => {
+    const response = await post(replacementUuid, seq);
+    return response.status === 200 && ((await response.json()) as PammAnswer).providers.every((p) => p.accepted);
+  }, 15_000);
+
+test('503 at once while Redis is down, other endpoints answer, and order holds when it comes back empty', async () => {
+  const uuid = newUuid();
+  await accepted(uuid, 10);
+
+  await redis.kill();
+  await eventually(async () => (await post(newUuid(), 1)).status === 503);
+  const startedAt = performance.now();
+  const refused = await post(newUuid(), 1);
+  // At once, on a machine however busy: not after waiting for a deadline.
+  expect(performance.now() - startedAt).toBeLessThan(400);
+  expect([refused.status, await refused.json()]).toEqual([503, { error: 'Service temporarily unavailable' }]);
+  expect((await fetch(`${rig.base}/openapi.json`)).status).toBe(200);
+  expect((await post(newUuid(), 0)).status).toBe(400);
+
+  await redis.restart();
+  expect(await rig.redis.dbsize()).toBeLessThan(5);
+  await accepted(newUuid(), 1);
+  // Redis knows nothing of sequence 10 any more; the worker that sent it does.
+  const late = (await (await post(uuid, 9)).json()) as PammAnswer;
+  const error = 'skipped: superseded by a newer quote before sending';
+  expect(late.providers).toMatchObject([
+    { accepted: false, error },
+    { accepted: false, error },
+  ]);
+  const sequence = mocks.titan.state.received.filter((update) => update.replacementUuid === uuid);
+  expect(sequence.map(({ replacementSeqNumber }) => replacementSeqNumber)).not.toContain('9');
+}, 40_000);
+
+test('503 within the deadline while Redis hangs', async () => {
+  process.kill(redis.pid(), 'SIGSTOP');
+  try {
+    const startedAt = performance.now();
+    const response = await post(newUuid(), 1);
+    expect(response.status).toBe(503);
+    expect(performance.now() - startedAt).toBeLessThan(700);
+  } finally {
+    process.kill(redis.pid(), 'SIGCONT');
+  }
+  await accepted(newUuid(), 1);
+}, 40_000);
