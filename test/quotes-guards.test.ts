@@ -1,0 +1,183 @@
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { swap } from '../devnet/actions.ts';
+import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../devnet/pools.ts';
+import type { ProviderQuote } from '../protocol/pool-state.ts';
+import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
+import { providerQuote } from './quotes/provider-quote.ts';
+import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makeCutPool,
+  makePool,
+  movePrice,
+  type Pair,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  type WorldPool,
+} from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+
+const CLOSED_ASK = ((1n << 128n) - 1n).toString();
+
+let world: QuoteWorld;
+let pair: Pair;
+
+beforeAll(async () => {
+  world = await startQuoteWorld();
+  pair = await world.pair(18, 6);
+});
+
+afterAll(() => world.stop());
+
+async function apiFor(...pools: readonly WorldPool[]): Promise<QuoteApi> {
+  const { chain, deployment } = world;
+  const served = await Promise.all(pools.map(({ address }) => servedPool(chain, deployment, address)));
+  return quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });
+}
+
+const stopLoss = (drawdownE6: number) =>
+  stopLossExtension(world.deployment, { drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 });
+
+const guarded = (guard: ExtensionSpec) =>
+  makePool(world, {
+    ...{ pair, price: 2_000, extensions: [guard] },
+    bins: evenBins(-5, 5, 1_000),
+    shares: evenShares(-5, 5, SHARES_OF_ONE),
+  });
+
+const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>
+  swap(world.chain, world.deployment, { pool: address, zeroForOne, amountSpecified });
+
+const ONE0 = 10n ** 18n;
+const ONE1 = 10n ** 6n;
+
+/** Whether the chain lets an exact input trade in full. */
+async function fills(pool: Address, quote: ProviderQuote, zeroForOne: boolean, input: bigint): Promise<boolean> {
+  const answer = await askChain(world.chain, pool, quote, zeroForOne, input);
+  return answer !== null && answer.taken >= input - 2n;
+}
+
+/** A side that a guard cuts inside a bin: all of it trades, a millionth of the cut bin more does not. */
+async function expectCutSide(pool: Address, zeroForOne: boolean, levels: readonly Level[], binInput: bigint) {
+  const quote = await providerQuote(world.chain, pool);
+  for (const level of tradingLevels(levels)) {
+    const { input, output } = amountsOf(level);
+    const answer = await askChain(world.chain, pool, quote, zeroForOne, input - 1n);
+    expect(answer?.given).toBeGreaterThanOrEqual(output - 2n);
+    expect(answer?.taken).toBeGreaterThanOrEqual(input - 3n);
+  }
+  const { input } = amountsOf(levels.at(-1) as Level);
+  expect(await fills(pool, quote, zeroForOne, input + binInput / 1_000_000n + 2n)).toBe(false);
+}
+
+describe('a stop loss', () => {
+  test('that has room changes nothing', async () => {
+    const pool = await guarded(stopLoss(50_000));
+    const quote = await (await apiFor(pool)).quote(pool.address);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect([quote.depth?.bids.length, quote.depth?.asks.length]).toEqual([6, 6]);
+  });
+
+  test.each([5, 12])(
+    'cuts a side inside a bin, %d bins below the cursor: one more level tells how far',
+    async (depth) => {
+      const pool = await makeCutPool(world, pair, 40, depth);
+      const quote = await (await apiFor(pool)).quote(pool.address);
+      expect(quote.priceProviderStatus).toBe('healthy');
+      const bids = quote.depth?.bids ?? [];
+      expect(bids.length).toBeLessThan(80);
+      expect(bids.length).toBeGreaterThan(depth);
+      const [previous, last] = bids.slice(-2) as [Level, Level];
+      expect(last.binIdx).toBe(previous.binIdx - 1);
+      const binInput = ONE0;
+      const partial = amountsOf(last).input - amountsOf(previous).input;
+      expect(partial).toBeGreaterThan(0n);
+      expect(partial).toBeLessThan(binInput);
+      // The price of a stop lies between the ends of its bin.
+      expect(BigInt(last.price)).toBeLessThan(BigInt(previous.price));
+      await expectCutSide(pool.address, true, bids, binInput);
+    },
+  );
+
+  test('closes one side and leaves the other; without depth both prices show', async () => {
+    const pool = await guarded(stopLoss(10_000));
+    await trade(pool, true, ONE0 / 2n);
+    await trade(pool, false, 500n * ONE1);
+    await movePrice(world, pool, 2_000 * 1.03);
+    const api = await apiFor(pool);
+    const chainQuote = await providerQuote(world.chain, pool.address);
+    expect(await askChain(world.chain, pool.address, chainQuote, true, 1_000n)).toBeNull();
+    expect(await fills(pool.address, chainQuote, false, ONE1)).toBe(true);
+
+    const quote = await api.quote(pool.address);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect([quote.bidAdj, quote.depth?.bids]).toEqual(['0', []]);
+    expect(BigInt(quote.askAdj)).toBeGreaterThan(0n);
+    expect(quote.depth?.asks.at(-1)?.binIdx).toBe(5);
+
+    const calls = api.calls.length;
+    const shallow = await api.quote(pool.address, false);
+    expect(shallow.depth).toBeNull();
+    expect(BigInt(shallow.bidAdj)).toBeGreaterThan(0n);
+    expect(api.calls.slice(calls).filter((call) => call.startsWith('eth_call'))).toEqual([]);
+  });
+
+  test('closes both sides: the pool refuses', async () => {
+    const pool = await guarded(stopLoss(1));
+    await trade(pool, true, ONE0 / 2n);
+    await movePrice(world, pool, 2_000 * 1.03);
+    await trade(pool, false, 100n * ONE1);
+    // Now token1 terms stand at their highest; a fall of the price breaches them, and token0 terms breached before.
+    await movePrice(world, pool, 2_000 * 1.01);
+    const chainQuote = await providerQuote(world.chain, pool.address);
+    const closed = await Promise.all(
+      [true, false].map(async (side) => (await askChain(world.chain, pool.address, chainQuote, side, 1_000n)) === null),
+    );
+    expect(closed).toEqual([true, true]);
+    const quote = await (await apiFor(pool)).quote(pool.address);
+    expect(quote).toMatchObject({
+      priceProviderStatus: 'pool_refused',
+      bidAdj: '0',
+      askAdj: CLOSED_ASK,
+      depth: { bids: [], asks: [] },
+    });
+  });
+});
+
+describe('a velocity guard', () => {
+  test('refuses after a jump and recovers with the blocks', async () => {
+    const pool = await guarded(velocityExtension(world.deployment, 10n ** 15n));
+    await trade(pool, true, ONE0 / 10n);
+    await movePrice(world, pool, 2_000 * 1.004);
+    const api = await apiFor(pool);
+    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'pool_refused', bidAdj: '0' });
+    expect((await api.quote(pool.address, false)).priceProviderStatus).toBe('healthy');
+    await world.chain.client.mine({ blocks: 20 });
+    await new Promise((resolve) => setTimeout(resolve, 550));
+    const quote = await api.quote(pool.address);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect(quote.depth?.bids.at(-1)?.binIdx).toBe(-5);
+  });
+
+  test('that has nothing against a pool leaves it healthy without liquidity', async () => {
+    const guard = velocityExtension(world.deployment, 10n ** 15n);
+    const pool = await makePool(world, {
+      ...{ pair, price: 2_000, extensions: [guard], bins: evenBins(-2, 2, 1_000), shares: new Map() },
+    });
+    const quote = await (await apiFor(pool)).quote(pool.address);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect(quote.depth?.asks.map(({ cumulativeVolume }) => cumulativeVolume)).toEqual(['0', '0', '0']);
+  });
+});
+
+test('guarded pools of a batch share their calls', async () => {
+  const cut = await makeCutPool(world, pair, 15, 6);
+  const others = await Promise.all([stopLoss(50_000), velocityExtension(world.deployment, 10n ** 15n)].map(guarded));
+  const api = await apiFor(cut, ...others);
+  const results = await api.results([cut, ...others].map(({ address }) => address));
+  expect(results.every((result) => 'quote' in result && result.quote.priceProviderStatus === 'healthy')).toBe(true);
+  expect(api.calls.length).toBeLessThanOrEqual(5);
+});

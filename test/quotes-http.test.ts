@@ -1,0 +1,177 @@
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { administer } from '../devnet/actions.ts';
+import { createPool, evenBins } from '../devnet/pools.ts';
+import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
+import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makePool,
+  type Pair,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+} from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+
+const CLOSED_ASK = ((1n << 128n) - 1n).toString();
+const UNAVAILABLE = { bidAdj: '0', askAdj: CLOSED_ASK };
+const UNKNOWN: Address = `0x${'77'.repeat(20)}`;
+
+let world: QuoteWorld;
+let pair: Pair;
+let api: QuoteApi;
+let pools: Record<'healthy' | 'down' | 'crossed' | 'paused' | 'pausedDown' | 'empty', Address>;
+
+beforeAll(async () => {
+  world = await startQuoteWorld();
+  const { chain, deployment } = world;
+  pair = await world.pair(6, 18);
+  const make = (shares = evenShares(-2, 2, SHARES_OF_ONE)) =>
+    makePool(world, { pair, price: 0.5, bins: evenBins(-2, 2, 1_000), shares });
+  const [healthy, down, paused, pausedDown, empty] = [
+    await make(),
+    await make(),
+    await make(),
+    await make(),
+    await make(new Map()),
+  ];
+  await silenceFeed(chain, deployment, down.feed, 'takeDown');
+  await silenceFeed(chain, deployment, pausedDown.feed, 'takeDown');
+  for (const { address } of [paused, pausedDown]) {
+    await administer(chain, deployment, chain.roles.curator, 'pausePool', [address]);
+  }
+  const one = 1n << 64n;
+  const provider = await deployManualProvider(chain, pair, { bidX64: one, askX64: one });
+  const crossed = await createPool(chain, deployment, {
+    ...{ token0: pair.token0, token1: pair.token1, priceProvider: provider, bins: evenBins(-1, 1, 1_000) },
+    initialAmount0PerShareE18: 1n,
+    initialAmount1PerShareE18: 1n,
+  });
+  pools = {
+    ...{ healthy: healthy.address, down: down.address, crossed },
+    ...{ paused: paused.address, pausedDown: pausedDown.address, empty: empty.address },
+  };
+  const served = await Promise.all(Object.values(pools).map((pool) => servedPool(chain, deployment, pool)));
+  api = quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });
+});
+
+afterAll(() => world.stop());
+
+const path = (pool: string, query = '', chainId = '31337') => `/public/v1/evm/${chainId}/${pool}/bid_ask${query}`;
+
+describe('statuses', () => {
+  test.each([
+    ['down', 'feed_down'],
+    ['crossed', 'pool_refused'],
+    ['paused', 'pool_paused'],
+    ['pausedDown', 'feed_down'],
+  ] as const)('of the pool "%s": %s, with both sentinels and empty lists', async (name, priceProviderStatus) => {
+    const expected = { ...UNAVAILABLE, priceProviderStatus };
+    expect(await api.quote(pools[name])).toMatchObject({ ...expected, depth: { bids: [], asks: [] } });
+    expect(await api.quote(pools[name], false)).toMatchObject({ ...expected, depth: null });
+  });
+
+  test('of a healthy pool: real prices, balances and a time of now', async () => {
+    const quote = await api.quote(pools.healthy);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect(quote.pair).toBe('AAA/BBB');
+    expect(BigInt(quote.bidAdj)).toBeGreaterThan(0n);
+    expect(BigInt(quote.askAdj)).toBeGreaterThan(BigInt(quote.bidAdj));
+    expect([quote.totalToken0Available, quote.totalToken1Available]).toEqual(['3000000', '1000000000000000000']);
+    expect(Math.abs(quote.serverTs - Date.now() / 1_000)).toBeLessThan(5);
+  });
+
+  test('of a pool without liquidity: healthy, with levels of no volume', async () => {
+    const quote = await api.quote(pools.empty);
+    expect(quote.priceProviderStatus).toBe('healthy');
+    expect(quote.depth?.bids.map(({ binIdx, cumulativeVolume }) => [binIdx, cumulativeVolume])).toEqual([
+      [0, '0'],
+      [-1, '0'],
+      [-2, '0'],
+    ]);
+  });
+});
+
+describe('the single endpoint refuses', () => {
+  test.each([
+    ['an address that is none', path('0x12'), 'Invalid pool address format'],
+    ['an address that is too long', path(`${UNKNOWN}00`), 'Invalid pool address format'],
+    ['an address without prefix', path(UNKNOWN.slice(2)), 'pool_address is not a valid EVM address'],
+    ['a chain id that is no number', path(UNKNOWN, '', 'base'), 'chain_id must be an integer'],
+  ])('%s with 400', async (_name, url, error) => {
+    const answer = await api.request(url);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { error }]);
+  });
+
+  test.each(['?depth=yes', '?depth=', '?depth=True', '?depth=1'])('%s with 400 in plain text', async (query) => {
+    const answer = await api.request(path(UNKNOWN, query));
+    expect(answer.status).toBe(400);
+    expect(answer.text).toMatch(/^Failed to deserialize query string: /);
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/);
+  });
+
+  test('what it does not serve with 404, naming the chain or the pool', async () => {
+    const chain = await api.request(path(UNKNOWN, '', '999'));
+    expect([chain.status, JSON.parse(chain.text)]).toEqual([404, { error: 'Unknown chainId: 999' }]);
+    const pool = await api.request(path(UNKNOWN.toUpperCase().replace('0X', '0x')));
+    expect([pool.status, JSON.parse(pool.text)]).toEqual([404, { error: `Pair metadata not found for ${UNKNOWN}` }]);
+  });
+
+  test('a key that is not known with 401, before anything else', async () => {
+    const answer = await api.request(path('0x12'), { headers: { Authorization: 'Bearer bad' } });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([401, { error: 'Invalid API key' }]);
+    expect((await api.request(path(pools.healthy), { headers: { Authorization: 'Bearer good' } })).status).toBe(200);
+  });
+
+  test('nothing for the case of an address', async () => {
+    const answer = await api.request(path(`0x${pools.healthy.slice(2).toUpperCase()}`));
+    expect(JSON.parse(answer.text)).toMatchObject({ poolAddress: pools.healthy });
+  });
+});
+
+describe('a batch', () => {
+  test.each([
+    ['no pools', { pools: [] }, 'pools must name at least one pool address'],
+    [
+      '101 pools',
+      { pools: Array(101).fill(UNKNOWN) },
+      'pools names 101 addresses; at most 100 are allowed per request',
+    ],
+    ['a bad entry', { pools: [UNKNOWN, '0x1'] }, 'pools[1] is not a valid pool address'],
+    ['an entry without prefix', { pools: [UNKNOWN.slice(2)] }, 'pools[0] is not a valid pool address'],
+  ])('is refused with 400 for %s', async (_name, body, error) => {
+    const answer = await api.batch(body);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { error }]);
+  });
+
+  test.each([
+    ['invalid JSON', '{"pools":'],
+    ['a body that is empty', ''],
+    ['missing pools', {}],
+    ['an unknown field', { pools: [UNKNOWN], limit: 1 }],
+    ['a depth that is no boolean', { pools: [UNKNOWN], depth: 'true' }],
+    ['an entry that is no string', { pools: [1] }],
+  ])('is refused with 400 "Invalid request body" for %s', async (_name, body) => {
+    const answer = await api.batch(body);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text).error).toMatch(/^Invalid request body: .+/);
+  });
+
+  test('keeps order and spelling, and quotes a repeated address once, where it came first', async () => {
+    const shouted = `0x${pools.healthy.slice(2).toUpperCase()}`;
+    const results = await api.results([pools.down, shouted, UNKNOWN, pools.healthy, pools.down]);
+    expect(results.map(({ poolAddress }) => poolAddress)).toEqual([pools.down, shouted, UNKNOWN]);
+    expect(results[1]).toMatchObject({ quote: { poolAddress: pools.healthy, priceProviderStatus: 'healthy' } });
+    expect(results[2]).toEqual({
+      poolAddress: UNKNOWN,
+      error: { status: 404, error: `Pair metadata not found for ${UNKNOWN}` },
+    });
+  });
+
+  test('holds a pool without a feed price as a quote, and depth only when it is asked for', async () => {
+    const [result] = await api.results([pools.down], false);
+    expect(result).toMatchObject({ quote: { ...UNAVAILABLE, priceProviderStatus: 'feed_down', depth: null } });
+  });
+});
