@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
@@ -100,7 +101,7 @@ function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthS
 }
 
 /** Statuses that say nothing of the pool but that its price could not be read. */
-const UNREAD: ReadonlySet<DepthSnapshot['status']> = new Set<DepthSnapshot['status']>(['internal_error', 'unknown']);
+const UNREAD: ReadonlySet<PriceProviderStatus> = new Set<PriceProviderStatus>(['internal_error', 'unknown']);
 
 const NO_PLAN: Readonly<Record<NoPlan, string>> = {
   no_route: 'No eligible direct or one-hop path between the tokens',

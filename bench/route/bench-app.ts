@@ -1,0 +1,32 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { ApiError, sendError } from '../../api/errors.ts';
+import { type RouteDeps, registerRoute } from '../../api/route/route.ts';
+import { poolTable } from '../../api/snapshots/pool-directory.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { RoutingConfig } from '../../config/routing-schema.ts';
+import type { BenchMarket } from './market.ts';
+
+/** The route endpoint alone, over a market whose pools are known. */
+export function benchApp(market: BenchMarket, chain: ChainConfig, snapshots: RouteDeps['snapshots']): OpenAPIHono {
+  const app = new OpenAPIHono();
+  app.onError((error, c) => {
+    if (error instanceof ApiError) return sendError(c, error);
+    throw error;
+  });
+  const table = poolTable(market.pools);
+  registerRoute(app, {
+    chains: new Map([[chain.chainId, chain]]),
+    directory: { table: async () => table },
+    snapshots,
+    routing: RoutingConfig.parse({}),
+  });
+  return app;
+}
+
+/** Sends an order; returns the answer's text and how long it took, body to body. */
+export async function timeOrder(app: OpenAPIHono, chainId: number, body: string) {
+  const start = performance.now();
+  const response = await app.request(`/public/v1/evm/${chainId}/route`, { method: 'POST', body });
+  const text = await response.text();
+  return { status: response.status, text, milliseconds: performance.now() - start };
+}
