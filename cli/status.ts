@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import type pg from 'pg';
+import { runMain } from '../runtime/run-main.ts';
+import { formatTable } from './table.ts';
+import { withDatabase } from './with-database.ts';
+
+type ChainStatus = {
+  readonly chainId: string;
+  readonly indexedBlock: string;
+  readonly indexedAgeSecs: number;
+  readonly pools: number;
+  readonly listed: number;
+  readonly healthy: number;
+  readonly priceAgeSecs: number | null;
+  readonly listingAgeSecs: number | null;
+};
+
+const STATUS_SQL = `
+  SELECT b.chain_id AS "chainId", b.block_number AS "indexedBlock",
+         round(extract(epoch FROM now()) - b.block_timestamp)::int AS "indexedAgeSecs",
+         (SELECT count(*) FROM read_model.pool p WHERE p.chain_id = b.chain_id)::int AS pools,
+         (SELECT count(*) FROM operator.pool_listing l WHERE l.chain_id = b.chain_id AND l.tier <> 'black')::int AS listed,
+         (SELECT count(*) FROM operator.price_health h WHERE h.chain_id = b.chain_id AND h.status = 'healthy')::int AS healthy,
+         (SELECT round(extract(epoch FROM now() - min(h.captured_at))) FROM operator.price_health h
+          WHERE h.chain_id = b.chain_id)::int AS "priceAgeSecs",
+         round(extract(epoch FROM now()) - w.generated_at_ts)::int AS "listingAgeSecs"
+  FROM read_model.indexed_block b
+  LEFT JOIN operator.listing_window w ON w.chain_id = b.chain_id
+  ORDER BY b.chain_id`;
+
+const command = new Command('status')
+  .description('How far each chain is indexed, and how fresh its prices and its listing are.')
+  .option('--json', 'print JSON')
+  .addHelpText('after', '\nSettings: DATABASE_URL. Ages in seconds; that of the index is the age of its newest block.');
+
+async function report(database: pg.Pool, json: boolean): Promise<void> {
+  const { rows } = await database.query<ChainStatus>(STATUS_SQL);
+  const headings = ['CHAIN', 'BLOCK', 'AGE', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE', 'LISTING AGE'];
+  const cells = rows.map((row) => [
+    ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],
+    ...[row.priceAgeSecs, row.listingAgeSecs],
+  ]);
+  process.stdout.write(json ? `${JSON.stringify(rows)}\n` : formatTable(headings, cells));
+}
+
+runMain(async () => {
+  const { json } = command.parse().opts<{ json?: true }>();
+  await withDatabase((database) => report(database, json === true));
+});
