@@ -22,6 +22,8 @@ const LOCK_ID = 7_203_145_901;
  */
 export async function migrate(databaseUrl: string, directory: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
+  // A connection lost between two queries is an event, which would end the process: the next query rejects with it.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);

@@ -12,7 +12,10 @@ export interface UrlPart extends Part {
 /** A Postgres with an empty database brought to the newest schema. */
 export async function startDatabase(): Promise<UrlPart> {
   const postgres = await startPostgres();
-  const files = await migrate(postgres.url);
+  const files = await migrate(postgres.url).catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
   return { ...postgres, note: `${postgres.url}, ${files.length} migrations` };
 }
 

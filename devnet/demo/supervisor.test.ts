@@ -89,9 +89,10 @@ test('a stop also ends what is still starting', async () => {
 test('a part that becomes ready during the stop is stopped too', async () => {
   let ready: (value: Part) => void = () => undefined;
   const starting = supervisor.start('late', () => new Promise<Part>((resolve) => (ready = resolve)));
+  const refused = expect(starting).rejects.toThrow('late is not started');
   const stopped = supervisor.stop();
   ready(await part('late')());
-  await Promise.all([starting, stopped]);
+  await Promise.all([refused, stopped]);
   expect(events).toEqual(['start late', 'stop late']);
 });
 

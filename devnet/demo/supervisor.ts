@@ -23,8 +23,18 @@ export class PartEndedError extends Error {
   }
 }
 
+/** A part was not started, or stopped at once, since everything is being stopped. */
+export class StoppingError extends Error {
+  readonly code = 'STOPPING';
+  override readonly name = 'StoppingError';
+
+  constructor(part: string) {
+    super(`${part} is not started: everything is being stopped`);
+  }
+}
+
 /** Longest wait for parts that were still starting when the stop came. */
-const SETTLE_LIMIT_MS = 5_000;
+const SETTLE_LIMIT_MS = 10_000;
 
 /** Starts parts, notices when one ends by itself, and stops them all, the last one first. */
 export class Supervisor {
@@ -45,16 +55,18 @@ export class Supervisor {
     this.failure.catch(() => undefined);
   }
 
-  /** Starts one part and shows it. Parts may start side by side. */
+  /**
+   * Starts one part and shows it. Parts may start side by side.
+   *
+   * @throws StoppingError when the stop has begun, or begins meanwhile: the part is not left running
+   */
   async start<T extends Part>(name: string, start: () => Promise<T>): Promise<T> {
-    if (this.#stopping) throw new Error(`${name} is not started: everything is being stopped`);
+    if (this.#stopping) throw new StoppingError(name);
     this.#progress.begin(name);
-    const starting = start();
+    const starting = this.#bringUp(name, start);
     this.#starting.add(starting);
     try {
       const part = await starting;
-      this.#running.push({ name, part });
-      this.#watch(name, part);
       this.#progress.done(name, part.note);
       return part;
     } finally {
@@ -72,9 +84,18 @@ export class Supervisor {
     }
     await stopRunningServices();
     await Promise.race([Promise.allSettled(this.#starting), sleep(SETTLE_LIMIT_MS, undefined, { ref: false })]);
-    // A part that became ready in the meantime.
-    for (const { part } of this.#running.splice(0)) await part.stop();
     return failures;
+  }
+
+  async #bringUp<T extends Part>(name: string, start: () => Promise<T>): Promise<T> {
+    const part = await start();
+    if (this.#stopping) {
+      await part.stop();
+      throw new StoppingError(name);
+    }
+    this.#running.push({ name, part });
+    this.#watch(name, part);
+    return part;
   }
 
   #watch(name: string, part: Part): void {
