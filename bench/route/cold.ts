@@ -50,10 +50,10 @@ async function runOrders(
   while (times.count < ORDERS) {
     const app = benchApp(market, chain, freshSnapshots(chain));
     const before = proxy.requests.length;
-    const { status, text, milliseconds } = await timeOrder(app, CHAIN_ID, randomOrder(market, random));
+    const { status, text, wallMs } = await timeOrder(app, CHAIN_ID, randomOrder(market, random));
     const kind = kindOfAnswer(status, text);
     if (kind.candidates === 0) continue;
-    times.add(milliseconds);
+    times.add(wallMs);
     candidates.add(kind.candidates);
     calls.add(proxy.requests.length - before);
   }
