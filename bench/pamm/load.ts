@@ -1,0 +1,73 @@
+import { Agent, request } from 'node:http';
+import { WebSocket } from 'ws';
+import type { QuoteUpdate } from '../../builders/quote-update.ts';
+import { encodeUpdate, updateKey } from '../../builders/stream/codec.ts';
+import { newUuid, signedTx, updateOf } from '../../builders/testing/updates.ts';
+import { nowNs } from '../../devnet/mock-builders/behaviour.ts';
+
+export const CHAIN = 31337;
+/** Each maker updates its quote again and again under one uuid. */
+const MAKERS = 50;
+
+/** When each update was handed over, Unix nanoseconds, by {@link updateKey}. */
+export type SentAt = Map<string, bigint>;
+
+export type Submitted = { readonly sentAt: SentAt; readonly statuses: Map<number, number> };
+
+/** Updates of one set of makers, each with the next sequence number of its uuid. */
+export async function createUpdates(): Promise<() => QuoteUpdate> {
+  const tx = await signedTx(CHAIN);
+  const uuids = Array.from({ length: MAKERS }, newUuid);
+  let count = 0;
+  return () => {
+    const replacementUuid = uuids[count % MAKERS] ?? newUuid();
+    count += 1;
+    return updateOf({ chainId: CHAIN, tx, replacementUuid, replacementSeqNumber: BigInt(count), blockNumber: 1n });
+  };
+}
+
+/** Posts one update and notes when its bytes were handed to the socket. */
+export function createPoster(bases: readonly string[]) {
+  const agent = new Agent({ keepAlive: true });
+  const submitted: Submitted = { sentAt: new Map(), statuses: new Map() };
+  let turn = 0;
+  const post = (update: QuoteUpdate): Promise<void> => {
+    const body = JSON.stringify({
+      tx: update.tx,
+      blockNumber: Number(update.blockNumber),
+      replacementUuid: update.replacementUuid,
+      replacementSeqNumber: Number(update.replacementSeqNumber),
+    });
+    const url = `${bases[turn++ % bases.length]}/public/v1/evm/${CHAIN}/pamm-quote`;
+    const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer any', 'Content-Length': body.length };
+    submitted.sentAt.set(updateKey(update), nowNs());
+    return new Promise((resolve, reject) => {
+      const call = request(url, { method: 'POST', headers, agent }, (response) => {
+        const status = response.statusCode ?? 0;
+        submitted.statuses.set(status, (submitted.statuses.get(status) ?? 0) + 1);
+        response.resume().on('end', resolve);
+      });
+      call.on('error', reject).end(body);
+    });
+  };
+  return { post, submitted, close: () => agent.destroy() };
+}
+
+/** Sends updates straight from this process to every builder: the best that is possible. */
+export async function createDirectSender(urls: readonly string[]) {
+  const sockets = await Promise.all(urls.map(openSocket));
+  const sentAt: SentAt = new Map();
+  const send = (update: QuoteUpdate): void => {
+    sentAt.set(updateKey(update), nowNs());
+    for (const socket of sockets) socket.send(encodeUpdate(update));
+  };
+  return { send, sentAt, close: () => sockets.forEach((socket) => void socket.terminate()) };
+}
+
+function openSocket(url: string): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { perMessageDeflate: false });
+    socket.once('open', () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
