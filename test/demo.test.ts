@@ -45,6 +45,9 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     expect(answers[2]).toMatchObject({ priceProviderStatus: 'healthy', bidAdj: expect.stringMatching(/^\d{10,}$/) });
 
     const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';
+    const key = demo.output().match(/API key +(\S+)/)?.[1];
+    expect(await statusOfEmptyQuoteUpdate(api, key)).toBe(422);
+    expect(await statusOfEmptyQuoteUpdate(api, `${key}x`)).toBe(401);
     for (const chainId of [31337, 31338]) {
       const before = await reservesOf(api, chainId);
       expect(before.length).toBeGreaterThanOrEqual(14);
@@ -142,6 +145,13 @@ function curlLines(output: string): string[] {
 async function runLine(line: string): Promise<unknown> {
   const { stdout } = await run('sh', ['-c', line]);
   return JSON.parse(stdout);
+}
+
+async function statusOfEmptyQuoteUpdate(api: string, key: string | undefined): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(`${api}/public/v1/evm/31337/pamm-quote`, { method: 'POST', headers, body: '{}' });
+  await response.body?.cancel();
+  return response.status;
 }
 
 /** What every funded pool of a chain holds, as the listing says. */

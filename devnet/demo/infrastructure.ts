@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis';
 import { readEnvironment } from '../../config/environment.ts';
+import { issueApiKey } from '../../db/api-keys.ts';
+import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import type { Part } from './supervisor.ts';
@@ -9,14 +12,31 @@ export interface UrlPart extends Part {
   readonly url: string;
 }
 
-/** A Postgres with an empty database brought to the newest schema. */
-export async function startDatabase(): Promise<UrlPart> {
+export interface DatabasePart extends UrlPart {
+  /** A Trading API key, as `npm run keys issue` makes them. */
+  readonly apiKey: string;
+}
+
+/** A Postgres with an empty database brought to the newest schema, and a key to try the API with. */
+export async function startDatabase(): Promise<DatabasePart> {
   const postgres = await startPostgres();
-  const files = await migrate(postgres.url).catch(async (error: unknown) => {
+  try {
+    const files = await migrate(postgres.url);
+    return { ...postgres, apiKey: await issueKey(postgres.url), note: `${postgres.url}, ${files.length} migrations` };
+  } catch (error) {
     await postgres.stop();
     throw error;
-  });
-  return { ...postgres, note: `${postgres.url}, ${files.length} migrations` };
+  }
+}
+
+async function issueKey(url: string): Promise<string> {
+  const { $client } = openDatabase(url, createLogger('demo', 'silent'), 1);
+  try {
+    const { key } = await issueApiKey($client, 'demo');
+    return key;
+  } finally {
+    await $client.end();
+  }
 }
 
 /** The Redis of `REDIS_URL` when it is set, otherwise one of our own. */

@@ -50,7 +50,7 @@ export class Progress {
     this.#frame = (this.#frame + 1) % SPINNER.length;
     this.#eraseSpinner();
     const line = `  ${SPINNER[this.#frame]} starting ${[...this.#starting.keys()].join(', ')}`;
-    this.#out.write(line.slice(0, (this.#out.columns ?? 80) - 1));
+    this.#out.write(line.slice(0, (this.#out.columns || 80) - 1));
   }
 
   #eraseSpinner(): void {

@@ -40,7 +40,15 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
     supervisor.start('builders worker', () => startProcess('builders/main.ts', env, logOf)),
   ]);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
-  return welcome({ api: api.url, indexer: indexer.url, database: database.url, redis: redis.url, markets, builders });
+  return welcome({
+    api: api.url,
+    indexer: indexer.url,
+    chainsFile: chainsFile.path,
+    database,
+    redis,
+    markets,
+    builders,
+  });
 }
 
 /** A chain, its pools and those who trade in them. */

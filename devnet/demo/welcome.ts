@@ -1,24 +1,28 @@
 import type { ServedChain } from '../chains-config.ts';
 import type { BuildersPart } from './builders.ts';
+import type { DatabasePart, UrlPart } from './infrastructure.ts';
 
 export interface Endpoints {
   readonly api: string;
   readonly indexer: string;
-  readonly database: string;
-  readonly redis: string;
+  readonly database: DatabasePart;
+  readonly redis: UrlPart;
+  readonly chainsFile: string;
   readonly markets: readonly ServedChain[];
   readonly builders: BuildersPart;
 }
 
 /** What is where, and three lines to try. */
-export function welcome({ api, indexer, database, redis, markets, builders }: Endpoints): string {
+export function welcome({ api, indexer, database, redis, chainsFile, markets, builders }: Endpoints): string {
   const places = [
     ['API', api],
     ['API reference', `${api}/docs`],
+    ['API key', database.apiKey],
     ['indexer', `${indexer}/status`],
     ...markets.map(({ name, chainId, url }) => [name, `${url} (chain ${chainId})`] as const),
-    ['Postgres', database],
-    ['Redis', redis],
+    ['DATABASE_URL', database.url],
+    ['REDIS_URL', redis.url],
+    ['CHAINS_CONFIG', chainsFile],
     ['mock builders', builders.note],
   ];
   const [market] = markets;
