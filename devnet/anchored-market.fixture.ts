@@ -1,0 +1,121 @@
+import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
+import { priceVelocityGuardAbi, stopLossAbi } from '../protocol/abi/extensions.ts';
+import { flatPoolAbi } from '../protocol/abi/pool.ts';
+import { providerAbi } from '../protocol/abi/providers.ts';
+import { oracleAbi } from './abi.ts';
+import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
+import { type Ground, startGround } from './contracts.fixture.ts';
+import { RevertedError } from './dev-chain.ts';
+import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from './pools.ts';
+import { deployAnchoredProvider, feedId, setFeedPrice } from './providers.ts';
+
+/** Every error that a user of a pool may meet. */
+export const errors = [
+  ...flatPoolAbi,
+  ...stopLossAbi,
+  ...priceVelocityGuardAbi,
+  ...providerAbi,
+  ...oracleAbi,
+  ...parseAbi([
+    'error NotAllowedToDeposit()',
+    'error ProviderIsImmutable()',
+    'error TimelockNotOver(uint256 executeAfter)',
+    'error OnlyPoolAdmin()',
+    'error WrongPauseLevel(uint8 level)',
+  ]),
+];
+
+export const Q64 = 1n << 64n;
+export const ONE = 10n ** 18n;
+export const FEED = feedId('TEST/USD');
+
+export interface NamedError {
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+export function named(data: Hex): NamedError {
+  const { errorName, args } = decodeErrorResult({ abi: errors, data });
+  return { name: errorName, args: args ?? [] };
+}
+
+/** Name and arguments of what an action reverts with. */
+export async function refusalOf(action: Promise<unknown>): Promise<NamedError> {
+  try {
+    await action;
+  } catch (error) {
+    if (error instanceof RevertedError) return named(error.data);
+    throw error;
+  }
+  throw new Error('the action was not refused');
+}
+
+/** Two tokens of 18 decimals, and pools of them on anchored providers of one feed. */
+export class AnchoredMarket {
+  readonly ground: Ground;
+  readonly token0: Address;
+  readonly token1: Address;
+  #pools = 0;
+
+  private constructor(ground: Ground, token0: Address, token1: Address) {
+    this.ground = ground;
+    this.token0 = token0;
+    this.token1 = token1;
+  }
+
+  static async open(): Promise<AnchoredMarket> {
+    const ground = await startGround();
+    const { chain, deployment } = ground;
+    const { trader, provider, stranger } = chain.roles;
+    const token0 = await deployToken(chain, { name: 'Zero', symbol: 'ZERO', decimals: 18 });
+    const token1 = await deployToken(chain, { name: 'One', symbol: 'ONE', decimals: 18 });
+    for (const token of [token0, token1]) {
+      await fundAccounts(chain, deployment, token, { accounts: [trader, provider, stranger], amount: ONE ** 2n });
+    }
+    return new AnchoredMarket(ground, token0, token1);
+  }
+
+  /** A pool around price 2 on this provider, nine bins of 1%, nothing in them. */
+  createPool(spec: Pick<PoolSpec, 'priceProvider'> & Partial<PoolSpec>): Promise<Address> {
+    const salt: Hex = `0x${(++this.#pools).toString(16).padStart(64, '0')}`;
+    const amounts = { initialAmount0PerShareE18: ONE, initialAmount1PerShareE18: 2n * ONE };
+    const { token0, token1 } = this;
+    const { chain, deployment } = this.ground;
+    return createPool(chain, deployment, { token0, token1, bins: evenBins(-4, 4, 10_000), ...amounts, ...spec, salt });
+  }
+
+  /** A pool on an anchored provider with a hundred tokens in every bin. */
+  async fundedPool(extensions: readonly ExtensionSpec[] = [], spec: Partial<PoolSpec> = {}) {
+    const { chain, deployment } = this.ground;
+    await this.movePrice(2n * Q64);
+    const provider = await this.deployProvider();
+    const pool = await this.createPool({ priceProvider: provider, extensions, ...spec });
+    const bins = evenBins(-4, 4, 0).map(({ bin }) => ({ bin, shares: 100n * ONE }));
+    await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
+    return { pool, provider };
+  }
+
+  deployProvider(): Promise<Address> {
+    const { token0, token1 } = this;
+    return deployAnchoredProvider(this.ground.chain, this.ground.deployment, { token0, token1, baseFeedId: FEED });
+  }
+
+  buy(pool: Address, amount: bigint): Promise<SwapAmounts> {
+    return swap(this.ground.chain, this.ground.deployment, { pool, zeroForOne: false, amountSpecified: -amount });
+  }
+
+  sell(pool: Address, amount: bigint): Promise<SwapAmounts> {
+    return swap(this.ground.chain, this.ground.deployment, { pool, zeroForOne: true, amountSpecified: amount });
+  }
+
+  /** Simulates at the provider's quote for this price, with the default spread and margin. */
+  async simulated(pool: Address, zeroForOne: boolean, amountSpecified: bigint, priceX64 = 2n * Q64) {
+    const bidX64 = (priceX64 * 9_998n) / 10_000n;
+    const askX64 = (priceX64 * 10_002n) / 10_000n;
+    return named(await simulateSwap(this.ground.chain, { pool, zeroForOne, amountSpecified, bidX64, askX64 }));
+  }
+
+  movePrice(priceX64: bigint): Promise<void> {
+    return setFeedPrice(this.ground.chain, this.ground.deployment, { feedId: FEED, priceX64 });
+  }
+}
