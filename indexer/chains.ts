@@ -1,6 +1,15 @@
+import type { Address } from 'viem';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { required } from './handlers/required.ts';
 import { indexedChains } from './sources.ts';
 
 /** Chains of the chains file with an enabled deployment. Loading fails with a `ConfigError` on a wrong setting. */
 export const chains = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
+
+const multicallByChain = new Map(chains.map(({ chainId, multicall3 }) => [chainId, multicall3]));
+
+/** Address of a chain's Multicall3. */
+export function multicallOf(chainId: number): Address {
+  return required(multicallByChain.get(chainId) ?? null, 'Multicall3 of chain', String(chainId));
+}

@@ -52,7 +52,7 @@ test('a node on this machine is reached by many lanes, each with its own request
     ...chain,
     rpcUrls: ['http://127.0.0.1:8545/', 'http://a/'],
   }));
-  const { rpc } = ponderChains(local ? [local] : [])['chain_1'] ?? {};
+  const { rpc } = ponderChains(local ? [local] : []).chain_1 ?? {};
   expect(rpc?.slice(0, 2)).toEqual(['http://127.0.0.1:8545/?lane=0', 'http://127.0.0.1:8545/?lane=1']);
   expect(new Set(rpc).size).toBe(17);
   expect(rpc?.at(-1)).toBe('http://a/');

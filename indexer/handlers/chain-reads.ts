@@ -1,10 +1,22 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, multicall3Abi } from 'viem';
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  hexToBigInt,
+  multicall3Abi,
+  size,
+} from 'viem';
 import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
+import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { decodeTokenDecimals, decodeTokenText } from '../reducers/token-fields.ts';
 import type { HandlerContext } from './context.ts';
 
 const IMMUTABLES_CALL = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getImmutables' });
+const CONFIDENCE_CALL = encodeFunctionData({ abi: providerFunctions, functionName: 'confidenceParam' });
+const WORD = 32;
 const TOKEN_CALLS = (['symbol', 'name', 'decimals'] as const).map((functionName) =>
   encodeFunctionData({ abi: erc20Abi, functionName }),
 );
@@ -17,32 +29,52 @@ export interface TokenFields {
 }
 
 /**
- * Reads in one call what the chain, but no event, says of a new pool: its scale multipliers and how tokens that are
- * new to the index describe themselves. Read at the chain's head, so that no archive node is needed; all of it is
- * constant in an honest token.
+ * What the chain, but no event, says of a new pool: its scale multipliers, and how tokens that are new to the index
+ * describe themselves. One call.
  */
 export async function readPoolFacts(
-  { client }: HandlerContext,
+  context: HandlerContext,
   multicall3: Address,
   pool: Address,
   newTokens: readonly Address[],
 ): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
-  const calls = [
-    { target: pool, allowFailure: true, callData: IMMUTABLES_CALL },
-    ...newTokens.flatMap((target) => TOKEN_CALLS.map((callData) => ({ target, allowFailure: true, callData }))),
-  ];
-  const results = await client.readContract({
-    address: multicall3,
-    abi: multicall3Abi,
-    functionName: 'aggregate3',
-    args: [calls],
-    cache: 'immutable',
-  });
-  const [immutables, ...answers] = results.map(({ success, returnData }) => (success ? returnData : null));
+  const [immutables, ...answers] = await answersOf(context, multicall3, [
+    { target: pool, callData: IMMUTABLES_CALL },
+    ...newTokens.flatMap((target) => TOKEN_CALLS.map((callData) => ({ target, callData }))),
+  ]);
   return {
     scale: decodeScale(immutables ?? null),
     tokens: newTokens.map((_, index) => decodeToken(answers.slice(index * TOKEN_CALLS.length))),
   };
+}
+
+/** A provider's confidence parameter, which it may have from the start, without an event. Null when it has none. */
+export async function readConfidenceParam(
+  context: HandlerContext,
+  multicall3: Address,
+  provider: Address,
+): Promise<bigint | null> {
+  const [answer] = await answersOf(context, multicall3, [{ target: provider, callData: CONFIDENCE_CALL }]);
+  return answer && size(answer) === WORD ? hexToBigInt(answer) : null;
+}
+
+/**
+ * Answers in the order of the calls; null for one that failed. They are of the chain's head, so that no archive node is
+ * needed: what is read here never changes, or changes with an event that comes later.
+ */
+async function answersOf(
+  { client }: HandlerContext,
+  multicall3: Address,
+  calls: readonly { readonly target: Address; readonly callData: Hex }[],
+): Promise<(Hex | null)[]> {
+  const results = await client.readContract({
+    address: multicall3,
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
+    args: [calls.map((call) => ({ ...call, allowFailure: true }))],
+    cache: 'immutable',
+  });
+  return results.map(({ success, returnData }) => (success ? returnData : null));
 }
 
 function decodeToken([symbol, name, decimals]: readonly (Hex | null)[]): TokenFields {

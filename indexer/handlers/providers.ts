@@ -1,18 +1,23 @@
 import { type Address, zeroAddress } from 'viem';
 import { priceProvider, priceProviderSetting } from '../schema/providers.ts';
+import { readConfidenceParam } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
 type ProviderRow = typeof priceProvider.$inferInsert;
-type Deployment = Omit<ProviderRow, 'chainId' | 'factory' | 'blockNumber' | 'blockTimestamp'>;
+/** What a factory says of a provider it made. */
+export type ProviderDeployment = Omit<ProviderRow, 'chainId' | 'factory' | 'blockNumber' | 'blockTimestamp'>;
 
 /** Adds a provider that a known factory made. */
 export async function recordProvider(
-  { db }: HandlerContext,
+  context: HandlerContext,
   place: LogPlace,
   factory: Address,
-  deployment: Deployment,
+  deployment: ProviderDeployment,
+  multicall3: Address,
 ): Promise<void> {
-  await db.insert(priceProvider).values({ chainId: place.chainId, factory, ...deployment, ...stampOf(place) });
+  const confidenceParam = await readConfidenceParam(context, multicall3, deployment.address);
+  if (confidenceParam !== null) await updateProviderSetting(context, place, deployment.address, { confidenceParam });
+  await context.db.insert(priceProvider).values({ chainId: place.chainId, factory, ...deployment, ...stampOf(place) });
 }
 
 /**

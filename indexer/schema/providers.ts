@@ -35,7 +35,7 @@ export const priceProvider = onchainTable(
   }),
 );
 
-/** What can be tuned on a provider after its deployment; no row, or null, as long as nothing was set. */
+/** What can be tuned on a provider after its deployment; null for what it does not have or nobody set. */
 export const priceProviderSetting = onchainTable(
   'price_provider_setting',
   {

@@ -1,18 +1,15 @@
 import { ponder } from 'ponder:registry';
 import { normalisePoolCreated } from '../../protocol/layouts/flat/events.ts';
-import { chains } from '../chains.ts';
+import { multicallOf } from '../chains.ts';
 import { placeOf } from '../handlers/context.ts';
 import { recordFactoryCollection, updateFactory } from '../handlers/factory.ts';
 import { recordPoolCreation } from '../handlers/pool-creation.ts';
 import { pendingProviderColumns, updatePool } from '../handlers/pool-settings.ts';
 import { addressOrNull } from '../handlers/providers.ts';
-import { required } from '../handlers/required.ts';
-
-const multicallByChain = new Map(chains.map(({ chainId, multicall3 }) => [chainId, multicall3]));
 
 ponder.on('PoolFactory:PoolCreated', async ({ event, context }) => {
   const place = placeOf(event, context);
-  const multicall3 = required(multicallByChain.get(place.chainId) ?? null, 'Multicall3 of chain', `${place.chainId}`);
+  const multicall3 = multicallOf(place.chainId);
   await recordPoolCreation(context, place, normalisePoolCreated(event.args), event.transaction.from, multicall3);
 });
 

@@ -1,10 +1,24 @@
 import { ponder } from 'ponder:registry';
-import { placeOf } from '../handlers/context.ts';
-import { addressOrNull, recordProvider, updateProviderSetting } from '../handlers/providers.ts';
+import type { Address } from 'viem';
+import { multicallOf } from '../chains.ts';
+import { type HandlerContext, placeOf } from '../handlers/context.ts';
+import {
+  addressOrNull,
+  type ProviderDeployment,
+  recordProvider,
+  updateProviderSetting,
+} from '../handlers/providers.ts';
+
+type Deployed = Parameters<typeof placeOf>[0] & { readonly log: { readonly address: Address } };
+
+function deployed(context: HandlerContext, event: Deployed, deployment: ProviderDeployment): Promise<void> {
+  const place = placeOf(event, context);
+  return recordProvider(context, place, event.log.address, deployment, multicallOf(place.chainId));
+}
 
 ponder.on('AnchoredProviderFactory:ProviderDeployed', ({ event, context }) => {
   const { args } = event;
-  return recordProvider(context, placeOf(event, context), event.log.address, {
+  const deployment = {
     address: args.provider,
     kind: 'anchored',
     creator: args.creator,
@@ -19,7 +33,8 @@ ponder.on('AnchoredProviderFactory:ProviderDeployed', ({ event, context }) => {
     maxRefStalenessSecs: args.maxRefStaleness,
     maxSpreadBps: args.maxSpreadBps,
     mutableParams: args.mutableParams,
-  });
+  };
+  return deployed(context, event, deployment);
 });
 
 ponder.on('AnchoredProviderFactory:SourceSet', ({ event, context }) =>
@@ -31,19 +46,13 @@ ponder.on('AnchoredProviderFactory:SourceSet', ({ event, context }) =>
 ponder.on('RegularProviderFactory:ProviderDeployed', ({ event, context }) => {
   const { provider: address, feedId: baseFeedId, maxTimeDelta: maxTimeDeltaSecs, ...rest } = event.args;
   const deployment = { ...rest, address, kind: 'regular', baseFeedId, maxTimeDeltaSecs };
-  return recordProvider(context, placeOf(event, context), event.log.address, deployment);
+  return deployed(context, event, deployment);
 });
 
 ponder.on('RegularL2ProviderFactory:ProviderDeployed', ({ event, context }) => {
   const { provider: address, feedId: baseFeedId, maxTimeDelta, futureTolerance, ...rest } = event.args;
-  return recordProvider(context, placeOf(event, context), event.log.address, {
-    ...rest,
-    address,
-    kind: 'regular_l2',
-    baseFeedId,
-    maxTimeDeltaSecs: maxTimeDelta,
-    futureToleranceSecs: futureTolerance,
-  });
+  const times = { maxTimeDeltaSecs: maxTimeDelta, futureToleranceSecs: futureTolerance };
+  return deployed(context, event, { ...rest, ...times, address, kind: 'regular_l2', baseFeedId });
 });
 
 ponder.on('AnchoredProvider:ConfidenceParamSet', ({ event, context }) =>

@@ -7,18 +7,13 @@ import type { IndexedPool } from './indexed-pools.ts';
 /** Every pool of a factory as the chain's storage and getters have it, in the shape of the index. */
 export async function readChainPools(client: PublicClient, factory: Address): Promise<Map<Address, IndexedPool>> {
   const count = await client.readContract({ address: factory, abi: factoryFunctions, functionName: 'nextPoolIdx' });
-  const pools = new Map<Address, IndexedPool>();
-  for (let idx = 1n; idx < count; idx++) {
-    const pool = await client.readContract({
-      address: factory,
-      abi: factoryFunctions,
-      functionName: 'idxToPool',
-      args: [idx],
-    });
-    const address = pool.toLowerCase() as Address;
-    pools.set(address, await readChainPool(client, factory, address));
-  }
-  return pools;
+  const idxs = Array.from({ length: Number(count) - 1 }, (_, index) => BigInt(index + 1));
+  const pools = idxs.map(async (idx) => {
+    const at = { address: factory, abi: factoryFunctions, functionName: 'idxToPool', args: [idx] } as const;
+    const address = (await client.readContract(at)).toLowerCase() as Address;
+    return [address, await readChainPool(client, factory, address)] as const;
+  });
+  return new Map(await Promise.all(pools));
 }
 
 async function readChainPool(client: PublicClient, factory: Address, address: Address): Promise<IndexedPool> {

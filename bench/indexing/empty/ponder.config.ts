@@ -1,0 +1,3 @@
+import config from '../../../ponder.config.ts';
+
+export default config;

@@ -1,0 +1,104 @@
+import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem';
+import { routerAbi } from '../../devnet/abi.ts';
+import { addLiquidity, deployToken, fundAccounts, noPriceLimit } from '../../devnet/actions.ts';
+import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
+import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { createPool, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
+import { deployManualProvider } from '../../devnet/providers.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { flatPoolEvents } from '../../protocol/abi/pool.ts';
+
+export interface LoadedChain {
+  readonly anvil: Anvil;
+  readonly chain: DevChain;
+  readonly deployment: Deployment;
+  readonly pools: readonly Address[];
+}
+
+const Q64 = 1n << 64n;
+const E18 = 10n ** 18n;
+/** A fortune of either token, so that no swap fails for want of it. */
+const FORTUNE = 10n ** 30n;
+const BINS_PER_SIDE = 5;
+const SWAPS_PER_BLOCK = 50;
+const SWAP_GAS = 1_500_000n;
+/** Ponder indexes the newest blocks one by one: this many empty ones make all before them history. */
+const FINALITY_BLOCKS = 40;
+const BLOCK_GAS_LIMIT = '400000000';
+
+/** A chain with funded pools, a quarter of them guarded by StopLoss and PriceVelocityGuard. */
+export async function startChain(chainId: number, poolCount: number): Promise<LoadedChain> {
+  const anvil = await startAnvil({ chainId, args: ['--gas-limit', BLOCK_GAS_LIMIT] });
+  const deployment = await deployProtocol(anvil.url, chainId);
+  const chain = await connectDevChain(anvil.url);
+  const token0 = await deployToken(chain, { name: 'Base', symbol: 'BASE', decimals: 18 });
+  const token1 = await deployToken(chain, { name: 'Quote', symbol: 'QUOTE', decimals: 6 });
+  const accounts = [chain.roles.provider, chain.roles.trader];
+  for (const token of [token0, token1]) await fundAccounts(chain, deployment, token, { accounts, amount: FORTUNE });
+  const quote = { bidX64: (Q64 * 9_995n) / 10_000n, askX64: (Q64 * 10_005n) / 10_000n };
+  const priceProvider = await deployManualProvider(chain, { token0, token1 }, quote);
+  const bins = evenBins(-BINS_PER_SIDE, BINS_PER_SIDE, 1_000);
+  const pools: Address[] = [];
+  for (let index = 0; index < poolCount; index++) {
+    const guards = [
+      stopLossExtension(deployment, { drawdownE6: 150_000, decayPerSecondE8: 1, timelockSecs: 2 ** 32 - 1 }),
+      velocityExtension(deployment, E18),
+    ];
+    const pool = await createPool(chain, deployment, {
+      ...{ token0, token1, priceProvider, bins },
+      initialAmount0PerShareE18: E18,
+      initialAmount1PerShareE18: 10n ** 6n,
+      adminNotionalFeeE8: 1_000,
+      salt: numberToHex(index + 1, { size: 32 }),
+      extensions: index % 4 === 0 ? guards : [],
+    });
+    const shares = bins.map(({ bin }) => ({ bin, shares: 1_000n * E18 }));
+    await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins: shares });
+    pools.push(pool);
+  }
+  return { anvil, chain, deployment, pools };
+}
+
+/** Swaps back and forth through a few bins at a time until the chain has so many more logs of pools; returns how many. */
+export async function addTraffic({ chain, deployment, pools }: LoadedChain, atLeast: number): Promise<number> {
+  await chain.client.setAutomine(false);
+  let logs = 0;
+  for (let swaps = 0; logs < atLeast; swaps += SWAPS_PER_BLOCK) {
+    const from = await chain.client.getBlockNumber();
+    const orders = Array.from({ length: SWAPS_PER_BLOCK }, (_, index) => swapOf(swaps + index, pools));
+    await sendAll(chain, deployment.swapRouter, orders);
+    await chain.client.mine({ blocks: 1 });
+    logs += (await chain.client.getLogs({ fromBlock: from + 1n, events: flatPoolEvents })).length;
+  }
+  await chain.client.mine({ blocks: FINALITY_BLOCKS });
+  await chain.client.setAutomine(true);
+  return logs;
+}
+
+/** The n-th swap: pools take turns; of a pool's swaps every other goes back, through one to four bins. */
+function swapOf(n: number, pools: readonly Address[]): Hex {
+  const pool = pools[n % pools.length];
+  if (pool === undefined) throw new RangeError('no pools');
+  const round = Math.floor(n / pools.length);
+  const zeroForOne = round % 2 === 0;
+  const whole = 700n * BigInt(1 + ((round >> 1) % 4)) + BigInt(n % 97);
+  const amount = zeroForOne ? whole * E18 : whole * 10n ** 6n;
+  const args = [pool, zeroForOne, amount, noPriceLimit(zeroForOne)] as const;
+  return encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
+}
+
+async function sendAll(chain: DevChain, to: Address, calls: readonly Hex[]): Promise<void> {
+  const from = chain.roles.trader;
+  const requests = calls.map((data, id) => ({
+    ...{ jsonrpc: '2.0', id, method: 'eth_sendTransaction' },
+    params: [{ from, to, data, gas: numberToHex(SWAP_GAS) }],
+  }));
+  const response = await fetch(chain.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(requests),
+  });
+  const answers = (await response.json()) as readonly { readonly error?: { readonly message: string } }[];
+  const failed = answers.find(({ error }) => error !== undefined);
+  if (failed) throw new Error(`eth_sendTransaction: ${failed.error?.message}`);
+}

@@ -1,0 +1,81 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createPublicClient, http, type PublicClient } from 'viem';
+import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { runScenario, type Scenario } from '../../devnet/scenario.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+import { createDatabase } from '../harness/database.ts';
+import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
+
+export interface WorldChain {
+  readonly chainId: number;
+  readonly anvil: Anvil;
+  readonly client: PublicClient;
+  readonly scenario: Scenario;
+  readonly traffic: Traffic;
+}
+
+/** Two chains with the scenario and traffic, and a database that the real indexer fills. */
+export interface IndexedWorld {
+  readonly chains: readonly WorldChain[];
+  readonly databaseUrl: string;
+  readonly indexer: RunningIndexer;
+  /** Does so many random actions on each chain. */
+  readonly act: (actions: number) => Promise<void>;
+  /** Waits until the index is at the chains' heads. */
+  readonly catchUp: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const CHAINS = [
+  { chainId: 31337, name: 'devnet-a', kind: 'ethereum' },
+  { chainId: 31338, name: 'devnet-b', kind: 'bsc' },
+] as const;
+
+/** @param actionsBefore random actions per chain before the indexer starts, so that it meets them as history */
+export async function startIndexedWorld(actionsBefore: number): Promise<IndexedWorld> {
+  const [chains, database, folder] = await Promise.all([
+    Promise.all(CHAINS.map(({ chainId }) => startChain(chainId))),
+    createDatabase(),
+    createTempFolder('indexed-world'),
+  ]);
+  const act = async (actions: number) => {
+    await Promise.all(chains.map(({ traffic }) => actOn(traffic, actions)));
+  };
+  await act(actionsBefore);
+  const chainsFile = join(folder.path, 'chains.json');
+  const served = chains.map((chain, index) => ({ ...CHAINS[index], ...chain, url: chain.anvil.url }));
+  await writeFile(chainsFile, JSON.stringify(buildChainsFile(served as Parameters<typeof buildChainsFile>[0])));
+  const indexer = await startIndexer({ databaseUrl: database.url, chainsFile });
+  return {
+    chains,
+    databaseUrl: database.url,
+    indexer,
+    act,
+    catchUp: async () => {
+      const heads = await Promise.all(
+        chains.map(async ({ chainId, client }) => [chainId, Number(await client.getBlockNumber())] as const),
+      );
+      await waitUntilIndexed(indexer, new Map(heads));
+    },
+    stop: async () => {
+      await indexer.stop();
+      await Promise.all([...chains.map(({ anvil }) => anvil.stop()), database.drop(), folder.remove()]);
+    },
+  };
+}
+
+async function startChain(chainId: number): Promise<WorldChain> {
+  const anvil = await startAnvil({ chainId });
+  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  const scenario = await runScenario({ rpcUrl: anvil.url, chainId });
+  const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chainId });
+  return { chainId, anvil, client, scenario, traffic };
+}
+
+async function actOn(traffic: Traffic, actions: number): Promise<void> {
+  for (let done = 0; done < actions; done++) await traffic.step();
+  await traffic.settle();
+}
