@@ -12,7 +12,7 @@ import { stopOnSignal } from '../runtime/shutdown.ts';
 import { AuditWriter } from './audit/audit-writer.ts';
 import { createBuildersMetrics } from './metrics.ts';
 import { RedisKeys } from './queue/redis-keys.ts';
-import { connectPatient } from './redis-connections.ts';
+import { connectBackground, connectPatient } from './redis-connections.ts';
 import { startBuildersWorker } from './worker.ts';
 
 const HELP = `Usage: npm run builders
@@ -46,6 +46,7 @@ runMain(async () => {
   const registry = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);
+  const background = connectBackground(env.REDIS_URL, logger);
   const auditRedis = connectPatient(env.REDIS_URL, logger);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
 
@@ -53,6 +54,7 @@ runMain(async () => {
     chains,
     env: process.env,
     redis,
+    background,
     keys,
     simulate: env.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(registry),
@@ -74,7 +76,13 @@ runMain(async () => {
     ['audit trail', () => auditWriter.stop()],
     ['health server', async () => server?.stop(1_000)],
     ['database', () => database.$client.end()],
-    ['Redis', async () => redis.disconnect()],
+    [
+      'Redis',
+      async () => {
+        redis.disconnect();
+        background.disconnect();
+      },
+    ],
   ]);
 });
 

@@ -13,6 +13,7 @@ export function connectFailFast(url: string, logger: Logger): Redis {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
+      enableAutoPipelining: true,
       retryStrategy,
     }),
     logger,
@@ -22,6 +23,11 @@ export function connectFailFast(url: string, logger: Logger): Redis {
 /** A connection whose commands wait until Redis is back. For workers and subscriptions. */
 export function connectPatient(url: string, logger: Logger): Redis {
   return watch(new Redis(url, { maxRetriesPerRequest: null, retryStrategy }), logger);
+}
+
+/** A patient connection for what nothing waits for: commands of one turn of the event loop go out together. */
+export function connectBackground(url: string, logger: Logger): Redis {
+  return watch(new Redis(url, { maxRetriesPerRequest: null, enableAutoPipelining: true, retryStrategy }), logger);
 }
 
 /** Logs the first error of an outage and its end, not each failed attempt. */

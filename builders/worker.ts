@@ -32,6 +32,8 @@ export type WorkerDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A connection that retries for ever. */
   readonly redis: Redis;
+  /** Another one, for answers and audit entries, which nothing waits for. */
+  readonly background: Redis;
   readonly keys: RedisKeys;
   readonly simulate: boolean;
   readonly metrics: BuildersMetrics;
@@ -44,12 +46,8 @@ export type BuildersWorker = { stop(): Promise<void> };
 /** Delivers quote updates to every builder endpoint that this process wins the lease of, and simulates them. */
 export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   const queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
-  const answers = new AnswerLog(
-    deps.redis,
-    new AuditLog(deps.redis, deps.keys, deps.logger),
-    deps.metrics,
-    deps.logger,
-  );
+  const audit = new AuditLog(deps.background, deps.keys, deps.logger);
+  const answers = new AnswerLog(deps.background, audit, deps.metrics, deps.logger);
   const runners = deps.chains
     .flatMap((chain) => chainEndpoints(chain, deps.env))
     .map((endpoint) => startRunner(endpoint, { ...deps, queues, answers }));

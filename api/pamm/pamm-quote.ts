@@ -75,7 +75,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const arrivedAtMs = c.get('arrivedAtMs');
   const chain = pammChain(deps.chains, chainIdParam(c));
   const body = await readQuoteBody(c, chain.kind);
-  const update = await toQuoteUpdate(body, chain, Date.now());
+  const update = toQuoteUpdate(body, chain, Date.now());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
   if (endpoints.length === 0) throw unavailable();
   const results = await submit(deps, update, endpoints, {

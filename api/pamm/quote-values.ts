@@ -15,11 +15,11 @@ const SMALLEST_MILLISECONDS = 100_000_000_000n;
  * @param nowMs clock of the server, Unix milliseconds
  * @throws ApiError 400 that names the failing field
  */
-export async function toQuoteUpdate(
+export function toQuoteUpdate(
   body: QuoteBody,
   chain: { readonly chainId: number; readonly kind: PammConfig['kind'] },
   nowMs: number,
-): Promise<QuoteUpdate> {
+): QuoteUpdate {
   const update: QuoteUpdate = {
     chainId: chain.chainId,
     tx: transactionBytes(body.tx),
@@ -36,7 +36,7 @@ export async function toQuoteUpdate(
   checkExpiry(update.maxTimestamp);
   if (update.tx === '0x') return update;
   if (chain.kind === 'bsc') checkLiveBscQuote(update, nowMs);
-  await checkSignedTransaction(update.tx, chain.chainId);
+  checkSignedTransaction(update.tx, chain.chainId);
   return update;
 }
 

@@ -1,17 +1,18 @@
-import { isAddressEqual, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem';
+import { ECDH } from 'node:crypto';
+import { parseTransaction, serializeTransaction } from 'viem';
 import type { Hex } from '../../builders/quote-update.ts';
 import { badRequest } from '../errors.ts';
 
-/** Half the order of secp256k1: nodes refuse signatures with a larger s (EIP-2). */
-const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
+/** Order of secp256k1, and half of it: nodes refuse signatures with a larger s (EIP-2). */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const HALF_ORDER = ORDER / 2n;
 
 /**
  * Checks that `tx` is one whole, canonically encoded transaction of the chain with a valid signature.
  *
  * @throws ApiError 400 that names `tx`
  */
-export async function checkSignedTransaction(tx: Hex, chainId: number): Promise<void> {
+export function checkSignedTransaction(tx: Hex, chainId: number): void {
   const { r, s, v, yParity, ...transaction } = parse(tx);
   if (r === undefined || s === undefined) throw badRequest('tx is not signed');
   if (transaction.chainId === undefined) throw badRequest('tx is not bound to a chain (EIP-155)');
@@ -23,7 +24,7 @@ export async function checkSignedTransaction(tx: Hex, chainId: number): Promise<
   if (serializeTransaction(transaction as Parameters<typeof serializeTransaction>[0], signature) !== tx) {
     throw badRequest('tx is not a canonically encoded transaction');
   }
-  if (BigInt(s) > HALF_ORDER || !(await recoversToSender(tx))) throw badRequest('tx has no valid signature');
+  if (!isRecoverable(r, s)) throw badRequest('tx has no valid signature');
 }
 
 function parse(tx: Hex): ReturnType<typeof parseTransaction> {
@@ -34,10 +35,15 @@ function parse(tx: Hex): ReturnType<typeof parseTransaction> {
   }
 }
 
-async function recoversToSender(tx: Hex): Promise<boolean> {
+/**
+ * Whether the signature recovers to some sender. It does if r is the x coordinate of a point of the curve, which OpenSSL
+ * tells a hundred times faster than a whole recovery in JavaScript would.
+ */
+function isRecoverable(r: Hex, s: Hex): boolean {
+  if (BigInt(s) === 0n || BigInt(s) > HALF_ORDER || BigInt(r) === 0n || BigInt(r) >= ORDER) return false;
   try {
-    const sender = await recoverTransactionAddress({ serializedTransaction: tx as `0x02${string}` });
-    return !isAddressEqual(sender, ZERO_ADDRESS);
+    ECDH.convertKey(`02${r.slice(2).padStart(64, '0')}`, 'secp256k1', 'hex', 'hex', 'uncompressed');
+    return true;
   } catch {
     return false;
   }

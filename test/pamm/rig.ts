@@ -3,7 +3,7 @@ import { createApp } from '../../api/app.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
 import { createBuildersMetrics } from '../../builders/metrics.ts';
 import { RedisKeys } from '../../builders/queue/redis-keys.ts';
-import { connectPatient } from '../../builders/redis-connections.ts';
+import { connectBackground, connectPatient } from '../../builders/redis-connections.ts';
 import { type BuildersWorker, startBuildersWorker } from '../../builders/worker.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -91,6 +91,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const api = await startApi(redisUrl, mocks, queuePrefix);
   const redis = connectPatient(redisUrl, logger);
+  const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
   // This Redis has held its data for long: nobody need wait for workers that may know more.
   await redis.set(keys.epoch(), '1');
@@ -99,6 +100,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
       chains: mocks.chains,
       env: mocks.env,
       redis,
+      background,
       keys,
       simulate: false,
       metrics: createBuildersMetrics(createMetrics('test')),
@@ -116,6 +118,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
       await worker.stop();
       await api.stop();
       redis.disconnect();
+      background.disconnect();
     },
   };
 }

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { recoverTransactionAddress, serializeTransaction, type TransactionSerializable } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { expect, test } from 'vitest';
+import type { Hex } from '../../builders/quote-update.ts';
+import { checkSignedTransaction } from './signed-transaction.ts';
+
+const signer = privateKeyToAccount(`0x${'55'.repeat(32)}`);
+const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
+const common = { chainId: 1, gas: 50_000n, to: signer.address, data: '0x1234' } as const;
+
+test.each<[string, TransactionSerializable]>([
+  ['legacy', { ...common, type: 'legacy', gasPrice: 1n }],
+  ['eip2930', { ...common, type: 'eip2930', gasPrice: 1n, accessList: [{ address: signer.address, storageKeys: [] }] }],
+  ['eip1559', { ...common, ...fees, type: 'eip1559' }],
+  ['a contract creation', { chainId: 1, gas: 50_000n, data: '0x6000', ...fees, type: 'eip1559' }],
+])('%s transactions of any nonce pass, and none with a byte more or less', async (_name, transaction) => {
+  for (let nonce = 0; nonce < 40; nonce++) {
+    const tx = await signer.signTransaction({ ...transaction, nonce });
+    expect(() => checkSignedTransaction(tx, 1)).not.toThrow();
+    expect(() => checkSignedTransaction(`${tx}00`, 1)).toThrow();
+    expect(() => checkSignedTransaction(tx.slice(0, -2) as Hex, 1)).toThrow();
+    expect(() => checkSignedTransaction(tx, 56)).toThrow('tx is signed for chain 1, not for chain 56');
+  }
+});
+
+/** The same question answered by a whole recovery of the sender. */
+async function recovers(tx: Hex): Promise<boolean> {
+  try {
+    await recoverTransactionAddress({ serializedTransaction: tx as `0x02${string}` });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('any r is judged as a recovery of the sender judges it', async () => {
+  const r = fc.oneof(fc.bigInt({ min: 1n, max: 50n }), fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }));
+  const seen = new Set<boolean>();
+  await fc.assert(
+    fc.asyncProperty(r, fc.constantFrom(0, 1), async (x, yParity) => {
+      const signature = { r: `0x${x.toString(16).padStart(64, '0')}`, s: `0x${'01'.repeat(32)}`, yParity } as const;
+      const tx = serializeTransaction({ ...common, ...fees, type: 'eip1559' }, signature);
+      const passes = await recovers(tx);
+      seen.add(passes);
+      if (passes) expect(() => checkSignedTransaction(tx, 1)).not.toThrow();
+      else expect(() => checkSignedTransaction(tx, 1)).toThrow('tx has no valid signature');
+    }),
+    { numRuns: 100 },
+  );
+  expect(seen.size).toBe(2);
+});
