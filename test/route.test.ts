@@ -3,11 +3,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RoutePlan } from '../api/route/route-response.ts';
 import { SqlPoolDirectory } from '../api/snapshots/sql-pool-directory.ts';
+import { LimitsConfig } from '../config/limits-schema.ts';
 import type { QuotesConfig } from '../config/quotes-schema.ts';
 import { openDatabase } from '../db/connection.ts';
 import { administer, swap } from '../devnet/actions.ts';
 import { setFeedPrice, silenceFeed } from '../devnet/providers.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase } from './harness/database.ts';
 import { chainConfig, eagerQuotes, priceX64, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
@@ -255,6 +257,23 @@ describe('refusals', () => {
     const keyed = await postRoute(app, valid(), { headers: { Authorization: 'Bearer good' } });
     expect(keyed.status).toBe(200);
   });
+});
+
+it('is limited, less so with a key', async () => {
+  const quota = (requests: number) => ({ requests, windowSecs: 60 });
+  const limited = routeApp({
+    chain: chainConfig(CHAIN_ID, [world.anvil.url]),
+    directory: directory(),
+    limits: LimitsConfig.parse({ route: { anonymous: quota(1), keyed: quota(2) } }),
+  });
+  const server = await startServer(limited, '127.0.0.1', 0);
+  const url = `http://127.0.0.1:${server.port}/public/v1/evm/${CHAIN_ID}/route`;
+  const send = (headers = {}) => fetch(url, { method: 'POST', headers });
+  const key = { Authorization: 'Bearer good' };
+  const answers = [await send(), await send(), await send(key), await send(key), await send(key)];
+  await server.stop(1_000);
+  expect(answers.map(({ status }) => status)).toEqual([400, 429, 400, 400, 429]);
+  expect(Number(answers[1]?.headers.get('Retry-After'))).toBeGreaterThan(0);
 });
 
 describe('when something is away', () => {

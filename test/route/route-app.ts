@@ -19,10 +19,20 @@ export interface RouteAppOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly routing?: Partial<RoutingConfig>;
+  /** Default: off. */
+  readonly limits?: LimitsConfig;
 }
 
-/** The API's route and bid/ask endpoints over a chain, without request limits. */
-export function routeApp({ chain, directory, quotes = eagerQuotes, routing = {} }: RouteAppOptions): OpenAPIHono {
+const NO_LIMITS = LimitsConfig.parse({ enabled: false });
+
+/** The API's route and bid/ask endpoints over a chain. */
+export function routeApp({
+  chain,
+  directory,
+  quotes = eagerQuotes,
+  routing = {},
+  limits = NO_LIMITS,
+}: RouteAppOptions): OpenAPIHono {
   const logger = createLogger('test', 'silent');
   const chains = new Map([[chain.chainId, chain]]);
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
@@ -35,8 +45,8 @@ export function routeApp({ chain, directory, quotes = eagerQuotes, routing = {} 
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
       rateLimit: {
-        limits: LimitsConfig.parse({ enabled: false }),
-        // Limits are off: it never connects.
+        limits,
+        // Never connects: requests are counted in memory.
         redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
         trustedProxies: 0,
       },
