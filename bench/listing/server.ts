@@ -1,0 +1,41 @@
+import { Redis } from 'ioredis';
+import { createApp } from '../../api/app.ts';
+import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { CHAINS_FILE } from './market.ts';
+
+/** The API with its listing, and beside it the cheapest thing that the same stack can do with the same database. */
+runMain(async () => {
+  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
+  const logger = createLogger('bench', 'error');
+  const { $client: database } = openDatabase(DATABASE_URL, logger);
+  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
+  const app = createApp(
+    [
+      (it) => registerMetadata(it, { chains, database, statusMaxAgeSecs: 86_400 }),
+      (it) =>
+        it.get('/public/v1/bare/:pool', async (c) => {
+          const { rows } = await database.query({
+            name: 'bare',
+            text: 'SELECT pool, tier FROM operator.pool_listing WHERE chain_id = $1 AND pool = $2',
+            values: [8453, c.req.param('pool')],
+          });
+          return c.json(rows[0]);
+        }),
+    ],
+    {
+      verifyKey: async () => null,
+      rateLimit: { limits: CHAINS_FILE.limits, redis: new Redis({ lazyConnect: true }), trustedProxies: 0 },
+      metrics: createMetrics('bench'),
+      logger,
+    },
+  );
+  const server = await startServer(app, '127.0.0.1', 0);
+  process.stdout.write(`${server.port}\n`);
+  process.on('SIGTERM', () => process.exit(0));
+});
