@@ -26,7 +26,7 @@ export interface ActionCounts {
 }
 
 export interface Traffic {
-  /** Does one action. Waits for the node to take it, not for a block. */
+  /** Does one action. Waits for the node to take it; for its block only when the node mines at once. */
   step(): Promise<ActionKind>;
   /** Waits until everything sent is mined. */
   settle(): Promise<void>;
@@ -43,7 +43,7 @@ const HABITS: readonly (readonly [ActionKind, number])[] = [
   ['administer', 4],
 ];
 
-const SETTLE_POLL_MS = 100;
+const SETTLE_POLL_MS = 20;
 const SETTLE_LIMIT_MS = 60_000;
 
 /** Trades in the busy pools of a scenario, funds them, moves their feeds, and now and then changes their settings. */
@@ -56,7 +56,9 @@ export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions):
       const kind = pickKind(world.random);
       for (const transaction of await plan(kind, world)) await tally.send(transaction);
       tally.count(kind);
-      await tally.check();
+      // A node that mines at once is waited for: the next action must see this one, or chance would not repeat.
+      if (await chain.client.getAutomine()) await tally.settle();
+      else await tally.check();
       return kind;
     },
     settle: () => tally.settle(),
