@@ -43,6 +43,8 @@ export interface WorldPoolSpec {
   readonly notionalFeeE8?: number;
   readonly curBinDistE6?: number;
   readonly extensions?: readonly ExtensionSpec[];
+  /** Default: random. With the same one, both chains have the pool at the same address. */
+  readonly salt?: Hex;
 }
 
 /** With these shares a bin of an empty pool holds one whole token0, or its price in token1. */
@@ -69,16 +71,14 @@ async function createPair(
   decimals0: number,
   decimals1: number,
 ): Promise<Pair> {
-  const created = await Promise.all(
-    [decimals0, decimals1].map(async (decimals) => {
-      const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
-      const accounts = [chain.roles.provider, chain.roles.trader];
-      await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
-      return token;
-    }),
-  );
-  const [token0, token1] = created;
-  if (!token0 || !token1) throw new Error('two tokens were to be created');
+  const create = async (decimals: number) => {
+    const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
+    const accounts = [chain.roles.provider, chain.roles.trader];
+    await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
+    return token;
+  };
+  const token0 = await create(decimals0);
+  const token1 = await create(decimals1);
   return { token0, token1, decimals0, decimals1 };
 }
 
@@ -99,7 +99,7 @@ export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoo
     adminNotionalFeeE8: spec.notionalFeeE8 ?? 0,
     curBinDistFromProvidedPriceE6: spec.curBinDistE6 ?? 0,
     extensions: spec.extensions ?? [],
-    salt: toHex(randomBytes(32)),
+    salt: spec.salt ?? toHex(randomBytes(32)),
   });
   const bins = [...spec.shares].map(([bin, shares]) => ({ bin, shares })).filter(({ shares }) => shares > 0n);
   for (let start = 0; start < bins.length; start += BINS_PER_TRANSACTION) {

@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
+import { QuotesConfig } from '../config/quotes-schema.ts';
+import { evenBins, stopLossExtension } from '../devnet/pools.ts';
+import { type Misbehaviour, type ProxiedRequest, type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { quoteApi } from './quotes/quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makeCutPool,
+  makePool,
+  movePrice,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  type WorldPool,
+} from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+
+/** How long a head is used with the limits below and some. */
+const FRESH_MS = 560;
+/** Short limits, so that slow nodes are given up soon. */
+const quotes = QuotesConfig.parse({
+  ...{ rpcTimeoutMs: 600, readTimeoutMs: 3_000, ethereumReadTimeoutMs: 600, waitTimeoutMs: 300, minRefreshMs: 20 },
+});
+const READ_FAILED = [500, '{"error":"Internal server error"}'];
+const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
+
+let world: QuoteWorld;
+let elsewhere: QuoteWorld;
+let pool: WorldPool;
+let directory: PoolDirectory;
+const rejections: unknown[] = [];
+const onRejection = (reason: unknown) => rejections.push(reason);
+
+beforeAll(async () => {
+  process.on('unhandledRejection', onRejection);
+  [world, elsewhere] = await Promise.all([startQuoteWorld(), startQuoteWorld(31338)]);
+  // The same pool at the same address on both chains: only the chain id tells them apart.
+  const make = async (on: QuoteWorld) =>
+    makePool(on, {
+      pair: await on.pair(18, 6),
+      ...{
+        price: 2_000,
+        bins: evenBins(-3, 3, 1_000),
+        shares: evenShares(-3, 3, SHARES_OF_ONE),
+        salt: `0x${'01'.repeat(32)}`,
+      },
+    });
+  pool = await make(world);
+  expect((await make(elsewhere)).address).toBe(pool.address);
+  directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+});
+
+afterAll(async () => {
+  process.off('unhandledRejection', onRejection);
+  await Promise.all([world.stop(), elsewhere.stop()]);
+  expect(rejections).toEqual([]);
+});
+
+/** Two nodes that can be told to fail; each test has its own. */
+async function withNodes(run: (first: RpcProxy, second: RpcProxy) => Promise<void>): Promise<void> {
+  const [first, second] = await Promise.all([startRpcProxy(world.anvil.url), startRpcProxy(world.anvil.url)]);
+  try {
+    await run(first, second);
+  } finally {
+    await Promise.all([first.stop(), second.stop()]);
+  }
+}
+
+/** A new block, and the time after which nobody is served the old one. */
+async function nextBlock(): Promise<void> {
+  await world.chain.client.mine({ blocks: 1 });
+  await sleep(FRESH_MS);
+}
+
+const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
+  ['down', { kind: 'down' }],
+  ['silent', { kind: 'silent' }],
+  ['too slow', { kind: 'slow', ms: 1_500 }],
+  ['answering half and then nothing', { kind: 'trickle' }],
+  ['answering with a web page', { kind: 'text', status: 200, body: '<html>hello</html>' }],
+  ['answering with 502', { kind: 'text', status: 502, body: 'Bad Gateway' }],
+  ['answering with 429', { kind: 'text', status: 429, body: '{"error":"slow down"}' }],
+  ['answering null', { kind: 'text', status: 200, body: 'null' }],
+  ['answering with an empty result', { kind: 'result', result: '0x' }],
+  ['answering with a result that is no hex', { kind: 'result', result: { hello: 1 } }],
+  ['answering with a result of noise', { kind: 'result', result: `0x${'ab'.repeat(640)}` }],
+];
+
+const everything = () => true;
+const onlyCalls = ({ method }: ProxiedRequest) => method === 'eth_call';
+
+const apiOver = (urls: readonly string[], kind: 'ethereum' | 'bsc' = 'bsc') =>
+  quoteApi({ chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }), directory, quotes });
+
+const url = () => `/public/v1/evm/31337/${pool.address}/bid_ask`;
+
+type Api = ReturnType<typeof quoteApi>;
+const ask = async (api: Api) => {
+  const { status, text } = await api.request(url());
+  return [status, text];
+};
+
+/** Asks until it is well again; the breakers pause for half a second and longer. */
+async function recovers(api: Api): Promise<boolean> {
+  for (let tries = 0; tries < 60; tries++) {
+    if ((await api.request(url())).status === 200) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+describe.concurrent.each([
+  ['everything', everything],
+  ['calls alone', onlyCalls],
+])('a node that fails at %s', (_what, when) => {
+  test.each(FAULTS)('%s: 500, and recovery without a restart', (_name, fault) =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave(fault, when);
+      await nextBlock();
+      expect(await ask(api)).toEqual(READ_FAILED);
+      first.misbehave(null);
+      expect(await recovers(api)).toBe(true);
+    }),
+  );
+
+  test.each(FAULTS)('%s: the next node answers for it', (_name, fault) =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      first.misbehave(fault, when);
+      expect((await ask(api))[0]).toBe(200);
+    }),
+  );
+});
+
+test('a node that keeps failing is left alone for a while', () =>
+  withNodes(async (first, second) => {
+    const api = apiOver([first.url, second.url]);
+    first.misbehave({ kind: 'down' });
+    for (let block = 0; block < 6; block++) {
+      await nextBlock();
+      expect((await ask(api))[0]).toBe(200);
+    }
+    expect(first.requests.length).toBeLessThan(6);
+    expect(second.requests.length).toBeGreaterThan(12);
+  }));
+
+describe('a node of another chain', () => {
+  test('alone: 500, never a quote of the other chain', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
+      await elsewhere.chain.client.mine({ blocks: 50 });
+      await sleep(FRESH_MS);
+      for (let tries = 0; tries < 3; tries++) expect(await ask(api)).toEqual(READ_FAILED);
+      first.misbehave(null);
+      expect(await recovers(api)).toBe(true);
+    }));
+
+  test('before an honest one: the honest one answers', () =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      await movePrice(elsewhere, pool, 1_000);
+      const honest = await api.quote(pool.address);
+      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
+      await elsewhere.chain.client.mine({ blocks: 50 });
+      await sleep(FRESH_MS);
+      expect((await api.quote(pool.address)).bidAdj).toBe(honest.bidAdj);
+    }));
+});
+
+describe('a node that tells an old block', () => {
+  test('never takes quotes back to it', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      const before = await world.chain.client.getBlockNumber();
+      await movePrice(world, pool, 2_100);
+      const current = await api.quote(pool.address);
+      first.misbehave({ kind: 'staleHead', block: `0x${before.toString(16)}` });
+      await sleep(FRESH_MS);
+      expect((await api.quote(pool.address)).bidAdj).toBe(current.bidAdj);
+    }));
+
+  test('does not hold back a node that knows better', () =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      await api.quote(pool.address);
+      const stuck = await world.chain.client.getBlockNumber();
+      first.misbehave({ kind: 'staleHead', block: `0x${stuck.toString(16)}` });
+      await movePrice(world, pool, 2_200);
+      await sleep(2 * FRESH_MS);
+      const { bidAdj } = await api.quote(pool.address);
+      const price = Number(BigInt(bidAdj) / (1n << 44n)) / 2 ** 20;
+      expect(price).toBeGreaterThan(2_190);
+    }));
+
+  test('a reorganised chain is followed', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      await movePrice(world, pool, 2_300);
+      const onFork = await api.quote(pool.address);
+      await world.chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+      await sleep(FRESH_MS);
+      const after = await api.quote(pool.address);
+      expect(after.bidAdj).not.toBe(onFork.bidAdj);
+    }));
+});
+
+describe('on a chain of kind ethereum', () => {
+  test('a price read that is too slow is 503', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url], 'ethereum');
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave({ kind: 'silent' }, onlyCalls);
+      await nextBlock();
+      expect(await ask(api)).toEqual(UNAVAILABLE);
+    }));
+});
+
+test('who starts a slow read gets 500, who waits for it gets 503', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    expect((await ask(api))[0]).toBe(200);
+    first.misbehave({ kind: 'silent' }, onlyCalls);
+    await nextBlock();
+    const answers = await Promise.all([ask(api), ask(api), ask(api)]);
+    expect(answers).toEqual([READ_FAILED, UNAVAILABLE, UNAVAILABLE]);
+  }));
+
+test('a batch carries the failures of its pools as 500s inside a 200', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    first.misbehave({ kind: 'down' });
+    expect(await api.results([pool.address])).toEqual([
+      { poolAddress: pool.address, error: { status: 500, error: 'Internal server error' } },
+    ]);
+  }));
+
+describe.concurrent.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
+  test('quotes the same prices, levels and guards, by inversion', () =>
+    withNodes(async (first, second) => {
+      const pair = await world.pair(18, 18);
+      const cut = await makeCutPool(world, pair, 40, 6);
+      const plain = await makePool(world, {
+        ...{ pair, price: 1.5, bins: evenBins(-3, 3, 700), shares: evenShares(-3, 3, SHARES_OF_ONE) },
+        ...{ notionalFeeE8: 3_000, extensions: [stopLossExtension(world.deployment)] },
+      });
+      const pools = [cut.address, plain.address];
+      const served = await Promise.all(pools.map((address) => servedPool(world.chain, world.deployment, address)));
+      const apiWith = (node: string) =>
+        quoteApi({
+          chain: chainConfig(31337, [node]),
+          directory: fixedDirectory(served),
+          quotes: { ...quotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000 },
+        });
+      first.misbehave({ kind: 'noOverrides', how });
+      const exact = await apiWith(second.url).results(pools);
+      const inverted = await apiWith(first.url).results(pools);
+      for (const [index, result] of inverted.entries()) {
+        const other = exact[index];
+        if (!('quote' in result) || !other || !('quote' in other)) throw new Error('both are quotes');
+        expect([result.quote.bidAdj, result.quote.askAdj]).toEqual([other.quote.bidAdj, other.quote.askAdj]);
+        const [levels, otherLevels] = [result.quote, other.quote].map(({ depth }) => [
+          ...(depth?.bids ?? []),
+          ...(depth?.asks ?? []),
+        ]);
+        expect(levels?.length).toBe(otherLevels?.length);
+        for (const [at, level] of (levels ?? []).entries()) {
+          const difference =
+            BigInt(level.cumulativeInputVolume) - BigInt(otherLevels?.[at]?.cumulativeInputVolume ?? 0);
+          // The quote may be off by some units of 2^-64: 10^18 raw units move by as little.
+          expect(difference < 0n ? -difference : difference).toBeLessThanOrEqual(10n ** 13n);
+        }
+      }
+    }));
+});
