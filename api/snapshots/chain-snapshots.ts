@@ -4,7 +4,7 @@ import type { ChainReads } from './chain-reads.ts';
 import type { CurveSnapshot } from './curve-snapshot.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { ReportedHead } from './rpc/chain-rpc.ts';
-import { SharedRead } from './shared-read.ts';
+import { SharedRead, waitForAll } from './shared-read.ts';
 import { type DepthSnapshot, type ReadOptions, type Snapshot, SnapshotError, type SnapshotMap } from './types.ts';
 
 export interface ChainSnapshotsOptions {
@@ -29,6 +29,13 @@ interface Layer<T, S extends Snapshot> {
   of(entry: Entry): SharedRead<T> | undefined;
   start(entry: Entry): SharedRead<T>;
   view(read: T): S;
+}
+
+/** A read that one request needs: started by it, or by another. */
+interface Asked<T> {
+  readonly entry: Entry;
+  readonly read: SharedRead<T>;
+  readonly isFirst: boolean;
 }
 
 /** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
@@ -83,33 +90,41 @@ export class ChainSnapshots {
     { signal }: ReadOptions,
   ): Promise<SnapshotMap<S>> {
     const head = this.#reads.clock.fresh() ?? (await this.#awaitHead(signal));
-    const outcomes = await Promise.all(
-      pools.map(async (pool) => {
-        const outcome = head instanceof SnapshotError ? head : await this.#outcome(layer, head, pool, signal);
-        return [pool.address, outcome] as const;
-      }),
-    );
-    return new Map(outcomes);
+    if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
+    const asked = pools.map((pool) => this.#ask(layer, head, pool));
+    const pending = asked.filter(({ read }) => read.settled === undefined);
+    if (pending.length > 0) {
+      const [own, others] = [true, false].map((isOwn) =>
+        pending.filter(({ isFirst }) => isFirst === isOwn).map(({ read }) => read),
+      );
+      await Promise.all([waitForAll(own ?? [], signal), waitForAll(others ?? [], this.#patience(signal))]);
+    }
+    return new Map(asked.map((one) => [one.entry.pool.address, this.#outcome(layer, one, signal)]));
   }
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
-    const head = await new SharedRead(this.#reads.clock.head()).wait(anyOf(signal, this.#reads.deadline()));
+    const read = new SharedRead(this.#reads.clock.head());
+    await waitForAll([read], anyOf(signal, this.#reads.deadline()));
+    const head = read.settled ?? waitedInVain();
     return head instanceof SnapshotError ? this.#judge(head, true, signal) : head;
   }
 
-  async #outcome<T, S extends Snapshot>(
-    layer: Layer<T, S>,
-    head: ReportedHead,
-    pool: ServedPool,
-    signal: AbortSignal | undefined,
-  ): Promise<S | SnapshotError> {
+  #ask<T, S extends Snapshot>(layer: Layer<T, S>, head: ReportedHead, pool: ServedPool): Asked<T> {
     const entry = this.#entryAt(head, pool);
     const known = layer.of(entry);
-    const isFirst = !known || known.mayRetry;
-    const read = isFirst ? layer.start(entry) : known;
-    const outcome = read.settled ?? (await read.wait(isFirst ? signal : this.#waitLimit(signal)));
+    return known && !known.mayRetry
+      ? { entry, read: known, isFirst: false }
+      : { entry, read: layer.start(entry), isFirst: true };
+  }
+
+  #outcome<T, S extends Snapshot>(
+    layer: Layer<T, S>,
+    { entry, read, isFirst }: Asked<T>,
+    signal: AbortSignal | undefined,
+  ): S | SnapshotError {
     const newer = this.#newerOutcome(layer, entry);
     if (newer !== undefined) return layer.view(newer);
+    const outcome = read.settled ?? waitedInVain();
     return outcome instanceof SnapshotError ? this.#judge(outcome, isFirst, signal) : layer.view(outcome);
   }
 
@@ -129,7 +144,7 @@ export class ChainSnapshots {
     return outcome instanceof SnapshotError ? undefined : outcome;
   }
 
-  #waitLimit(signal: AbortSignal | undefined): AbortSignal {
+  #patience(signal: AbortSignal | undefined): AbortSignal {
     return anyOf(signal, AbortSignal.timeout(this.#options.waitTimeoutMs));
   }
 
@@ -139,6 +154,8 @@ export class ChainSnapshots {
     return new SnapshotError('read_failed', error.message, { cause: error.cause });
   }
 }
+
+const waitedInVain = () => new SnapshotError('timed_out', 'waited in vain for a read of the pool');
 
 function anyOf(signal: AbortSignal | undefined, limit: AbortSignal): AbortSignal {
   return signal ? AbortSignal.any([signal, limit]) : limit;

@@ -19,27 +19,32 @@ export class SharedRead<T> {
     return this.settled instanceof SnapshotError && this.settled.cause instanceof RpcFailure;
   }
 
-  /** Waits until the outcome or the signal: then the wait is given up as `timed_out`, and the read goes on for others. */
-  async wait(signal: AbortSignal | undefined): Promise<T | SnapshotError> {
-    if (this.settled !== undefined || !signal) return this.settled ?? this.promise;
-    if (signal.aborted) return waitedInVain();
-    return new Promise((resolve) => {
-      const giveUp = () => resolve(waitedInVain());
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.promise.then((outcome) => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(outcome);
-      });
-    });
-  }
-
   #settle(outcome: T | SnapshotError): T | SnapshotError {
     this.settled = outcome;
     return outcome;
   }
 }
 
-const waitedInVain = () => new SnapshotError('timed_out', 'waited in vain for a read of the pool');
+/** Waits until all reads have their outcomes, at most until the signal; the reads go on for others. */
+export async function waitForAll(
+  reads: readonly SharedRead<unknown>[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const all = Promise.all(reads.map(({ promise }) => promise));
+  if (!signal) {
+    await all;
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    const giveUp = () => resolve();
+    signal.addEventListener('abort', giveUp, { once: true });
+    all.then(() => {
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    });
+  });
+}
 
 /** Whatever a read threw, as the reason why a pool has no snapshot. */
 function asSnapshotError(error: unknown): SnapshotError {

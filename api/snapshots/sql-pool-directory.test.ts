@@ -1,0 +1,137 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import {
+  FACTORY,
+  openSeeder,
+  type Seeder,
+  seedAddress,
+  seedPools,
+  seedToken,
+  TOKEN0,
+  TOKEN1,
+} from '../../test/harness/seed-pools.ts';
+import { SqlPoolDirectory } from './sql-pool-directory.ts';
+
+const STOP_LOSS = seedAddress(0x51);
+const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss: STOP_LOSS };
+const { chains } = parseChainsFile(
+  {
+    chains: [
+      {
+        ...{ chainId: 7, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 },
+        deployments: [deployment, { ...deployment, poolFactory: seedAddress(0xdead), enabled: false }],
+      },
+    ],
+  },
+  'test',
+);
+const [LISTED, LOCKED, DELISTED, DISABLED, FOREIGN] = [1, 2, 3, 4, 5].map((n) => seedAddress(0x1000 + n)) as [
+  ...Array<`0x${string}`>,
+] as [`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`];
+
+let home: TestDatabase;
+let database: Database;
+let client: pg.Client;
+let seeder: Seeder;
+let directory: SqlPoolDirectory;
+const logger = createLogger('test', 'silent');
+
+beforeAll(async () => {
+  home = await createDatabase();
+  await migrate(home.url);
+  client = new pg.Client({ connectionString: home.url });
+  await client.connect();
+  await createOnchainTables(client);
+  seeder = openSeeder(home.url);
+  await seedToken(seeder.db, { chainId: 7, address: TOKEN0, symbol: 'WETH', decimals: 18 });
+  await seedToken(seeder.db, { chainId: 7, address: TOKEN1, symbol: null, name: null, decimals: null });
+  await seedPools(seeder.db, [
+    { pool: { chainId: 7, address: LISTED, lowestBin: -7, highestBin: 9, token1ScaleMultiplier: 10n ** 12n } },
+    { pool: { chainId: 7, address: LOCKED, priceProviderTimelockSecs: 2n ** 256n - 1n } },
+    { pool: { chainId: 7, address: DELISTED } },
+    { pool: { chainId: 7, address: DISABLED, factory: seedAddress(0xdead) } },
+    { pool: { chainId: 8, address: FOREIGN } },
+  ]);
+  await client.query(
+    `INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension (chain_id, pool, position, address, phases, block_number, block_timestamp)
+     VALUES (7, $1, 1, $2, '{afterSwap}', 1, 1), (7, $1, 2, $3, '{beforeSwap,beforeAddLiquidity}', 1, 1)`,
+    [LISTED, STOP_LOSS, seedAddress(0x99)],
+  );
+  await delist(DELISTED);
+  database = openDatabase(home.url, logger);
+  directory = new SqlPoolDirectory({ database, chains, logger });
+});
+
+afterAll(async () => {
+  directory.stop();
+  await Promise.all([client.end(), seeder.end(), database.$client.end()]);
+  await home.drop();
+});
+
+const delist = (pool: string) =>
+  client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (7, $1)', [pool]);
+
+/** Polls until the table says so; the directory looks every two seconds. */
+async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 50; tries++) {
+    if (await holds()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return false;
+}
+
+test('a pool is served with what never changes about it', async () => {
+  const table = await directory.table();
+  expect(table.find(7, LISTED)).toEqual({
+    ...{ chainId: 7, address: LISTED, contractVersion: 'v1', layout: 'flat', pair: `WETH/${TOKEN1}` },
+    token0: { address: TOKEN0, symbol: 'WETH', decimals: 18 },
+    token1: { address: TOKEN1, symbol: null, decimals: null },
+    immutables: { lowestBin: -7, highestBin: 9, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
+    immutableProvider: null,
+    extensions: [
+      { address: STOP_LOSS, kind: 'stopLoss', phases: ['afterSwap'] },
+      { address: seedAddress(0x99), kind: 'custom', phases: ['beforeSwap', 'beforeAddLiquidity'] },
+    ],
+  });
+  expect(table.find(7, LOCKED)?.immutableProvider).toBe(seedAddress(0x9));
+});
+
+test('delisted pools, disabled releases and other chains are not served', async () => {
+  const table = await directory.table();
+  expect(table.ofChain(7).map(({ address }) => address)).toEqual([LISTED, LOCKED]);
+  for (const address of [DELISTED, DISABLED]) expect(table.find(7, address)).toBeUndefined();
+  for (const chainId of [7, 8]) expect(table.find(chainId, FOREIGN)).toBeUndefined();
+});
+
+test('a table stays the same object until something changes', async () => {
+  const before = await directory.table();
+  await new Promise((resolve) => setTimeout(resolve, 2_300));
+  expect(await directory.table()).toBe(before);
+});
+
+test('a new pool appears and a delisted one goes within seconds', async () => {
+  const fresh = seedAddress(0x2001);
+  await seedPools(seeder.db, [{ pool: { chainId: 7, address: fresh } }]);
+  expect(await eventually(async () => (await directory.table()).find(7, fresh) !== undefined)).toBe(true);
+  await delist(fresh);
+  expect(await eventually(async () => (await directory.table()).find(7, fresh) === undefined)).toBe(true);
+});
+
+test('what was loaded once is served while the database is away; what never was, is 503', async () => {
+  const doomed = openDatabase(home.url, logger);
+  const loaded = new SqlPoolDirectory({ database: doomed, chains, logger });
+  await loaded.table();
+  const never = new SqlPoolDirectory({ database: doomed, chains, logger });
+  await doomed.$client.end();
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect((await loaded.table()).find(7, LISTED)).toBeDefined();
+  await expect(never.table()).rejects.toMatchObject({ status: 503 });
+  loaded.stop();
+  never.stop();
+});
