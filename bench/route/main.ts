@@ -11,7 +11,7 @@ runMain(async () => {
       `Measures the route finder over ${SHAPE.pools} pools of ${SHAPE.tokens} tokens; without options, both ways.`,
     )
     .option('--warm', 'snapshots in memory, and how the cost grows with the market (some seconds)')
-    .option('--cold', 'nothing read yet, a local node that answers after 20 ms (minutes, to make the pools)')
+    .option('--cold', 'nothing read yet, a local node that answers after 20 ms (many minutes, to make the pools first)')
     .parse()
     .opts<{ readonly warm?: boolean; readonly cold?: boolean }>();
   const write = (line: string) => process.stdout.write(`${line}\n`);
