@@ -2,9 +2,19 @@ import { numberToHex, parseTransaction, serializeTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
-import { BSC, ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from '../../test/pamm/rig.ts';
+import {
+  BSC,
+  ETHEREUM,
+  type Mocks,
+  type PammAnswer,
+  type Rig,
+  startApi,
+  startMocks,
+  startRig,
+} from '../../test/pamm/rig.ts';
 
 let redis: TestRedis;
 let mocks: Mocks;
@@ -88,6 +98,30 @@ describe('who may ask, and for what chain', () => {
     expect(await outcome(await rig.post(1, body))).toEqual([503, { error: 'Service temporarily unavailable' }]);
     expect((await rig.post(1, { ...body, replacementSeqNumber: 0 })).status).toBe(400);
   });
+});
+
+test('429 with the wait beyond the limit, but still 401 without a key', async () => {
+  const limits = LimitsConfig.parse({
+    pamm: { anonymous: { requests: 1, windowSecs: 60 }, keyed: { requests: 1, windowSecs: 60 } },
+  });
+  const limited = await startApi(redis.url, mocks, 'limited', { limits });
+  try {
+    expect((await limited.post(999, {})).status).toBe(404);
+    // Until the limiter's connection is up, requests are counted in memory and once more in Redis.
+    const refused = await eventually(async () => {
+      const response = await limited.post(999, {});
+      return response.status === 429 && response;
+    });
+    expect([...(await outcome(refused)), Number(refused.headers.get('Retry-After')) > 0]).toEqual([
+      429,
+      { error: 'Too many requests' },
+      true,
+    ]);
+    const url = `${limited.base}/public/v1/evm/${ETHEREUM}/pamm-quote`;
+    for (const _ of [1, 2, 3]) expect((await fetch(url, { method: 'POST' })).status).toBe(401);
+  } finally {
+    await limited.stop();
+  }
 });
 
 describe('a body that cannot be read is answered in plain text', () => {

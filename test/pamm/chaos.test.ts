@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
@@ -239,5 +240,16 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
     );
     expect(revived).toEqual([]);
   }
+  // The audit trail goes on as well, whoever writes it.
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const outcomes = await eventually(async () => {
+    const { rows } = await client.query(
+      "SELECT count(*)::int AS n FROM read_model.pamm_submission JOIN read_model.pamm_answer USING (submission_id) WHERE outcome = 'accepted'",
+    );
+    return rows[0].n > 100 && rows[0].n;
+  }, 15_000);
+  expect(outcomes).toBeGreaterThan(100);
+  await client.end();
   await Promise.all([api1.stop(), api2.stop(), worker1.stop(), worker2.stop()]);
 });

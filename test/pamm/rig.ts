@@ -87,14 +87,17 @@ function chainOf(chainId: number, pamm: unknown): ChainConfig {
 }
 
 /** A worker and an API on one Redis, in this process, with real sockets between all parts. */
-export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t${randomBytes(6).toString('hex')}`) {
+export async function startRig(redisUrl: string, mocks: Mocks, simulate = false) {
+  const queuePrefix = `t${randomBytes(6).toString('hex')}`;
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
-  const api = await startApi(redisUrl, mocks, queuePrefix);
+  const registry = createMetrics('test');
+  const api = await startApi(redisUrl, mocks, queuePrefix, { simulate });
   const redis = connectPatient(redisUrl, logger);
   const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
   // This Redis has held its data for long: nobody need wait for workers that may know more.
   await redis.set(keys.epoch(), '1');
+  const metrics = createBuildersMetrics(registry);
   const startWorker = (): BuildersWorker =>
     startBuildersWorker({
       chains: mocks.chains,
@@ -102,8 +105,8 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
       redis,
       background,
       keys,
-      simulate: false,
-      metrics: createBuildersMetrics(createMetrics('test')),
+      simulate,
+      metrics,
       logger,
       times: QUICK_TIMES,
     });
@@ -112,8 +115,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
     ...api,
     keys,
     redis,
-    startWorker,
-    worker,
+    registry,
     async stop() {
       await worker.stop();
       await api.stop();
@@ -125,7 +127,12 @@ export async function startRig(redisUrl: string, mocks: Mocks, queuePrefix = `t$
 
 export type Rig = Awaited<ReturnType<typeof startRig>>;
 
-export async function startApi(redisUrl: string, mocks: Mocks, queuePrefix: string) {
+export async function startApi(
+  redisUrl: string,
+  mocks: Mocks,
+  queuePrefix: string,
+  { simulate = false, limits = LimitsConfig.parse({ enabled: false }) } = {},
+) {
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
   const limiterRedis = connectPatient(redisUrl, logger);
@@ -134,13 +141,13 @@ export async function startApi(redisUrl: string, mocks: Mocks, queuePrefix: stri
     env: mocks.env,
     redisUrl,
     queuePrefix,
-    simulate: false,
+    simulate,
     metrics: createBuildersMetrics(registry),
     logger,
   });
   const app = createApp([pamm.resource], {
     verifyKey: async (key) => (key === API_KEY ? { keyId: 'k1' } : null),
-    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiterRedis, trustedProxies: 0 },
+    rateLimit: { limits, redis: limiterRedis, trustedProxies: 0 },
     metrics: registry,
     logger,
   });

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { eventually } from './eventually.ts';
+import { BSC, ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+
+/** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays nobody. */
+
+let anvil: Anvil;
+let redis: TestRedis;
+let mocks: Mocks;
+let rig: Rig;
+
+beforeAll(async () => {
+  [anvil, redis, mocks] = await Promise.all([startAnvil({ chainId: ETHEREUM }), createRedisDatabase(), startMocks()]);
+  const chains = mocks.chains.map((chain) => (chain.chainId === ETHEREUM ? { ...chain, rpcUrls: [anvil.url] } : chain));
+  rig = await startRig(redis.url, { ...mocks, chains }, true);
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await Promise.all([mocks.stop(), redis.drop(), anvil.stop()]);
+});
+
+async function submit(chainId: number, changes: Record<string, unknown> = {}): Promise<PammAnswer> {
+  const body = {
+    tx: await signedTx(chainId),
+    blockNumber: 1,
+    replacementUuid: newUuid(),
+    replacementSeqNumber: 1,
+    ...changes,
+  };
+  return (await (await rig.post(chainId, body)).json()) as PammAnswer;
+}
+
+async function simulated(): Promise<Record<string, number>> {
+  const metric = await rig.registry.getSingleMetric('pamm_simulations_total')?.get();
+  return Object.fromEntries(
+    metric?.values.map(({ labels, value }) => [`${labels.chain} ${labels.outcome}`, value]) ?? [],
+  );
+}
+
+test('a live update of Ethereum is, a cancel and an update of BSC are not', async () => {
+  await submit(BSC);
+  await submit(ETHEREUM, { tx: '0x' });
+  await submit(ETHEREUM);
+  await eventually(async () => Object.keys(await simulated()).length > 0);
+  expect(await simulated()).toEqual({ [`${ETHEREUM} success`]: 1 });
+});
+
+test('a node that hangs delays no update and loses none', async () => {
+  process.kill(anvil.pid, 'SIGSTOP');
+  try {
+    for (const _ of [1, 2, 3, 4, 5]) {
+      const answer = await submit(ETHEREUM);
+      expect(answer.providers.every(({ accepted }) => accepted)).toBe(true);
+    }
+  } finally {
+    process.kill(anvil.pid, 'SIGCONT');
+  }
+});
