@@ -6,6 +6,8 @@ import { createTraffic } from '../traffic.ts';
 import type { Part } from './supervisor.ts';
 
 const BLOCK_TIME_SECS = 1;
+/** Ten minutes, for the indexer's reads of the past: a demo that runs for days must not grow with every block. */
+const KEPT_STATES = 600;
 
 /** What the chains file says of a devnet chain before it runs. */
 export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'>;
@@ -21,7 +23,7 @@ export interface ChainPart extends Part {
 
 /** A local chain that mines at once, for a quick scenario. */
 export async function startChain({ chainId }: DemoChain): Promise<ChainPart> {
-  const anvil: Anvil = await startAnvil({ chainId });
+  const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES });
   return { ...anvil, note: anvil.url };
 }
 

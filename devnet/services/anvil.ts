@@ -9,6 +9,8 @@ export interface AnvilOptions {
   readonly blockTimeSecs?: number;
   /** A free one is taken when it is not given. */
   readonly port?: number;
+  /** Blocks whose state can be read, counted back from the head: about half a megabyte of memory each. */
+  readonly keptStates?: number;
   /** Further command-line arguments, as `--hardfork cancun`. */
   readonly args?: readonly string[];
 }
@@ -25,15 +27,18 @@ const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
  *
  * @throws ServiceError when it does not come up
  */
-export async function startAnvil({ chainId, blockTimeSecs, port = 0, args = [] }: AnvilOptions): Promise<Anvil> {
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const { chainId, blockTimeSecs, port = 0, keptStates = 2_000, args = [] } = options;
   const command = anvilBinary();
-  // Old states go to disk: to a folder of ours, since anvil's own in the home folder survives a crash.
+  // Where anvil keeps files at all: one in the home folder would survive a crash.
   const cache = await createTempFolder('anvil');
   const service = await startService({
     name: `anvil (chain ${chainId})`,
     command,
     args: [
       ...['--chain-id', String(chainId), '--host', '127.0.0.1', '--port', String(port), '--cache-path', cache.path],
+      // By default anvil writes every old state to disk: megabytes per block, without end.
+      ...['--prune-history', String(keptStates)],
       ...(blockTimeSecs === undefined ? [] : ['--block-time', String(blockTimeSecs)]),
       ...args,
     ],

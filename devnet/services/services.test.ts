@@ -1,4 +1,7 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
@@ -33,6 +36,8 @@ describe('crash and restart', () => {
   });
 });
 
+const ANYBODY = '0x000000000000000000000000000000000000dEaD';
+
 describe('anvil', () => {
   test('has the chain id and mines at the block time asked for', async () => {
     const anvil = await startAnvil({ chainId: 31338, blockTimeSecs: 1 });
@@ -41,6 +46,24 @@ describe('anvil', () => {
     await anvil.stop();
     await anvil.stop(); // A second call is harmless.
     expect(isAlive(anvil.pid)).toBe(false);
+  });
+
+  test('keeps as many states as asked for, every block, and nothing on disk', async () => {
+    const temp = await mkdtemp(join(tmpdir(), 'anvil-test-'));
+    vi.stubEnv('TMPDIR', temp);
+    const anvil = await startAnvil({ chainId: 31337, keptStates: 50 });
+    vi.unstubAllEnvs();
+    await rpc(anvil.url, 'anvil_mine', ['0x1f4']);
+    const balanceAt = (block: number) => rpc(anvil.url, 'eth_getBalance', [ANYBODY, `0x${block.toString(16)}`]);
+    expect(await balanceAt(451)).toBe('0x0');
+    expect(await balanceAt(449)).toBeUndefined();
+    expect(await rpc(anvil.url, 'eth_getBlockByNumber', ['0x1', false])).toMatchObject({ number: '0x1' });
+    expect(await rpc(anvil.url, 'eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }])).toEqual([]);
+    const files = await readdir(temp, { recursive: true, withFileTypes: true });
+    expect(files.filter((entry) => entry.isFile())).toEqual([]);
+    await anvil.stop();
+    expect(await readdir(temp)).toEqual([]);
+    await rm(temp, { recursive: true });
   });
 
   test('says so when its port is taken', async () => {
@@ -123,8 +146,8 @@ async function command<T>(url: string, use: (client: Redis) => Promise<T>): Prom
   }
 }
 
-async function rpc(url: string, method: string): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] });
+async function rpc(url: string, method: string, params: readonly unknown[] = []): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   return ((await response.json()) as { result: unknown }).result;
 }
