@@ -1,15 +1,12 @@
 import fc from 'fast-check';
-import { parseEventLogs } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
 import { addLiquidity, administer, balanceOf, removeLiquidity, swap } from './actions.ts';
 import { type Ground, multipliers, type PoolWords, poolOf, readWords, startGround } from './contracts.fixture.ts';
 import { RevertedError } from './dev-chain.ts';
+import { replay, type SwapRecord, summary } from './event-replay.fixture.ts';
 import { poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 12;
-const E6 = 1_000_000n;
-const E8 = 100_000_000n;
 
 let ground: Ground;
 
@@ -105,12 +102,17 @@ describe('after any sequence of actions', () => {
       async (recipe, actions) => {
         const pool = await poolOf(ground, recipe);
         for (const what of actions) {
+          const before = await readWords(ground, pool);
           if (await act(pool, what)) taken += 1;
           else refused += 1;
-          await expectSolvent(pool);
+          const after = await readWords(ground, pool);
+          await expectSolvent(pool, after);
+          if (what.kind === 'add' || what.kind === 'remove') expectUndiluted(before, after);
         }
         const words = await readWords(ground, pool);
-        expect(await replay(pool)).toEqual(summary(words));
+        const { state, swaps } = await replay(ground, pool);
+        expect(state).toEqual(summary(words));
+        for (const record of swaps) expectRoundedForPool(record, pool);
       },
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
@@ -147,8 +149,7 @@ async function wallet({ token0, token1 }: RandomPool): Promise<readonly [bigint,
 }
 
 /** Tokens in the pool cover bins and accrued fees; the totals are the sums of the bins. */
-async function expectSolvent(pool: RandomPool): Promise<void> {
-  const words = await readWords(ground, pool);
+async function expectSolvent(pool: RandomPool, words: PoolWords): Promise<void> {
   const [multiplier0, multiplier1] = multipliers(pool.recipe);
   const held0 = (await balanceOf(ground.chain, pool.token0, pool.address)) * multiplier0;
   const held1 = (await balanceOf(ground.chain, pool.token1, pool.address)) * multiplier1;
@@ -159,87 +160,29 @@ async function expectSolvent(pool: RandomPool): Promise<void> {
   expect(bins.reduce((sum, { balance1 }) => sum + balance1, 0n)).toBe(words.total1);
 }
 
-/** What events can tell of a pool's words. */
-interface Summary {
-  bin: bigint;
-  position: bigint;
-  distanceE6: bigint;
-  notional0: bigint;
-  notional1: bigint;
-  spreadFeeE6: bigint;
-  notionalFeeE8: bigint;
-  readonly bins: Map<bigint, { balance0: bigint; balance1: bigint; shares: bigint; addFeeBuyE6: bigint }>;
-}
-
-function summary(words: PoolWords): Summary {
-  const { bin, position, distanceE6, notional0, notional1, spreadFeeE6, notionalFeeE8 } = words;
-  const bins = [...words.bins].map(([index, { balance0, balance1, shares, addFeeBuyE6 }]) => {
-    return [index, { balance0, balance1, shares, addFeeBuyE6 }] as const;
-  });
-  return { bin, position, distanceE6, notional0, notional1, spreadFeeE6, notionalFeeE8, bins: new Map(bins) };
-}
-
-/** Rebuilds a pool from its recipe and its events alone. */
-async function replay(pool: RandomPool): Promise<Summary> {
-  const state = atCreation(pool);
-  const logs = await ground.chain.client.getLogs({ address: pool.address, fromBlock: 0n });
-  // Inputs before fees and outputs of the bins since the last Swap: what its notional fee is taken of.
-  let net = 0n;
-  let output = 0n;
-  for (const { eventName, args } of parseEventLogs({ abi: flatPoolAbi, logs })) {
-    if (eventName === 'LiquidityAdded' || eventName === 'LiquidityRemoved') {
-      const sign = eventName === 'LiquidityAdded' ? 1n : -1n;
-      for (const [i, index] of args.binIdxs.entries()) {
-        const delta = args.binBalanceDeltas[i];
-        change(state, index, delta?.delta0Scaled ?? 0n, delta?.delta1Scaled ?? 0n, sign * (args.shares[i] ?? 0n));
-      }
-    } else if (eventName === 'BinSwapped') {
-      const { delta0Scaled, delta1Scaled } = args.delta;
-      change(state, args.binIdx, delta0Scaled, delta1Scaled, 0n);
-      net += (delta0Scaled > 0n ? delta0Scaled : delta1Scaled) - args.lpFeeAmount;
-      output -= delta0Scaled > 0n ? delta1Scaled : delta0Scaled;
-    } else if (eventName === 'Swap') {
-      moveCursor(pool, state, BigInt(args.newTick), args.newPositionInBin);
-      const fee = ((args.exactInput ? output : net) * state.notionalFeeE8) / E8;
-      const zeroForOne = args.amount0Delta > 0n || args.amount1Delta < 0n;
-      if (zeroForOne === args.exactInput) state.notional1 += fee;
-      else state.notional0 += fee;
-      [net, output] = [0n, 0n];
-    } else if (eventName === 'SpreadFeeUpdated') state.spreadFeeE6 = BigInt(args.spreadFeeE6);
-    else if (eventName === 'NotionalFeeUpdated') state.notionalFeeE8 = BigInt(args.notionalFeeE8);
-    else if (eventName === 'ProtocolFeesCollected') [state.notional0, state.notional1] = [0n, 0n];
-    else if (eventName === 'BinAdditionalFeesUpdated') {
-      const bin = state.bins.get(BigInt(args.bin));
-      if (bin !== undefined) bin.addFeeBuyE6 = BigInt(args.addFeeBuyE6);
-    }
+/** A share of a bin is worth no less after somebody added or removed. */
+function expectUndiluted(before: PoolWords, after: PoolWords): void {
+  for (const [index, was] of before.bins) {
+    const is = after.bins.get(index);
+    if (is === undefined || is.shares === 0n) continue;
+    expect(is.balance0 * was.shares).toBeGreaterThanOrEqual(was.balance0 * is.shares);
+    expect(is.balance1 * was.shares).toBeGreaterThanOrEqual(was.balance1 * is.shares);
   }
-  return state;
 }
 
-function atCreation({ recipe }: RandomPool): Summary {
-  const bins = recipe.bins.map(({ bin, addFeeBuyE6 }) => {
-    return [BigInt(bin), { balance0: 0n, balance1: 0n, shares: 0n, addFeeBuyE6: BigInt(addFeeBuyE6) }] as const;
-  });
-  return {
-    ...{ bin: 0n, position: 0n, distanceE6: BigInt(recipe.curBinDistFromProvidedPriceE6) },
-    ...{ notional0: 0n, notional1: 0n },
-    spreadFeeE6: BigInt(recipe.adminSpreadFeeE6) + (20n * E6) / 100n,
-    notionalFeeE8: BigInt(recipe.adminNotionalFeeE8) + 100n,
-    bins: new Map(bins),
-  };
-}
-
-function change(state: Summary, index: bigint, delta0: bigint, delta1: bigint, shares: bigint): void {
-  const bin = state.bins.get(index);
-  if (bin === undefined) throw new Error(`an event names the unknown bin ${index}`);
-  bin.balance0 += delta0;
-  bin.balance1 += delta1;
-  bin.shares += shares;
-}
-
-function moveCursor({ recipe }: RandomPool, state: Summary, bin: bigint, position: bigint): void {
-  const lengthOf = (index: bigint) => BigInt(recipe.bins.find((shape) => BigInt(shape.bin) === index)?.lengthE6 ?? 0);
-  for (; state.bin < bin; state.bin++) state.distanceE6 += lengthOf(state.bin);
-  for (; state.bin > bin; state.bin--) state.distanceE6 -= lengthOf(state.bin - 1n);
-  state.position = position;
+/** Raw amounts are the scaled ones: up for what comes in, down for what goes out, by less than a raw unit. */
+function expectRoundedForPool(
+  { zeroForOne, owedScaled, dueScaled, ...amounts }: SwapRecord,
+  { recipe }: RandomPool,
+): void {
+  const [multiplier0, multiplier1] = multipliers(recipe);
+  const paid0 = amounts.amount0Delta * multiplier0 - (zeroForOne ? owedScaled : -dueScaled);
+  const paid1 = amounts.amount1Delta * multiplier1 - (zeroForOne ? -dueScaled : owedScaled);
+  for (const [excess, multiplier] of [
+    [paid0, multiplier0],
+    [paid1, multiplier1],
+  ] as const) {
+    expect(excess).toBeGreaterThanOrEqual(0n);
+    expect(excess).toBeLessThan(multiplier);
+  }
 }

@@ -11,10 +11,10 @@ import {
   simulate,
   startGround,
 } from './contracts.fixture.ts';
+import { areaUnderCurve, costOfPrice, edgePrices, MAX_POSITION } from './curve-area.fixture.ts';
 import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 20;
-const MAX_POSITION = (1n << 104n) - 1n;
 const Q64 = 1n << 64n;
 const E6 = 1_000_000n;
 
@@ -125,6 +125,7 @@ describe('a swap', () => {
         const slack = 4n + cost / 10n ** 12n + costOfPrice(output * multiplierOut, pool.recipe, zeroForOne);
         expect(input * multiplierIn).toBeGreaterThanOrEqual(cost);
         expect(input * multiplierIn).toBeLessThanOrEqual(cost + slack + multiplierIn);
+        expectCursorShort(before, await readWords(ground, pool), output * multiplierOut, zeroForOne);
       },
       oneBin,
     );
@@ -211,6 +212,17 @@ describe('at the edges of bins', () => {
   });
 });
 
+/** The cursor of a bin that was not emptied stops at the true place or, by less than a unit, short of it. */
+function expectCursorShort(before: PoolWords, after: PoolWords, output: bigint, zeroForOne: boolean): void {
+  const { balance0, balance1 } = before.bins.get(before.bin) ?? { balance0: 0n, balance1: 0n };
+  const available = zeroForOne ? balance1 : balance0;
+  const start = before.position;
+  const exact = zeroForOne ? start * (available - output) : start * available + (MAX_POSITION - start) * output;
+  const short = zeroForOne ? after.position * available - exact : exact - after.position * available;
+  expect(short).toBeGreaterThanOrEqual(0n);
+  expect(short).toBeLessThan(available);
+}
+
 function sides({ amount0Delta, amount1Delta }: SwapAmounts, zeroForOne: boolean): readonly [bigint, bigint] {
   return zeroForOne ? [amount0Delta, -amount1Delta] : [amount1Delta, -amount0Delta];
 }
@@ -241,50 +253,8 @@ async function edgesOf(pool: RandomPool, zeroForOne: boolean): Promise<readonly 
   return [...new Set(edges)].filter((edge) => edge > 0n);
 }
 
-function sqrt(value: bigint): bigint {
-  let root = BigInt(Math.floor(Math.sqrt(Number(value))));
-  while (root * root > value) root = (root + value / root) / 2n;
-  while ((root + 1n) * (root + 1n) <= value) root = (root + 1n + value / (root + 1n)) / 2n;
-  return root;
-}
-
-/** Prices at the edges of the current bin, as the protocol rounds them, times the highest position. */
-function edgePrices({ bidX64, askX64 }: PoolRecipe, { distanceE6, bins, bin }: PoolWords): readonly [bigint, bigint] {
-  const mid = sqrt(bidX64 * askX64);
-  const length = bins.get(bin)?.lengthE6 ?? 0n;
-  return [(mid * (E6 + distanceE6)) / E6, (mid * (E6 + distanceE6 + length)) / E6];
-}
-
 async function cursorPrice(pool: RandomPool): Promise<bigint> {
   const words = await readWords(ground, pool);
   const [lower, upper] = edgePrices(pool.recipe, words);
   return (lower * (MAX_POSITION - words.position) + upper * words.position) / MAX_POSITION;
-}
-
-/** Input with the bin's fee for an output of the only bin, scaled, rounded down: trapezoid of the price over the output. */
-function areaUnderCurve(recipe: PoolRecipe, words: PoolWords, output: bigint, zeroForOne: boolean): bigint {
-  const [lower, upper] = edgePrices(recipe, words);
-  const bin = words.bins.get(words.bin);
-  if (bin === undefined) throw new Error('the current bin is missing');
-  const mid = sqrt(recipe.bidX64 * recipe.askX64);
-  const addFee = zeroForOne ? bin.addFeeSellE6 : bin.addFeeBuyE6;
-  // Fee as a fraction of 2^64: ask over mid, and the bin's own.
-  const fee = (recipe.askX64 * Q64) / mid - Q64 + (addFee * Q64) / E6;
-  const available = zeroForOne ? bin.balance1 : bin.balance0;
-  const p = words.position;
-  // Position where the output ends, as a fraction over `available`.
-  const end = zeroForOne ? p * (available - output) : p * available + (MAX_POSITION - p) * output;
-  const priceAt = (numerator: bigint, denominator: bigint) =>
-    [lower * (MAX_POSITION * denominator - numerator) + upper * numerator, MAX_POSITION * denominator] as const;
-  const [startN, startD] = priceAt(p, 1n);
-  const [endN, endD] = priceAt(end, available);
-  const [net, scale] = zeroForOne
-    ? [output * Q64 * (startD * endN + endD * startN), 2n * startN * endN]
-    : [output * (startN * endD + endN * startD), 2n * startD * endD * Q64];
-  return (net * (Q64 + fee)) / (scale * Q64);
-}
-
-/** What one unit in the last place of the price is worth over an output: tiny prices have few digits. */
-function costOfPrice(output: bigint, { bidX64 }: PoolRecipe, zeroForOne: boolean): bigint {
-  return zeroForOne ? (4n * output * Q64) / (bidX64 * bidX64) : (4n * output) / Q64;
 }
