@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import autocannon from 'autocannon';
+import type { Address } from 'viem';
+import type { Deployment } from '../../devnet/deploy.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { providerQuote } from '../../test/quotes/provider-quote.ts';
+import { chainConfig, type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
+import { servedPool } from '../../test/quotes/served-pool.ts';
+import { callGas } from './call-gas.ts';
+import { type BenchPools, makeBenchPools } from './pools.ts';
+
+const HELP = `Usage: bench/quotes [--pools 200] [--seconds 5]
+
+Quotes of pools with 60 bins a side, from cache and at a new block, beside a bare Hono route in the same process.
+`;
+
+const SOURCE = fileURLToPath(new URL('./server.ts', import.meta.url));
+const CONNECTIONS = 50;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+interface Bench {
+  readonly world: QuoteWorld;
+  readonly proxy: RpcProxy;
+  readonly pools: BenchPools;
+  readonly api: string;
+  readonly bare: string;
+  readonly seconds: number;
+}
+
+runMain(async () => {
+  const { values } = parseArgs({
+    options: {
+      pools: { type: 'string', default: '200' },
+      seconds: { type: 'string', default: '5' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) print(HELP);
+  else await bench(Number(values.pools), Number(values.seconds));
+});
+
+async function bench(count: number, seconds: number): Promise<void> {
+  const world = await startQuoteWorld();
+  const proxy = await startRpcProxy(world.anvil.url);
+  let server: ChildProcess | undefined;
+  try {
+    print(`making ${count} pools ...`);
+    const pools = await makeBenchPools(world, count);
+    const started = await startQuoteServer(proxy.url, world.deployment, [...pools.guarded, ...pools.plain]);
+    server = started.process;
+    const run = { world, proxy, pools, seconds, api: `${started.api}/public/v1/evm/31337`, bare: started.bare };
+    await measureCurve(run);
+    await measureNewBlock(run, 'batch of 100 at a new block, no guards', pools.plain.slice(0, 100), 4);
+    const mixed = [...pools.guarded, ...pools.plain.slice(0, 80)];
+    await measureNewBlock(run, 'the same with 20 guarded pools, 5 of them cut', mixed, 12);
+    await measureThroughput(run);
+    await measureMemory(run);
+  } finally {
+    server?.kill('SIGTERM');
+    await proxy.stop();
+    await world.stop();
+  }
+}
+
+async function startQuoteServer(rpcUrl: string, deployment: Deployment, pools: readonly Address[]) {
+  const BENCH_TASK = JSON.stringify({ chain: chainConfig(31337, [rpcUrl]), deployment, pools });
+  const child = spawn(process.execPath, ['--import', 'tsx', SOURCE], {
+    env: { ...process.env, BENCH_TASK },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const ports = JSON.parse(line.toString()) as { api: number; bare: number };
+  return { process: child, api: `http://127.0.0.1:${ports.api}`, bare: `http://127.0.0.1:${ports.bare}` };
+}
+
+/** Depth of one pool of 121 bins, from its words to levels. */
+async function measureCurve({ world, pools }: Bench): Promise<void> {
+  const [pool] = pools.plain as [Address];
+  const { immutables } = await servedPool(world.chain, world.deployment, pool);
+  const { storage, curve } = flatAdapter;
+  const words = await Promise.all(
+    storage.stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
+  );
+  const { state } = storage.decodeState(
+    immutables,
+    words.map((word) => word ?? '0x0'),
+  );
+  const quote = await providerQuote(world.chain, pool);
+  if (curve.kind !== 'computed') throw new Error('the flat curve is computed');
+  const runs = 2_000;
+  for (let warmUp = 0; warmUp < runs; warmUp++) curve.sides(state, quote);
+  const start = performance.now();
+  for (let run = 0; run < runs; run++) curve.sides(state, quote);
+  print(`depth of ${state.bins.length} bins: ${((performance.now() - start) / runs).toFixed(3)} ms (target < 0.5)`);
+}
+
+async function measureNewBlock(run: Bench, name: string, pools: readonly Address[], target: number): Promise<void> {
+  const { world, proxy, api } = run;
+  const times: number[] = [];
+  let calls = 0;
+  let gas = 0;
+  for (let round = 0; round < 3; round++) {
+    await world.chain.client.mine({ blocks: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const before = proxy.requests.length;
+    const start = performance.now();
+    await postBatch(api, pools);
+    times.push(performance.now() - start);
+    const made = proxy.requests.slice(before);
+    calls = Math.max(calls, made.length);
+    if (round === 0) gas = await callGas(world.anvil.url, made);
+  }
+  const millions = (gas / 1e6).toFixed(1);
+  print(
+    `${name}: ${calls} calls (target <= ${target}), dearest ${millions} M gas (target < 50), ${times.map(ms).join(', ')}`,
+  );
+}
+
+const ms = (time: number): string => `${Math.round(time)} ms`;
+
+async function postBatch(api: string, pools: readonly Address[]): Promise<void> {
+  const body = JSON.stringify({ pools });
+  const response = await fetch(`${api}/bid_ask/batch`, { method: 'POST', body });
+  const text = await response.text();
+  if (response.status !== 200 || text.includes('"error"'))
+    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
+}
+
+/** Each is measured beside the bare route, in turns, so that noise falls on both. */
+async function measureThroughput({ api, bare, pools, proxy, seconds }: Bench): Promise<void> {
+  const [pool] = pools.plain as [Address];
+  const body = JSON.stringify({ pools: pools.plain.slice(0, 100) });
+  const cases = [
+    ['single from cache, depth=false (target >= 40%)', { url: `${api}/${pool}/bid_ask?depth=false` }],
+    ['single from cache, 122 levels (target >= 25%)', { url: `${api}/${pool}/bid_ask` }],
+    ['batch of 100 from cache', { url: `${api}/bid_ask/batch`, method: 'POST', body }],
+  ] as const;
+  for (const [name, target] of cases) {
+    const calls = proxy.requests.length;
+    const trivial = await rate({ url: bare }, seconds);
+    const measured = await rate(target, seconds);
+    const share = ((100 * measured) / trivial).toFixed(1);
+    print(
+      `${name}: ${Math.round(measured)}/s of ${Math.round(trivial)}/s = ${share}%, ${proxy.requests.length - calls} chain calls`,
+    );
+  }
+}
+
+async function rate(target: Pick<autocannon.Options, 'url' | 'method' | 'body'>, seconds: number): Promise<number> {
+  const result = await autocannon({ ...target, connections: CONNECTIONS, duration: seconds });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${target.url}: ${result.non2xx} not 200, ${result.errors} errors`);
+  return result.requests.average;
+}
+
+/** New blocks come all the while, so that snapshots are made and dropped. */
+async function measureMemory({ api, bare, pools, world }: Bench): Promise<void> {
+  const requests = pools.plain.slice(0, 50).map((pool) => ({ path: `${new URL(api).pathname}/${pool}/bid_ask` }));
+  const mining = setInterval(() => void world.chain.client.mine({ blocks: 1 }), 1_000);
+  const used: number[] = [];
+  for (let half = 0; half < 2; half++) {
+    await autocannon({ url: new URL(api).origin, connections: CONNECTIONS, amount: 50_000, requests });
+    const memory = (await (await fetch(`${bare}/memory`)).json()) as { used: number; rss: number };
+    used.push(memory.used);
+    print(`memory after ${(half + 1) * 50_000} requests: ${mib(memory.used)} used, ${mib(memory.rss)} resident`);
+  }
+  clearInterval(mining);
+  const [first = 0, second = 0] = used;
+  print(`growth from 50,000 to 100,000 requests: ${((100 * second) / first - 100).toFixed(1)}% (target <= 10%)`);
+}
+
+const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

@@ -1,0 +1,66 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Hono } from 'hono';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { createApp } from '../../api/app.ts';
+import { registerQuotes } from '../../api/quotes/register-quotes.ts';
+import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import { ChainConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { QuotesConfig } from '../../config/quotes-schema.ts';
+import { HexAddress } from '../../config/scalars.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { fixedDirectory, servedPool } from '../../test/quotes/served-pool.ts';
+
+/** What the bench hands its server in the environment. */
+const Task = z.object({
+  chain: ChainConfig,
+  deployment: z.custom<Parameters<typeof servedPool>[1]>(),
+  pools: z.array(HexAddress),
+});
+
+/**
+ * A process of its own for what is measured: the real app with limits off, and a bare Hono route to compare with. It prints
+ * both ports as one line of JSON.
+ */
+runMain(async () => {
+  const { chain, deployment, pools } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
+  const logger = createLogger('bench', 'warn');
+  let calls = 0;
+  const devChain = await connectDevChain(chain.rpcUrls[0] ?? '');
+  const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool)));
+  const countCall = () => {
+    calls += 1;
+  };
+  const snapshots = createSnapshotService({ chains: [chain], quotes: QuotesConfig.parse({}), countCall, logger });
+  const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
+  const app = createApp([(it) => registerQuotes(it, deps)], {
+    verifyKey: async () => null,
+    rateLimit: {
+      limits: LimitsConfig.parse({ enabled: false }),
+      // Limits are off: it never connects.
+      redis: new Redis({ lazyConnect: true }),
+      trustedProxies: 0,
+    },
+    metrics: createMetrics('bench'),
+    logger,
+  });
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const trivial = new Hono()
+    .get('/', (c) => c.json({ ok: true }))
+    .get('/calls', (c) => c.json(calls))
+    .get('/memory', (c) => {
+      collectGarbage();
+      const { heapUsed, external, rss } = process.memoryUsage();
+      return c.json({ used: heapUsed + external, rss });
+    });
+  const [api, bare] = [await startServer(app, '127.0.0.1', 0), await startServer(trivial, '127.0.0.1', 0)];
+  process.stdout.write(`${JSON.stringify({ api: api.port, bare: bare.port })}\n`);
+  process.on('SIGTERM', () => process.exit(0));
+});
