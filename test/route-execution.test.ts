@@ -6,8 +6,9 @@ import { swap } from '../devnet/actions.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { type PlanRequest, routeBody } from './route/plan-check.ts';
+import { ordersBetweenAll } from './route/requests.ts';
 import { postRoute, routeApp } from './route/route-app.ts';
-import { createRouteMarket, type RouteMarket, type TokenName } from './route/route-market.ts';
+import { createRouteMarket, type RouteMarket } from './route/route-market.ts';
 
 /**
  * Plans are executed leg by leg, in the order of the plan, each route's second leg with what its first gave. The walk
@@ -16,8 +17,6 @@ import { createRouteMarket, type RouteMarket, type TokenName } from './route/rou
  */
 
 const CHAIN_ID = 31337;
-const TRADED = ['WETH', 'USDC', 'WBTC', 'DAI'] as const;
-const USD: Record<(typeof TRADED)[number], number> = { WETH: 3_000, USDC: 1, WBTC: 60_000, DAI: 1 };
 const ORDER_USD = [300, 6_000, 30_000];
 /** The widest bin of the market, in millionths, for each of two legs, with room for fees on top. */
 const BOUND_E6 = 2n * 4_000n + 1_000n;
@@ -83,24 +82,10 @@ async function execute(plan: RoutePlan): Promise<{ paid: bigint; received: bigin
   return { paid, received };
 }
 
-function requests(tradeType: PlanRequest['tradeType']): PlanRequest[] {
-  const token = (name: TokenName) => market.tokens[name];
-  return TRADED.flatMap((tokenIn) =>
-    TRADED.filter((name) => name !== tokenIn).flatMap((tokenOut) =>
-      ORDER_USD.map((usd) => {
-        const fixed = tradeType === 'exact_in' ? tokenIn : tokenOut;
-        const amount =
-          (BigInt(Math.round((usd / USD[fixed]) * 1e6)) * 10n ** BigInt(token(fixed).decimals)) / 1_000_000n;
-        return { tokenIn: token(tokenIn).address, tokenOut: token(tokenOut).address, tradeType, amount };
-      }),
-    ),
-  );
-}
-
 /** The plans of all requests that have one, each handed over on the unmoved market. */
 async function forPlans(tradeType: PlanRequest['tradeType'], check: (plan: RoutePlan) => Promise<void>): Promise<void> {
   const routeCounts = new Set<number>();
-  for (const request of requests(tradeType)) {
+  for (const request of ordersBetweenAll(market, tradeType, ORDER_USD)) {
     const { status, body } = await postRoute(app, routeBody(request));
     if (status === 422) continue;
     const plan = RoutePlan.parse(body);

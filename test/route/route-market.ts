@@ -1,8 +1,9 @@
 import type { Address } from 'viem';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
-import { deployToken, fundAccounts } from '../../devnet/actions.ts';
+import { administer, deployToken, fundAccounts } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, swapAllowlistExtension } from '../../devnet/pools.ts';
+import { silenceFeed } from '../../devnet/providers.ts';
 import { evenShares, makePool, type QuoteWorld, type WorldPool } from '../quotes/quote-world.ts';
 import { servedPool } from '../quotes/served-pool.ts';
 
@@ -53,7 +54,7 @@ export interface RouteMarket {
   readonly pools: Readonly<Record<PoolName, MarketPool>>;
 }
 
-/** Makes the market's tokens and pools; none is paused, silenced or moved yet. */
+/** Makes the market's tokens and pools. */
 export async function createRouteMarket(world: QuoteWorld): Promise<RouteMarket> {
   const tokens = await createTokens(world);
   const extensions = await createExtensions(world);
@@ -62,7 +63,11 @@ export async function createRouteMarket(world: QuoteWorld): Promise<RouteMarket>
     const pool = await createMarketPool(world, tokens, plan, extensions[name as PoolName] ?? []);
     pools.push([name, pool]);
   }
-  return { world, tokens, pools: Object.fromEntries(pools) as Record<PoolName, MarketPool> };
+  const named = Object.fromEntries(pools) as Record<PoolName, MarketPool>;
+  const { chain, deployment } = world;
+  await administer(chain, deployment, chain.roles.curator, 'pausePool', [named.paused.address]);
+  await silenceFeed(chain, deployment, named.silent.feed, 'takeDown');
+  return { world, tokens, pools: named };
 }
 
 /** `custom` has a guard that the deployment does not name, so the service cannot know what it judges by. */
