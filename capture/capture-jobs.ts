@@ -55,6 +55,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         database,
         registry,
         fiatMaxAgeSecs,
+        statusMaxAgeSecs,
         findBlockAt: blockClocks(file, clients, logger),
       }),
       ...every(LISTING_PAUSE_MS),

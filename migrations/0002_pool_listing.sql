@@ -12,6 +12,7 @@ CREATE TABLE operator.pool_listing (
   volume_fiat          float8,
   apr_bps              float8,
   apr_bps_7d           float8,
+  price_status         text             NOT NULL,
   locked_pricing       boolean          NOT NULL,
   deposit_allowlist    boolean          NOT NULL,
   PRIMARY KEY (chain_id, pool)
@@ -30,13 +31,14 @@ CREATE INDEX ON operator.pool_listing (volume_fiat DESC NULLS LAST, tvl_fiat DES
 CREATE INDEX ON operator.pool_listing (apr_bps DESC NULLS LAST, chain_id, pool);
 CREATE INDEX ON operator.pool_listing (apr_bps_7d DESC NULLS LAST, chain_id, pool);
 
--- What is shown, as finished JSON: `record` without price status, `analytics` without the window's bounds, which all
--- pools of a chain share. Kept inline and uncompressed, because it is read far more often than written.
+-- What is shown, as finished JSON but for its end: `record` is an object without its closing brace, `analytics` one without
+-- either brace, so that a page is put together by joining texts. Kept inline and uncompressed, because it is read far
+-- more often than written.
 CREATE TABLE operator.pool_record (
   chain_id  int8             NOT NULL,
   pool      operator.address NOT NULL,
-  record    json             NOT NULL,
-  analytics json             NOT NULL,
+  record    text             NOT NULL,
+  analytics text             NOT NULL,
   PRIMARY KEY (chain_id, pool)
 ) WITH (fillfactor = 50, toast_tuple_target = 8160);
 ALTER TABLE operator.pool_record
@@ -51,5 +53,9 @@ CREATE TABLE operator.listing_window (
   to_ts           int8 NOT NULL,
   from_block      int8 NOT NULL,
   to_block        int8 NOT NULL,
-  generated_at_ts int8 NOT NULL
+  generated_at_ts int8 NOT NULL,
+  -- The window as it stands in front of a pool's `analytics`.
+  bounds          text NOT NULL GENERATED ALWAYS AS (
+    '"fromTs":' || from_ts || ',"toTs":' || to_ts || ',"generatedAtTs":' || generated_at_ts ||
+    ',"fromBlock":' || from_block || ',"toBlock":' || to_block) STORED
 ) WITH (fillfactor = 50);

@@ -11,7 +11,18 @@ export function parseJson(text: string): unknown {
 
 /** `JSON.stringify` that writes a bigint as a plain JSON integer. */
 export function stringifyJson(value: unknown): string {
-  return stringify(value) ?? 'null';
+  // The native writer is some ten times as fast, but refuses bigints.
+  return (holdsBigint(value) ? stringify(value) : JSON.stringify(value)) ?? 'null';
+}
+
+/** The form in which an integer is written fastest without losing a digit. */
+export function toJsonInteger(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+}
+
+function holdsBigint(value: unknown): boolean {
+  if (typeof value === 'bigint') return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsBigint);
 }
 
 function parseNumber(digits: string): number | bigint {

@@ -223,7 +223,7 @@ test.each([
   if (path.startsWith('77/') && kind === 'json') expect(JSON.parse(text)).toEqual({ error: 'Unknown chainId: 77' });
 });
 
-test('a price status counts for a minute', async () => {
+test('a price status counts for a minute, and only while the listing is refreshed', async () => {
   const address = seedAddress(0x1003);
   const statusNow = async () =>
     (await listing.page(`${CHAIN_A}/metadata?addresses=${address}`)).data[0]?.priceProviderStatus;
@@ -231,8 +231,12 @@ test('a price status counts for a minute', async () => {
   const insert = `INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', 1, 2, 10, 10, now() - make_interval(secs => $3))
     ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at`;
   await listing.pool.query(insert, [CHAIN_A, address, 30]);
+  await listing.refresh();
   expect(await statusNow()).toBe('healthy');
+  await listing.pool.query('UPDATE operator.listing_window SET generated_at_ts = generated_at_ts - 61');
+  expect(await statusNow()).toBe('unknown');
   await listing.pool.query(insert, [CHAIN_A, address, 61]);
+  await listing.refresh();
   expect(await statusNow()).toBe('unknown');
 });
 

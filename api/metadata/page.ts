@@ -12,39 +12,40 @@ const MAX_TOTALS = 1_000;
 export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<string>;
 
 /**
- * Reads pages from the ready listing. The records come finished from the database, so a page is put together without
- * parsing them. A total is counted once per filter and refresh; it always belongs to the refresh that the page shows.
+ * Reads pages from the ready listing. A total is counted once per filter and refresh; it always belongs to the refresh
+ * that the page shows.
  *
+ * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is away or the listing was never computed
  */
-export function createPageReader(database: pg.Pool, statusMaxAgeSecs: number): ReadPage {
-  const totals = new LRUCache<string, { generation: string; total: number }>({ max: MAX_TOTALS });
+export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
+  const totals = new LRUCache<string, { readonly generation: string; readonly total: number }>({ max: MAX_TOTALS });
 
-  const select = async (query: ListingQuery, scope: ChainScope, withTotal: boolean) => {
-    const statement = pageStatement(query, scope, statusMaxAgeSecs, withTotal);
-    const { rows } = await database.query<PageRow>({ text: statement.text, values: [...statement.values] });
-    return rows;
+  const select = async (query: ListingQuery, scope: ChainScope, withTotal: boolean): Promise<PageRow> => {
+    const { rows } = await database.query<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
+    const row = rows[0];
+    if (!row || row.generation === null) throw unavailable(new Error('the listing has not been computed yet'));
+    return row;
+  };
+
+  const read: ReadPage = async (query, scope) => {
+    const filter = filterKey(query, scope);
+    const known = totals.get(filter);
+    const page = known && (await select(query, scope, false));
+    if (page && page.generation === known.generation) return renderPage(page, query, known.total);
+    const counted = await select(query, scope, true);
+    const total = Number(counted.total);
+    totals.set(filter, { generation: String(counted.generation), total });
+    return renderPage(counted, query, total);
   };
 
   return async (query, scope) => {
     try {
-      const filter = filterKey(query, scope);
-      const known = totals.get(filter);
-      const rows = known ? await select(query, scope, false) : [];
-      if (known && rows[0]?.generation === known.generation) return renderPage(rows, query, known.total);
-      return await countAndRead(filter, query, scope);
+      return await read(query, scope);
     } catch (error) {
       throw isDatabaseAway(error) ? unavailable(error) : error;
     }
   };
-
-  async function countAndRead(filter: string, query: ListingQuery, scope: ChainScope): Promise<string> {
-    const rows = await select(query, scope, true);
-    const { generation, total } = rows[0] ?? { generation: null, total: null };
-    if (generation === null) throw unavailable(new Error('the listing has not been computed yet'));
-    totals.set(filter, { generation, total: Number(total) });
-    return renderPage(rows, query, Number(total));
-  }
 }
 
 function filterKey(query: ListingQuery, scope: ChainScope): string {
@@ -52,16 +53,8 @@ function filterKey(query: ListingQuery, scope: ChainScope): string {
   return JSON.stringify([scope.chainIds, filter]);
 }
 
-function renderPage(rows: readonly PageRow[], query: ListingQuery, total: number): string {
-  const records = rows.flatMap((row) => (row.record === null ? [] : [renderRecord(row.record, row, query.include24h)]));
-  const end = query.offset + records.length;
-  const nextOffset = records.length > 0 && end < total ? end : null;
-  return `{"data":[${records.join(',')}],"total":${total},"nextOffset":${nextOffset}}`;
-}
-
-/** Adds to a finished record what is only known when it is read: whether its price status still counts. */
-function renderRecord(record: string, row: PageRow, include24h: boolean): string {
-  const open = `${record.slice(0, -1)},"priceProviderStatus":"${row.status}"`;
-  if (!include24h) return `${open}}`;
-  return `${open},"tvlFiat":${row.tvl_fiat},"analytics24h":{${row.window},${row.analytics.slice(1)}}`;
+function renderPage({ records, count }: PageRow, query: ListingQuery, total: number): string {
+  const end = query.offset + Number(count);
+  const nextOffset = Number(count) > 0 && end < total ? end : null;
+  return `{"data":[${records ?? ''}],"total":${total},"nextOffset":${nextOffset}}`;
 }

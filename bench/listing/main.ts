@@ -83,6 +83,7 @@ async function round(database: pg.Pool, url: string, requests: number, swaps: nu
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (_, indexed) => indexed.number - 86_400,
     fiatMaxAgeSecs: 86_400,
+    statusMaxAgeSecs: 86_400,
   });
   const listed = await refresh();
   const again = performance.now();

@@ -1,4 +1,5 @@
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
+import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
 
 /** What one token of a pool did in a window. Fees are in the pool's internal units. */
@@ -79,7 +80,7 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
     volumeFiat: figures.volumeFiat,
     feesFiat: dollarsOrNull(fees),
     tvlFiat: figures.tvlFiat,
-    aprBps: figures.aprBps,
+    aprBps: figures.aprBps === null ? null : toJsonInteger(figures.aprBps),
     ...coverage(sides.map(({ moved }, index) => ({ moved, priced: isPriced(tokens[index]) }))),
   };
   return { figures, analytics };

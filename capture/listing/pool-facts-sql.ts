@@ -1,4 +1,4 @@
-import { EXTENSIONS_SQL, type ExtensionColumns } from '../pools/extension-rows.ts';
+import { EXTENSIONS_SQL } from '../pools/extension-rows.ts';
 import { PROVIDER_COLUMNS_SQL, type ProviderColumns } from '../pools/provider-rows.ts';
 
 /** Seconds of the two windows that the listing shows. */
@@ -36,8 +36,11 @@ export type PoolFactsColumns = {
   readonly liquidity1_raw: Text;
   readonly delisted: boolean;
   readonly tier: Text | null;
-  readonly reason_codes: readonly Text[] | null;
-  readonly extensions: readonly ExtensionColumns[] | null;
+  /** Separated by commas. */
+  readonly reason_codes: Text | null;
+  /** JSON: `ExtensionColumns[]`. */
+  readonly extensions: Text | null;
+  readonly price_status: Text;
   readonly week_lp_fee0_scaled: Text;
   readonly week_lp_fee1_scaled: Text;
 } & Side<'0'> &
@@ -74,7 +77,8 @@ export type FlowColumns<N extends '0' | '1'> = {
 /**
  * Every pool with all that the listing shows of it: one row per pool, hash joins over tables with a few rows per pool,
  * and three index steps into its running totals.
- * $1 end of the window, Unix seconds; $2 oldest time of a fiat price that still counts.
+ * $1 end of the window, Unix seconds; $2 and $3 oldest times of a fiat price and a price status that still count. Every
+ * column is a scalar, so that rows compare column by column.
  */
 export const POOL_FACTS_SQL = `
   SELECT p.chain_id, p.address, p.factory, p.created_block_number, p.created_timestamp,
@@ -86,7 +90,8 @@ export const POOL_FACTS_SQL = `
          p.pending_price_provider, p.pending_price_provider_block, p.pending_price_provider_execute_after,
          ${PROVIDER_COLUMNS_SQL},
          s.pause_level, s.cur_bin_idx, s.liquidity0_raw, s.liquidity1_raw,
-         x.extensions, d.pool IS NOT NULL AS delisted, k.tier, k.reason_codes,
+         x.extensions::text AS extensions, d.pool IS NOT NULL AS delisted, k.tier,
+         array_to_string(k.reason_codes, ',') AS reason_codes, coalesce(h.status, 'unknown') AS price_status,
          day.*, week.lp_fee0_scaled AS week_lp_fee0_scaled, week.lp_fee1_scaled AS week_lp_fee1_scaled
   FROM read_model.pool p
   JOIN read_model.pool_state s ON s.chain_id = p.chain_id AND s.pool = p.address
@@ -98,6 +103,7 @@ export const POOL_FACTS_SQL = `
   LEFT JOIN ${EXTENSIONS_SQL} x ON x.chain_id = p.chain_id AND x.pool = p.address
   LEFT JOIN operator.fiat_price f0 ON f0.chain_id = p.chain_id AND f0.token = p.token0 AND f0.priced_at > $2
   LEFT JOIN operator.fiat_price f1 ON f1.chain_id = p.chain_id AND f1.token = p.token1 AND f1.priced_at > $2
+  LEFT JOIN operator.price_health h ON h.chain_id = p.chain_id AND h.pool = p.address AND h.captured_at > $3
   LEFT JOIN operator.curator c ON c.chain_id = p.chain_id AND c.address = p.admin
   LEFT JOIN operator.delisted_pool d ON d.chain_id = p.chain_id AND d.pool = p.address
   LEFT JOIN operator.pool_classification k ON k.chain_id = p.chain_id AND k.pool = p.address`;

@@ -35,6 +35,8 @@ export type PoolFactsRow = {
   readonly pendingProvider: { readonly address: Address; readonly block: number; readonly executeAfter: bigint } | null;
   /** Null when no known factory made the provider. */
   readonly provider: ProviderRow | null;
+  /** `unknown` without a recent reading. */
+  readonly priceStatus: string;
   readonly pauseLevel: number;
   readonly curBinIdx: number;
   readonly extensions: readonly ExtensionRow[];

@@ -1,4 +1,5 @@
 import { MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
+import { toJsonInteger } from '../../runtime/json.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
 
@@ -12,13 +13,13 @@ export function providerFields(facts: PoolFactsRow) {
     priceProviderAddress: facts.priceProvider,
     ...(provider && { priceProviderDetails: providerDetails(provider) }),
     priceProviderSinceBlock: facts.priceProviderSinceBlock,
-    priceProviderCooldownSecs: minBigint(timelock, MAX_COOLDOWN_SECS),
+    priceProviderCooldownSecs: toJsonInteger(minBigint(timelock, MAX_COOLDOWN_SECS)),
     lockedPricing: timelock === MAX_UINT256,
     ...(pendingProvider && {
       priceProviderChange: {
         newPriceProvider: pendingProvider.address,
         proposedAtBlock: pendingProvider.block,
-        executeAfterTs: pendingProvider.executeAfter,
+        executeAfterTs: toJsonInteger(pendingProvider.executeAfter),
       },
     }),
   };

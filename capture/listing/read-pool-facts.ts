@@ -6,18 +6,22 @@ import type { PoolDay, TokenFlow } from './analytics.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
 import { type FlowColumns, POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
 
+/** Ages at which what the scheduled work found stops counting, seconds. */
+export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSecs: number };
+
 /**
  * Reads every pool of every chain, from one snapshot.
  *
  * @param toTs end of the 24-hour and 7-day windows, Unix seconds
- * @param oldestPrice a fiat price older than this does not count
  */
-export async function readPoolFacts(database: Queryable, toTs: number, oldestPrice: Date): Promise<PoolFactsRow[]> {
-  const { rows } = await database.query<PoolFactsColumns>(POOL_FACTS_SQL, [toTs, oldestPrice]);
-  return rows.map(toFacts);
+export async function readPoolRows(database: Queryable, toTs: number, ages: MaxAges): Promise<PoolFactsColumns[]> {
+  const oldest = (ageSecs: number) => new Date(Date.now() - ageSecs * 1000);
+  const values = [toTs, oldest(ages.fiatMaxAgeSecs), oldest(ages.statusMaxAgeSecs)];
+  const { rows } = await database.query<PoolFactsColumns>(POOL_FACTS_SQL, values);
+  return rows;
 }
 
-function toFacts(row: PoolFactsColumns): PoolFactsRow {
+export function toFacts(row: PoolFactsColumns): PoolFactsRow {
   return {
     chainId: Number(row.chain_id),
     address: row.address as Address,
@@ -42,11 +46,13 @@ function toFacts(row: PoolFactsColumns): PoolFactsRow {
     priceProviderTimelockSecs: BigInt(row.price_provider_timelock_secs),
     pendingProvider: pendingProvider(row),
     provider: toProvider(row),
+    priceStatus: row.price_status,
     pauseLevel: row.pause_level,
     curBinIdx: row.cur_bin_idx,
-    extensions: toExtensions(row.extensions),
+    extensions: toExtensions(row.extensions === null ? null : JSON.parse(row.extensions)),
     delisted: row.delisted,
-    classification: row.tier === null ? null : { tier: row.tier, reasonCodes: row.reason_codes ?? [] },
+    classification:
+      row.tier === null ? null : { tier: row.tier, reasonCodes: row.reason_codes ? row.reason_codes.split(',') : [] },
     day: toDay(row),
   };
 }

@@ -1,5 +1,5 @@
 import type { DeploymentConfig, TokenConfig } from '../../config/chains-schema.ts';
-import { stringifyJson } from '../../runtime/json.ts';
+import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
@@ -20,9 +20,11 @@ export type ListedPool = {
   readonly aprBps7d: number | null;
   readonly lockedPricing: boolean;
   readonly depositAllowlist: boolean;
-  /** JSON object; `priceProviderStatus` is added when it is read. */
+  /** Counts as long as the listing is refreshed. */
+  readonly priceStatus: string;
+  /** JSON object without its closing brace: what depends on the time of reading follows. */
   readonly record: string;
-  /** JSON object; the window's bounds are added when it is read. */
+  /** JSON object without its braces: the window's bounds, which all pools share, come first. */
   readonly analytics: string;
 };
 
@@ -40,7 +42,7 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
     ...tokenFields(facts, registry),
     ...providerFields(facts),
     ...curatorFields(facts),
-    ...(figures.aprBps7d !== null && { aprBps7d: figures.aprBps7d }),
+    ...(figures.aprBps7d !== null && { aprBps7d: toJsonInteger(figures.aprBps7d) }),
     pauseLevel: facts.pauseLevel,
     curBinIdx: facts.curBinIdx,
     ...extensionFields(facts.extensions, deployment),
@@ -61,8 +63,9 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
     aprBps7d: numberOrNull(figures.aprBps7d),
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
-    record: stringifyJson(record),
-    analytics: stringifyJson(analytics),
+    priceStatus: facts.priceStatus,
+    record: stringifyJson(record).slice(0, -1),
+    analytics: stringifyJson(analytics).slice(1, -1),
   };
 }
 

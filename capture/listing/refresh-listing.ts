@@ -1,19 +1,17 @@
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { DAY_SECS } from './pool-facts-sql.ts';
-import { readPoolFacts } from './read-pool-facts.ts';
+import { DAY_SECS, type PoolFactsColumns } from './pool-facts-sql.ts';
+import { type MaxAges, readPoolRows, toFacts } from './read-pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
 import { type IndexedBlock, readIndexedBlocks, windowEnd } from './window.ts';
 import { type ChainWindow, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
 
-export type RefreshDeps = {
+export type RefreshDeps = MaxAges & {
   readonly database: pg.Pool;
   readonly registry: OperatorRegistry;
   /** The last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
-  /** A fiat price older than this does not count. */
-  readonly fiatMaxAgeSecs: number;
 };
 
 /** What a process published last: it need not be written again as long as no other process published since. */
@@ -30,24 +28,37 @@ const LOCK_ID = 7_203_145_902;
  */
 export function createListingRefresh(deps: RefreshDeps): () => Promise<number | null> {
   let last: Published = { generation: -1, pools: new Map() };
+  const list = createLister(deps.registry);
   return async () => {
-    const computed = await inTransaction(deps.database, 'REPEATABLE READ', (client) => compute(client, deps));
+    const computed = await inTransaction(deps.database, 'REPEATABLE READ', (client) => read(client, deps));
     if (computed === null) return null;
     const windows = await Promise.all(computed.blocks.map((block) => chainWindow(block, computed.toTs, deps)));
-    const pools = new Map(computed.pools.map((pool) => [`${pool.chainId}:${pool.pool}`, pool]));
+    const pools = list(computed.rows);
     const publishing = (client: Queryable) => publish(client, pools, windows, last);
     last = { generation: await inTransaction(deps.database, 'READ COMMITTED', publishing), pools };
     return pools.size;
   };
 }
 
-async function compute(client: Queryable, { registry, fiatMaxAgeSecs }: RefreshDeps) {
+async function read(client: Queryable, ages: MaxAges) {
   const blocks = await readIndexedBlocks(client);
   const toTs = windowEnd(blocks);
-  if (toTs === null) return null;
-  const facts = await readPoolFacts(client, toTs, new Date(Date.now() - fiatMaxAgeSecs * 1000));
-  const pools = facts.map((row) => listPool(row, registry)).filter((pool) => pool !== null);
-  return { blocks, toTs, pools };
+  return toTs === null ? null : { blocks, toTs, rows: await readPoolRows(client, toTs, ages) };
+}
+
+/** Lists pools, by key; a pool whose row is that of the last time is not computed again. */
+function createLister(registry: OperatorRegistry): (rows: readonly PoolFactsColumns[]) => Map<string, ListedPool> {
+  let known = new Map<string, { readonly row: PoolFactsColumns; readonly pool: ListedPool | null }>();
+  return (rows) => {
+    const next: typeof known = new Map();
+    for (const row of rows) {
+      const key = `${row.chain_id}:${row.address}`;
+      const before = known.get(key);
+      next.set(key, before && isSame(before.row, row) ? before : { row, pool: listPool(toFacts(row), registry) });
+    }
+    known = next;
+    return new Map([...next].flatMap(([key, { pool }]) => (pool === null ? [] : [[key, pool] as const])));
+  };
 }
 
 /** @returns number of the new generation */
@@ -76,6 +87,6 @@ async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }:
   return { chainId: indexed.chainId, fromTs, toTs, fromBlock: lastBefore + 1, toBlock };
 }
 
-function isSame(a: ListedPool | undefined, b: ListedPool): boolean {
-  return a !== undefined && (Object.keys(b) as (keyof ListedPool)[]).every((key) => a[key] === b[key]);
+function isSame<T extends object>(a: T | undefined, b: T): boolean {
+  return a !== undefined && (a === b || (Object.keys(b) as (keyof T)[]).every((key) => a[key] === b[key]));
 }

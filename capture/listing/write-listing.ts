@@ -24,6 +24,7 @@ const KEY_COLUMNS = {
   volume_fiat: ['float8', (pool: ListedPool) => pool.volumeFiat],
   apr_bps: ['float8', (pool: ListedPool) => pool.aprBps],
   apr_bps_7d: ['float8', (pool: ListedPool) => pool.aprBps7d],
+  price_status: ['text', (pool: ListedPool) => pool.priceStatus],
   locked_pricing: ['boolean', (pool: ListedPool) => pool.lockedPricing],
   deposit_allowlist: ['boolean', (pool: ListedPool) => pool.depositAllowlist],
 } as const satisfies Columns;
@@ -31,8 +32,8 @@ const KEY_COLUMNS = {
 const RECORD_COLUMNS = {
   chain_id: ['int8', (pool: ListedPool) => pool.chainId],
   pool: ['text', (pool: ListedPool) => pool.pool],
-  record: ['json', (pool: ListedPool) => pool.record],
-  analytics: ['json', (pool: ListedPool) => pool.analytics],
+  record: ['text', (pool: ListedPool) => pool.record],
+  analytics: ['text', (pool: ListedPool) => pool.analytics],
 } as const satisfies Columns;
 
 type Columns = Readonly<Record<string, readonly [type: string, value: (pool: ListedPool) => unknown]>>;
@@ -56,9 +57,7 @@ async function upsert(
   const names = entries.map(([name]) => name);
   const arrays = entries.map(([, [type]], index) => `$${index + 1}::${type}[]`);
   const values = entries.map(([, [, value]]) => pools.map(value));
-  // json has no equality of its own.
-  const comparable = (source: string) =>
-    entries.map(([name, [type]]) => `${source}.${name}${type === 'json' ? '::text' : ''}`).join(', ');
+  const comparable = (source: string) => names.map((name) => `${source}.${name}`).join(', ');
   await database.query(
     `INSERT INTO ${table} AS old (${names.join(', ')})
      SELECT * FROM unnest(${arrays.join(', ')})
@@ -87,6 +86,7 @@ export async function writeWindows(database: Queryable, windows: readonly ChainW
     `WITH next AS (SELECT coalesce(max(generation), 0) + 1 AS generation FROM operator.listing_window),
      gone AS (DELETE FROM operator.listing_window WHERE chain_id <> ALL ($1::int8[]))
      INSERT INTO operator.listing_window
+       (chain_id, generation, from_ts, to_ts, from_block, to_block, generated_at_ts)
      SELECT chain_id, next.generation, from_ts, to_ts, from_block, to_block, extract(epoch FROM now())::int8
      FROM next, unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])
        AS w (chain_id, from_ts, to_ts, from_block, to_block)
