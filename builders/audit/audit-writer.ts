@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
-import { lt } from 'drizzle-orm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lt, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Redis } from 'ioredis';
 import type { Database } from '../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../db/schema/pamm-audit.ts';
@@ -8,8 +10,10 @@ import type { RedisKeys } from '../queue/redis-keys.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 const GROUP = 'writers';
-const BATCH = 500;
+const BATCH = 200;
 const BLOCK_MS = 1_000;
+/** Pause after a batch that was not full, so that the next one is worth a statement. */
+const GATHER_MS = 250;
 const RETRY_MS = 1_000;
 /** Entries that another writer took and did not finish for this long are taken over. */
 const ABANDONED_MS = 15_000;
@@ -61,7 +65,7 @@ export class AuditWriter {
       } catch (error) {
         if (this.#stopping) return;
         this.#deps.logger.warn({ err: error }, 'audit entries wait');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
   }
@@ -72,7 +76,9 @@ export class AuditWriter {
       await this.#write(await this.#claimAbandoned());
       this.#claimedAt = now;
     }
-    await this.#write(await this.#read());
+    const entries = await this.#read();
+    await this.#write(entries);
+    if (entries.length > 0 && entries.length < BATCH) await sleep(GATHER_MS);
     if (now - this.#retainedAt >= RETENTION_EVERY_MS) {
       await deleteOlderThan(this.#deps.database, new Date(now - this.#deps.retentionDays * DAY_MS));
       this.#retainedAt = now;
@@ -119,21 +125,52 @@ export class AuditWriter {
 
 /** Writes entries; those already written are left as they are. */
 async function writeEntries(database: Database, entries: readonly AuditEntry[]): Promise<void> {
-  const submissions = entries.filter((entry) => entry.kind === 'submission').map(toSubmissionRow);
-  const answers = entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow);
-  if (submissions.length > 0) await database.insert(pammSubmissions).values(submissions).onConflictDoNothing();
-  if (answers.length > 0) await database.insert(pammAnswers).values(answers).onConflictDoNothing();
+  await insertRows(
+    database,
+    pammSubmissions,
+    entries.filter((entry) => entry.kind === 'submission').map(toSubmissionRow),
+  );
+  await insertRows(database, pammAnswers, entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow));
 }
 
-function toSubmissionRow(entry: Extract<AuditEntry, { kind: 'submission' }>): typeof pammSubmissions.$inferInsert {
-  const { kind: _, receivedAtMs, ...columns } = entry;
-  return { ...columns, receivedAt: new Date(receivedAtMs), isCancel: entry.txHash === null };
+/** One JSON parameter for all rows: thousands of single ones would hold up the event loop that updates are sent from. */
+async function insertRows(database: Database, table: PgTable, rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
+  const records = sql`json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::json)`;
+  await database.execute(sql`INSERT INTO ${table} SELECT * FROM ${records} ON CONFLICT DO NOTHING`);
 }
 
-function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>): typeof pammAnswers.$inferInsert {
-  const { kind: _, receivedAtMs, answeredAtMs, ...columns } = entry;
-  const times = { receivedAt: new Date(receivedAtMs), answeredAt: new Date(answeredAtMs) };
-  return { ...columns, ...times, latencyMs: Math.max(0, answeredAtMs - receivedAtMs) };
+const instant = (ms: number) => new Date(ms).toISOString();
+
+/** Columns of `operator.pamm_submission`. */
+function toSubmissionRow(entry: Extract<AuditEntry, { kind: 'submission' }>) {
+  return {
+    submission_id: entry.submissionId,
+    chain_id: entry.chainId,
+    received_at: instant(entry.receivedAtMs),
+    replacement_uuid: entry.replacementUuid,
+    replacement_seq_number: entry.replacementSeqNumber,
+    block_number: entry.blockNumber,
+    max_timestamp: entry.maxTimestamp,
+    is_cancel: entry.txHash === null,
+    tx_hash: entry.txHash,
+  };
+}
+
+/** Columns of `operator.pamm_answer`. */
+function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>) {
+  return {
+    submission_id: entry.submissionId,
+    provider: entry.provider,
+    chain_id: entry.chainId,
+    received_at: instant(entry.receivedAtMs),
+    outcome: entry.outcome,
+    error: entry.error,
+    bundle_hash: entry.bundleHash,
+    builder_timestamp_ns: entry.builderTimestampNs,
+    answered_at: instant(entry.answeredAtMs),
+    latency_ms: Math.max(0, entry.answeredAtMs - entry.receivedAtMs),
+  };
 }
 
 async function deleteOlderThan(database: Database, limit: Date): Promise<void> {
