@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
 import { swap } from '../devnet/actions.ts';
+import { minBigint } from '../protocol/fixed-point.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { type PlanRequest, routeBody } from './route/plan-check.ts';
@@ -123,7 +124,7 @@ describe('execution on the chain', () => {
 function slack(plan: RoutePlan): bigint {
   const legs = plan.routes.flatMap((route) => route.legs);
   const smallest = legs.flatMap(({ amountIn, amountOut }) => [BigInt(amountIn), BigInt(amountOut)]);
-  const least = smallest.reduce((a, b) => (a < b ? a : b));
+  const least = smallest.reduce(minBigint);
   const found = BigInt(plan.tradeType === 'exact_in' ? plan.amountOut : plan.amountIn);
   return ROUNDING + (found * ROUNDING) / least;
 }

@@ -1,3 +1,5 @@
+import { minBigint } from '../../protocol/fixed-point.ts';
+
 /**
  * The fill estimate of the API's contract, written from its text alone and over the text of a bid/ask answer: what routes
  * are checked against.
@@ -42,7 +44,7 @@ export function estimateFill(
     previousOutput = cumulativeOutput;
     if (binOutput === 0n) continue;
     const bin = exact === 'input' ? binInput : binOutput;
-    const used = remaining < bin ? remaining : bin;
+    const used = minBigint(remaining, bin);
     result += exact === 'input' ? (binOutput * used) / binInput : (binInput * used + binOutput - 1n) / binOutput;
     remaining -= used;
     impactE6 = BigInt(level.priceImpactE6);
