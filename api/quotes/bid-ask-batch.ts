@@ -49,7 +49,7 @@ export function registerBidAskBatch(app: OpenAPIHono, { chains, directory, snaps
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
     if (signal.aborted) throw unavailable(new Error(`a batch of ${served.length} pools took over ${DEADLINE_MS} ms`));
-    return c.body(batchJson(named, read), 200, { 'Content-Type': 'application/json' });
+    return c.body(batchJson(named, read), 200, { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' });
   });
 }
 

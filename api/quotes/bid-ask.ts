@@ -2,7 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
-import { quoteJson } from './quote-body.ts';
+import { quoteResponse } from './quote-body.ts';
 import { poolAddressParam, poolNotServed, snapshotFailure } from './quote-errors.ts';
 import { errorResponse, jsonContent, Quote } from './quote-schema.ts';
 
@@ -48,6 +48,6 @@ export function registerBidAsk(app: OpenAPIHono, { chains, directory, snapshots 
     const snapshot = (await read(chain.chainId, [pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
     if (snapshot instanceof SnapshotError) throw snapshotFailure(snapshot);
-    return c.body(quoteJson(snapshot), 200, { 'Content-Type': 'application/json' });
+    return quoteResponse(c, snapshot);
   });
 }

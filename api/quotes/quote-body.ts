@@ -1,4 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import type { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
@@ -28,14 +30,36 @@ function toLevel(level: Level): z.infer<typeof DepthLevel> {
   };
 }
 
-/** Bodies live as long as their snapshots: one serialisation per pool, block and depth, however many clients ask. */
-const bodies = new WeakMap<Snapshot, string>();
+interface Texts {
+  readonly json: string;
+  gzip: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** Texts live as long as their snapshots: one serialisation per pool, block and depth, however many clients ask. */
+const texts = new WeakMap<Snapshot, Texts>();
+
+function textsOf(snapshot: Snapshot): Texts {
+  const known = texts.get(snapshot);
+  if (known) return known;
+  const made: Texts = { json: JSON.stringify(toQuote(snapshot)), gzip: undefined };
+  texts.set(snapshot, made);
+  return made;
+}
 
 /** The JSON text of a snapshot's quote. */
-export function quoteJson(snapshot: Snapshot): string {
-  const known = bodies.get(snapshot);
-  if (known !== undefined) return known;
-  const body = JSON.stringify(toQuote(snapshot));
-  bodies.set(snapshot, body);
-  return body;
+export const quoteJson = (snapshot: Snapshot): string => textsOf(snapshot).json;
+
+/** Smaller texts are sent as they are. */
+const COMPRESS_FROM_CHARS = 4 * 1024;
+const HEADERS = { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' };
+
+/** The quote as a response, from texts that are ready: compressed once, where the client takes it so. */
+export function quoteResponse(c: Context, snapshot: Snapshot): Response {
+  const ready = textsOf(snapshot);
+  if (ready.json.length < COMPRESS_FROM_CHARS || !acceptsGzip(c)) return c.body(ready.json, 200, HEADERS);
+  ready.gzip ??= new Uint8Array(gzipSync(ready.json, { level: 1 }));
+  return c.body(ready.gzip, 200, { ...HEADERS, 'Content-Encoding': 'gzip' });
 }
+
+const acceptsGzip = (c: Context): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(c.req.header('Accept-Encoding') ?? '');
