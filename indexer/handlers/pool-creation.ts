@@ -105,9 +105,6 @@ function initialState(place: LogPlace, creation: PoolCreation) {
     notionalFee1Scaled: 0n,
     balance0Raw: 0n,
     balance1Raw: 0n,
-    openSwap0Scaled: 0n,
-    openSwap1Scaled: 0n,
-    openSwapLpFeeScaled: 0n,
     activityTimestamp: null,
     lastSwapTransactionHash: null,
   };

@@ -1,30 +1,20 @@
 import type { Address } from 'viem';
 import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
-import { countFeeCollection, countLiquidityChange, countSwap } from '../reducers/activity.ts';
+import { collectionGain, liquidityGain, swapGain } from '../reducers/activity.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
-import { addBinSwap, isZeroForOne, settleSwap } from '../reducers/swap.ts';
+import { isZeroForOne, settleSwap } from '../reducers/swap.ts';
 import { binSwap, feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { poolBin, poolState, pool as poolTable } from '../schema/pools.ts';
 import { advanceActivity } from './activity.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
+import { OpenSwaps, type SwapPart } from './open-swaps.ts';
 import { required } from './required.ts';
 
-export async function recordBinSwap(
-  { db }: HandlerContext,
-  place: LogPlace,
-  pool: Address,
-  event: BinSwapped,
-): Promise<void> {
-  const { chainId } = place;
-  const stamp = stampOf(place);
-  const { bin: binIdx, delta0Scaled, delta1Scaled, lpFeeScaled } = event;
-  await db.update(poolBin, { chainId, pool, binIdx }).set((bin) => ({
-    token0Scaled: bin.token0Scaled + delta0Scaled,
-    token1Scaled: bin.token1Scaled + delta1Scaled,
-    ...stamp,
-  }));
-  await db.update(poolState, { chainId, pool }).set((state) => ({ ...addBinSwap(state, event), ...stamp }));
-  await db.insert(binSwap).values({ ...place, pool, binIdx, delta0Scaled, delta1Scaled, lpFeeScaled });
+const openSwaps = new OpenSwaps();
+
+/** Keeps the bin's part for the swap that it belongs to, which is logged next. */
+export function holdBinSwap(place: LogPlace, pool: Address, event: BinSwapped): void {
+  openSwaps.add(place, pool, event);
 }
 
 export async function recordSwap(
@@ -34,21 +24,15 @@ export async function recordSwap(
   event: Swapped,
 ): Promise<void> {
   const { db } = context;
-  const { chainId, transactionHash } = place;
+  const { chainId, transactionHash, blockTimestamp } = place;
+  const parts = openSwaps.take(place, pool);
+  const lowerDistE6 = await moveSwappedBins(context, place, pool, parts, event.curBin);
   const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
-  const lowerDistE6 =
-    event.curBin === state.curBinIdx
-      ? state.curBinDistFromProvidedPriceE6
-      : required(await db.find(poolBin, { chainId, pool, binIdx: event.curBin }), 'bin of pool', pool).lowerDistE6;
-  const { state: changes, fees } = settleSwap(state, event, lowerDistE6);
-  const newTransaction = state.lastSwapTransactionHash !== transactionHash;
-  await advanceActivity(context, place, state, (totals) => countSwap(totals, event, fees, newTransaction));
-  await db.update(poolState, { chainId, pool }).set({
-    ...changes,
-    ...stampOf(place),
-    activityTimestamp: place.blockTimestamp,
-    lastSwapTransactionHash: transactionHash,
-  });
+  const { state: changes, fees } = settleSwap(state, parts, event, lowerDistE6);
+  const gain = swapGain(event, fees, state.lastSwapTransactionHash !== transactionHash);
+  await advanceActivity(context, place, pool, state.activityTimestamp, gain);
+  const newest = { activityTimestamp: blockTimestamp, lastSwapTransactionHash: transactionHash };
+  await db.update(poolState, { chainId, pool }).set({ ...changes, ...newest, ...stampOf(place) });
   await db.insert(swap).values({
     ...place,
     pool,
@@ -66,6 +50,32 @@ export async function recordSwap(
   });
 }
 
+/** Returns the distance of the lower edge of the bin that the cursor is in now. */
+async function moveSwappedBins(
+  { db }: HandlerContext,
+  place: LogPlace,
+  pool: Address,
+  parts: readonly SwapPart[],
+  curBin: number,
+): Promise<number> {
+  const keyOf = (binIdx: number) => ({ chainId: place.chainId, pool, binIdx });
+  const stamp = stampOf(place);
+  let lowerDistE6: number | undefined;
+  for (const { bin, delta0Scaled, delta1Scaled } of parts) {
+    const moved = await db.update(poolBin, keyOf(bin)).set(({ token0Scaled, token1Scaled }) => ({
+      token0Scaled: token0Scaled + delta0Scaled,
+      token1Scaled: token1Scaled + delta1Scaled,
+      ...stamp,
+    }));
+    if (bin === curBin) lowerDistE6 = moved.lowerDistE6;
+  }
+  if (parts.length > 0) {
+    const rows = parts.map(({ kind: _, bin: binIdx, ...part }) => ({ ...place, pool, binIdx, ...part }));
+    await db.insert(binSwap).values(rows);
+  }
+  return lowerDistE6 ?? required(await db.find(poolBin, keyOf(curBin)), 'bin of pool', pool).lowerDistE6;
+}
+
 export async function recordLiquidityChange(
   context: HandlerContext,
   place: LogPlace,
@@ -78,7 +88,7 @@ export async function recordLiquidityChange(
   const sums = sumLiquidityChange(event, required(await db.find(poolTable, { chainId, address: pool }), 'pool', pool));
   await moveBins(context, place, pool, changes);
   const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
-  await advanceActivity(context, place, state, (totals) => countLiquidityChange(totals, direction, sums));
+  await advanceActivity(context, place, pool, state.activityTimestamp, liquidityGain(direction, sums));
   await db.update(poolState, { chainId, pool }).set({
     total0Scaled: state.total0Scaled + sums.delta0Scaled,
     total1Scaled: state.total1Scaled + sums.delta1Scaled,
@@ -118,7 +128,7 @@ export async function recordFeeCollection(
   const { db } = context;
   const key = { chainId: place.chainId, pool };
   const state = required(await db.find(poolState, key), 'state of pool', pool);
-  await advanceActivity(context, place, state, (totals) => countFeeCollection(totals, event));
+  await advanceActivity(context, place, pool, state.activityTimestamp, collectionGain(event));
   await db.update(poolState, key).set({
     notionalFee0Scaled: 0n,
     notionalFee1Scaled: 0n,

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeesCollected, Swapped } from '../../protocol/pool-events.ts';
-import { countFeeCollection, countLiquidityChange, countSwap, NO_ACTIVITY } from './activity.ts';
+import { type ActivityGain, addActivity, collectionGain, liquidityGain, swapGain } from './activity.ts';
 import type { SwapFees } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
+
+const NO_ACTIVITY = addActivity(null, {});
+const total = (...gains: readonly ActivityGain[]) => gains.reduce(addActivity, NO_ACTIVITY);
 
 const swapped = (amount0Delta: bigint, amount1Delta: bigint): Swapped => ({
   kind: 'swapped',
@@ -29,7 +32,7 @@ const fees = (changes: Partial<SwapFees>): SwapFees => ({
 
 test('a swap counts on the side of its input and of its output', () => {
   const paid = fees({ lpFeeScaled: 5n, protocolFeeScaled: 3n, notionalFee1Scaled: 2n });
-  expect(countSwap(NO_ACTIVITY, swapped(100n, -90n), paid, true)).toEqual({
+  expect(total(swapGain(swapped(100n, -90n), paid, true))).toEqual({
     ...NO_ACTIVITY,
     swapCount: 1,
     swapTxCount: 1,
@@ -41,7 +44,7 @@ test('a swap counts on the side of its input and of its output', () => {
     notionalFee1Scaled: 2n,
   });
   const other = fees({ zeroForOne: false, lpFeeScaled: 5n, protocolFeeScaled: 3n, notionalFee0Scaled: 2n });
-  expect(countSwap(NO_ACTIVITY, swapped(-100n, 90n), other, true)).toEqual({
+  expect(total(swapGain(swapped(-100n, 90n), other, true))).toEqual({
     ...NO_ACTIVITY,
     swapCount: 1,
     swapTxCount: 1,
@@ -55,20 +58,26 @@ test('a swap counts on the side of its input and of its output', () => {
 });
 
 test('a second swap of one transaction is a swap but no transaction', () => {
-  const first = countSwap(NO_ACTIVITY, swapped(1n, -1n), fees({}), true);
-  const second = countSwap(first, swapped(1n, 0n), fees({}), false);
-  expect(second).toMatchObject({ swapCount: 2, swapTxCount: 1, transferCount: 3, swapIn0Raw: 2n, swapOut1Raw: 1n });
+  const first = swapGain(swapped(1n, -1n), fees({}), true);
+  const second = swapGain(swapped(1n, 0n), fees({}), false);
+  expect(total(first, second)).toMatchObject({
+    swapCount: 2,
+    swapTxCount: 1,
+    transferCount: 3,
+    swapIn0Raw: 2n,
+    swapOut1Raw: 1n,
+  });
 });
 
 test('a swap that moved nothing is a swap without transfers', () => {
-  const totals = countSwap(NO_ACTIVITY, swapped(0n, 0n), fees({}), true);
+  const totals = total(swapGain(swapped(0n, 0n), fees({}), true));
   expect(totals).toEqual({ ...NO_ACTIVITY, swapCount: 1, swapTxCount: 1 });
 });
 
 test('liquidity counts by direction; an amount that rounds to nothing is no transfer', () => {
   const added = { delta0Scaled: 9n, delta1Scaled: 0n, amount0Raw: 9n, amount1Raw: 0n };
   const removed = { delta0Scaled: -4n, delta1Scaled: -3n, amount0Raw: -4n, amount1Raw: 0n };
-  const totals = countLiquidityChange(countLiquidityChange(NO_ACTIVITY, 'added', added), 'removed', removed);
+  const totals = total(liquidityGain('added', added), liquidityGain('removed', removed));
   expect(totals).toEqual({
     ...NO_ACTIVITY,
     liquidityAddCount: 1,
@@ -87,7 +96,7 @@ test('a fee collection counts what went to protocol and admin together, each as 
     amount0ToAdmin: 2n,
     amount1ToAdmin: 4n,
   };
-  const totals = countFeeCollection(NO_ACTIVITY, event);
+  const totals = total(collectionGain(event));
   expect(totals).toEqual({ ...NO_ACTIVITY, transferCount: 3, feesCollected0Raw: 3n, feesCollected1Raw: 4n });
 });
 
@@ -97,7 +106,7 @@ test('the difference of two totals is what came between them', () => {
     fc.property(fc.array(amounts), fc.array(amounts), (before, between) => {
       const play = (start: typeof NO_ACTIVITY, swaps: readonly (readonly [bigint, bigint])[]) => {
         let totals = start;
-        for (const [a, b] of swaps) totals = countSwap(totals, swapped(a, b), fees({}), true);
+        for (const [a, b] of swaps) totals = addActivity(totals, swapGain(swapped(a, b), fees({}), true));
         return totals;
       };
       const from = play(NO_ACTIVITY, before);

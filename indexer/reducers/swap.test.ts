@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
-import { addBinSwap, isZeroForOne, type PoolStateRow, settleSwap } from './swap.ts';
+import { isZeroForOne, type PoolStateRow, settleSwap } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 
@@ -20,9 +20,6 @@ const idle: PoolStateRow = {
   notionalFee1Scaled: 11n,
   balance0Raw: 100n,
   balance1Raw: 200n,
-  openSwap0Scaled: 0n,
-  openSwap1Scaled: 0n,
-  openSwapLpFeeScaled: 0n,
   activityTimestamp: null,
   lastSwapTransactionHash: null,
   blockNumber: 1,
@@ -51,10 +48,8 @@ const swapped = (changes: Partial<Swapped>): Swapped => ({
 });
 
 function replay(bins: readonly BinSwapped[], end: Swapped, start = idle, lowerDistE6 = 77) {
-  const open = { ...start };
-  for (const event of bins) Object.assign(open, addBinSwap(open, event));
-  const settled = settleSwap(open, end, lowerDistE6);
-  return { state: { ...open, ...settled.state }, fees: settled.fees };
+  const settled = settleSwap(start, bins, end, lowerDistE6);
+  return { state: { ...start, ...settled.state }, fees: settled.fees };
 }
 
 // 250,000 / 1e8 is a quarter of a percent.
@@ -85,7 +80,7 @@ test.each([
   expect([fees.notionalFee0Scaled, fees.notionalFee1Scaled]).toEqual([fee0, fee1]);
 });
 
-test('a swap moves totals, balances and cursor, and leaves nothing open', () => {
+test('a swap moves totals, balances and cursor', () => {
   const bins = [binSwap(0, 60n, -50n, 4n), binSwap(-1, 40n, -30n, 2n)];
   const end = swapped({ amount0Delta: 101n, amount1Delta: -80n, curBin: -1, posInBin: 9n });
   const { state, fees } = replay(bins, end, idle, -510);
@@ -97,9 +92,6 @@ test('a swap moves totals, balances and cursor, and leaves nothing open', () => 
     curBinIdx: -1,
     curPosInBin: 9n,
     curBinDistFromProvidedPriceE6: -510,
-    openSwap0Scaled: 0n,
-    openSwap1Scaled: 0n,
-    openSwapLpFeeScaled: 0n,
   });
   expect(fees).toEqual({
     zeroForOne: true,

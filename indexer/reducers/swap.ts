@@ -4,17 +4,6 @@ import type { poolState } from '../schema/pools.ts';
 
 export type PoolStateRow = typeof poolState.$inferSelect;
 
-/** A pool's totals and open swap after one more bin's part of a swap. */
-export function addBinSwap(state: PoolStateRow, { delta0Scaled, delta1Scaled, lpFeeScaled }: BinSwapped) {
-  return {
-    total0Scaled: state.total0Scaled + delta0Scaled,
-    total1Scaled: state.total1Scaled + delta1Scaled,
-    openSwap0Scaled: state.openSwap0Scaled + delta0Scaled,
-    openSwap1Scaled: state.openSwap1Scaled + delta1Scaled,
-    openSwapLpFeeScaled: state.openSwapLpFeeScaled + lpFeeScaled,
-  } satisfies Partial<PoolStateRow>;
-}
-
 /** What a swap cost its trader, scaled: bin fees in the input token, the notional fee in one of the two. */
 export interface SwapFees {
   /** True when token0 was the input. */
@@ -25,54 +14,68 @@ export interface SwapFees {
   readonly notionalFee1Scaled: bigint;
 }
 
+interface BinSums {
+  readonly delta0Scaled: bigint;
+  readonly delta1Scaled: bigint;
+  readonly lpFeeScaled: bigint;
+}
+
 /**
- * Closes the open swap: new cursor, balances, notional fee accrued.
+ * What a swap changes in its pool: totals, cursor, balances, notional fee accrued.
  *
+ * @param parts what it changed in bins
  * @param lowerDistE6 signed distance of the lower edge of the bin that the cursor is in now
  */
 export function settleSwap(
   state: PoolStateRow,
+  parts: readonly BinSwapped[],
   event: Swapped,
   lowerDistE6: number,
 ): { state: Partial<PoolStateRow>; fees: SwapFees } {
-  const notional = notionalFee(state, event.exactInput);
+  const bins = sumParts(parts);
+  const notional = notionalFee(bins, event.exactInput, state.notionalFeeE8);
   return {
     state: {
       curBinIdx: event.curBin,
       curPosInBin: event.posInBin,
       curBinDistFromProvidedPriceE6: lowerDistE6,
-      notionalFee0Scaled: state.notionalFee0Scaled + notional.fee0Scaled,
-      notionalFee1Scaled: state.notionalFee1Scaled + notional.fee1Scaled,
+      total0Scaled: state.total0Scaled + bins.delta0Scaled,
+      total1Scaled: state.total1Scaled + bins.delta1Scaled,
+      notionalFee0Scaled: state.notionalFee0Scaled + notional.notionalFee0Scaled,
+      notionalFee1Scaled: state.notionalFee1Scaled + notional.notionalFee1Scaled,
       balance0Raw: state.balance0Raw + event.amount0Delta,
       balance1Raw: state.balance1Raw + event.amount1Delta,
-      openSwap0Scaled: 0n,
-      openSwap1Scaled: 0n,
-      openSwapLpFeeScaled: 0n,
     },
     fees: {
-      zeroForOne: state.openSwap0Scaled > 0n,
-      lpFeeScaled: state.openSwapLpFeeScaled,
+      zeroForOne: bins.delta0Scaled > 0n,
+      lpFeeScaled: bins.lpFeeScaled,
       protocolFeeScaled: event.protocolFeeScaled,
-      notionalFee0Scaled: notional.fee0Scaled,
-      notionalFee1Scaled: notional.fee1Scaled,
+      ...notional,
     },
   };
+}
+
+function sumParts(parts: readonly BinSwapped[]): BinSums {
+  let [delta0Scaled, delta1Scaled, lpFeeScaled] = [0n, 0n, 0n];
+  for (const part of parts) {
+    delta0Scaled += part.delta0Scaled;
+    delta1Scaled += part.delta1Scaled;
+    lpFeeScaled += part.lpFeeScaled;
+  }
+  return { delta0Scaled, delta1Scaled, lpFeeScaled };
 }
 
 /**
  * The pool emits no notional fee. It is floor(output x n / 1e8) of the output of an exact input, and floor(net input x
  * n / 1e8) on the input of an exact output, where net is before bin fees: of a bin fee only the LP part is in the bin.
  */
-function notionalFee(
-  { openSwap0Scaled, openSwap1Scaled, openSwapLpFeeScaled, notionalFeeE8 }: PoolStateRow,
-  exactInput: boolean,
-): { fee0Scaled: bigint; fee1Scaled: bigint } {
-  const zeroForOne = openSwap0Scaled > 0n;
-  const input = zeroForOne ? openSwap0Scaled : openSwap1Scaled;
-  const output = zeroForOne ? -openSwap1Scaled : -openSwap0Scaled;
-  const base = exactInput ? output : input - openSwapLpFeeScaled;
-  const fee = mulDivFloor(base, BigInt(notionalFeeE8), E8);
-  return zeroForOne === exactInput ? { fee0Scaled: 0n, fee1Scaled: fee } : { fee0Scaled: fee, fee1Scaled: 0n };
+function notionalFee({ delta0Scaled, delta1Scaled, lpFeeScaled }: BinSums, exactInput: boolean, notionalFeeE8: number) {
+  const zeroForOne = delta0Scaled > 0n;
+  const [input, output] = zeroForOne ? [delta0Scaled, -delta1Scaled] : [delta1Scaled, -delta0Scaled];
+  const fee = mulDivFloor(exactInput ? output : input - lpFeeScaled, BigInt(notionalFeeE8), E8);
+  return zeroForOne === exactInput
+    ? { notionalFee0Scaled: 0n, notionalFee1Scaled: fee }
+    : { notionalFee0Scaled: fee, notionalFee1Scaled: 0n };
 }
 
 /** Direction of a swap by its raw amounts; null when nothing moved. */

@@ -113,10 +113,6 @@ export const poolState = onchainTable(
     /** Token balances, uncollected fees included; tokens sent to the pool without a call of it do not count. */
     balance0Raw: bigint().notNull(),
     balance1Raw: bigint().notNull(),
-    /** Sums over the bins of a swap whose `Swap` log is still to come; zero between swaps. */
-    openSwap0Scaled: bigint().notNull(),
-    openSwap1Scaled: bigint().notNull(),
-    openSwapLpFeeScaled: bigint().notNull(),
     /** Key of the pool's newest row of `pool_activity`. */
     activityTimestamp: int8({ mode: 'number' }),
     lastSwapTransactionHash: hex(),
