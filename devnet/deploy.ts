@@ -66,7 +66,11 @@ export async function deployProtocol(rpcUrl: string, chainId: number): Promise<D
   };
   await chain.client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
   return {
-    ...{ chainId, fromBlock, poolFactory, poolDeployer, multicall3: MULTICALL3 },
+    chainId,
+    fromBlock,
+    poolFactory,
+    poolDeployer,
+    multicall3: MULTICALL3,
     ...extensions,
     ...providers,
     ...periphery,
@@ -83,7 +87,10 @@ async function deployProviders(chain: DevChain, poolFactory: Address) {
     await asOwner(chain, oracle, data);
   }
   return {
-    ...{ oracle, anchoredProviderFactory, regularProviderFactory, regularL2ProviderFactory },
+    oracle,
+    anchoredProviderFactory,
+    regularProviderFactory,
+    regularL2ProviderFactory,
     anchoredProviderFactories: [anchoredProviderFactory],
     providerFactories: [
       { address: regularProviderFactory, l2: false },

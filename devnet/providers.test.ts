@@ -104,7 +104,8 @@ describe('a pause', () => {
     expect(await market.simulated(pool, false, -ONE)).toMatchObject({ name: 'SimulateSwap' });
     await administer(chain, deployment, owner, 'protocolPausePool', [pool]);
     expect(await refusalOf(administer(chain, deployment, curator, 'unpausePool', [pool]))).toEqual({
-      ...{ name: 'WrongPauseLevel', args: [2] },
+      name: 'WrongPauseLevel',
+      args: [2],
     });
     await administer(chain, deployment, owner, 'protocolUnpausePool', [pool]);
     await administer(chain, deployment, curator, 'unpausePool', [pool]);

@@ -113,7 +113,10 @@ export async function createRandomPool(
   const provider = await deployManualProvider(chain, { token0, token1 }, recipe);
   const initialAmount1 = (recipe.bidX64 * 10n ** BigInt(recipe.decimals1)) / Q64;
   const address = await createPool(chain, deployment, {
-    ...{ token0, token1, priceProvider: provider, bins: recipe.bins },
+    token0,
+    token1,
+    priceProvider: provider,
+    bins: recipe.bins,
     initialAmount0PerShareE18: 10n ** BigInt(recipe.decimals0),
     initialAmount1PerShareE18: initialAmount1 > 0n ? initialAmount1 : 1n,
     adminSpreadFeeE6: recipe.adminSpreadFeeE6,

@@ -82,7 +82,10 @@ describe('the scenario', () => {
 
   test('makes a valid chains file', () => {
     const chains = scenarios.map((each, index) => ({
-      ...{ chainId: each.chainId, name: `devnet-${index}`, kind: 'ethereum' as const, scenario: each },
+      chainId: each.chainId,
+      name: `devnet-${index}`,
+      kind: 'ethereum' as const,
+      scenario: each,
       url: nodes[index]?.url ?? '',
     }));
     const builder = { id: 'one', transport: 'quote-stream', url: 'ws://127.0.0.1:1' } as const;
@@ -128,7 +131,9 @@ describe('the scenario', () => {
     expect(await factoryRead('pendingPriceProvider', 'pending-provider')).not.toBe(0n);
     expect(await factoryRead('poolAdmin', 'transferred-admin')).toBe(BigInt(chain.roles.otherCurator));
     const config = encodeFunctionData({
-      ...{ abi: stopLossAbi, functionName: 'oracleStopLossConfig', args: [pool('deposit-allowlist').address] },
+      abi: stopLossAbi,
+      functionName: 'oracleStopLossConfig',
+      args: [pool('deposit-allowlist').address],
     });
     const { data } = await staticCall(chain, { to: scenario.deployment.stopLoss, data: config });
     expect(BigInt(data)).toBe(0n);

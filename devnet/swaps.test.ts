@@ -187,9 +187,15 @@ describe('at the edges of bins', () => {
   });
 
   const twoBins: PoolRecipe = {
-    ...{ decimals0: 18, decimals1: 6, bidX64: 2n * Q64 - 1_000n, askX64: 2n * Q64 + 1_000n },
+    decimals0: 18,
+    decimals1: 6,
+    bidX64: 2n * Q64 - 1_000n,
+    askX64: 2n * Q64 + 1_000n,
     bins: [-1, 0, 1].map((bin) => ({ bin, lengthE6: 1_000, addFeeBuyE6: 0, addFeeSellE6: 0, shares: 10n ** 18n })),
-    ...{ curBinDistFromProvidedPriceE6: 0, adminSpreadFeeE6: 0, adminNotionalFeeE8: 0, moves: [] },
+    curBinDistFromProvidedPriceE6: 0,
+    adminSpreadFeeE6: 0,
+    adminNotionalFeeE8: 0,
+    moves: [],
   };
 
   test('a buy that empties a bin leaves the cursor at the start of the next, and at the end of the last', async () => {

@@ -34,7 +34,10 @@ export async function buildPool(ground: Ground, plan: PoolPlan, number: number):
   const [token0, token1] = [pair[0].address, pair[1].address];
   const priceProvider = await deployProvider(ground, plan.provider, pair);
   const pool = await createPool(chain, deployment, {
-    ...{ token0, token1, priceProvider, bins: plan.bins },
+    token0,
+    token1,
+    priceProvider,
+    bins: plan.bins,
     initialAmount0PerShareE18: 10n ** BigInt(pair[0].decimals),
     initialAmount1PerShareE18: (priceX64(pair) * 10n ** BigInt(pair[1].decimals)) >> 64n,
     salt: numberToHex(number, { size: 32 }),
@@ -48,13 +51,22 @@ export async function buildPool(ground: Ground, plan: PoolPlan, number: number):
     await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
   }
   await plan.finish?.({
-    ...{ chain, deployment, pool, feedIdOf: feedId },
+    chain,
+    deployment,
+    pool,
+    feedIdOf: feedId,
     token0PerBin: (shares * 10n ** BigInt(pair[0].decimals)) / E18,
     deployOtherProvider: () => deployProvider(ground, plan.provider, pair),
   });
   const indexes = plan.bins.map(({ bin }) => bin);
   return {
-    ...{ name: plan.name, shows: plan.shows, address: pool, token0, token1, priceProvider, busy: plan.busy },
+    name: plan.name,
+    shows: plan.shows,
+    address: pool,
+    token0,
+    token1,
+    priceProvider,
+    busy: plan.busy,
     settled: plan.settled ?? false,
     lowestBin: Math.min(...indexes),
     highestBin: Math.max(...indexes),
