@@ -1,5 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
-import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
+import type { Context } from 'hono';
+import { badQuery } from '../errors.ts';
+import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
@@ -40,14 +42,21 @@ export function registerBidAsk(app: OpenAPIHono, { chains, directory, snapshots 
   app.get(route.getRoutingPath(), async (c) => {
     const chainId = chainIdParam(c);
     const address = poolAddressParam(c.req.param('pool_address'));
-    const { depth } = parseQuery(c, Query);
+    const depth = depthParam(c);
     const chain = servedChain(chains, chainId);
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
-    const read = depth === 'true' ? snapshots.depths : snapshots.prices;
+    const read = depth ? snapshots.depths : snapshots.prices;
     const snapshot = (await read(chain.chainId, [pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
     if (snapshot instanceof SnapshotError) throw snapshotFailure(snapshot);
     return quoteResponse(c, snapshot);
   });
+}
+
+/** @throws ApiError 400, plain text, unless it is absent, `true` or `false` */
+function depthParam(c: Context): boolean {
+  const text = c.req.query('depth') ?? 'true';
+  if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
+  return text === 'true';
 }
