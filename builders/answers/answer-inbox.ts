@@ -20,7 +20,13 @@ export class AnswerInbox {
         .catch((error: unknown) => logger.warn({ err: error }, 'cannot hear answers of builders'));
     if (subscriber.status === 'ready') subscribe();
     subscriber.on('ready', subscribe);
-    subscriber.on('message', (_channel: string, text: string) => this.#receive(JSON.parse(text) as AnswerNotice));
+    subscriber.on('message', (_channel: string, text: string) => {
+      try {
+        this.#receive(JSON.parse(text) as AnswerNotice);
+      } catch (error) {
+        logger.error({ err: error }, 'what came as an answer is none');
+      }
+    });
   }
 
   /** Starts to collect the answers to a submission; call it before the update can reach any builder. */
