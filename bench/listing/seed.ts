@@ -34,10 +34,9 @@ export async function seedPools(database: pg.Pool, now: number): Promise<void> {
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_state (chain_id, pool, pause_level, cur_bin_idx, cur_pos_in_bin,
         cur_bin_dist_from_provided_price_e6, spread_fee_e6, notional_fee_e8, total0_scaled, total1_scaled,
-        notional_fee0_scaled, notional_fee1_scaled, balance0_raw, balance1_raw, open_swap0_scaled, open_swap1_scaled,
-        open_swap_lp_fee_scaled, block_number, block_timestamp)
+        notional_fee0_scaled, notional_fee1_scaled, balance0_raw, balance1_raw, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 0, 0, 1, 0, 150000, 3000, (n * 7919 % 100003)::numeric * 1e17,
-        (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, 0, 0, 0, 1, 1
+        (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_extension (chain_id, pool, "position", address, phases, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 1, '${stopLoss}', '{afterSwap}', 1, 1

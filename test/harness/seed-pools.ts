@@ -90,9 +90,6 @@ const POOL_STATE = {
   notionalFee1Scaled: 0n,
   balance0Raw: 0n,
   balance1Raw: 0n,
-  openSwap0Scaled: 0n,
-  openSwap1Scaled: 0n,
-  openSwapLpFeeScaled: 0n,
   ...STAMP,
 } as const;
 
