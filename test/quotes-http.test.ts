@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { administer } from '../devnet/actions.ts';
@@ -22,7 +23,7 @@ const UNKNOWN: Address = `0x${'77'.repeat(20)}`;
 let world: QuoteWorld;
 let pair: Pair;
 let api: QuoteApi;
-let pools: Record<'healthy' | 'down' | 'crossed' | 'paused' | 'pausedDown' | 'empty', Address>;
+let pools: Record<'healthy' | 'down' | 'crossed' | 'paused' | 'pausedDown' | 'empty' | 'deep', Address>;
 
 beforeAll(async () => {
   world = await startQuoteWorld();
@@ -37,6 +38,9 @@ beforeAll(async () => {
     await make(),
     await make(new Map()),
   ];
+  const deep = await makePool(world, {
+    ...{ pair, price: 0.5, bins: evenBins(-30, 30, 100), shares: evenShares(-30, 30, SHARES_OF_ONE) },
+  });
   await silenceFeed(chain, deployment, down.feed, 'takeDown');
   await silenceFeed(chain, deployment, pausedDown.feed, 'takeDown');
   for (const { address } of [paused, pausedDown]) {
@@ -51,7 +55,7 @@ beforeAll(async () => {
   });
   pools = {
     ...{ healthy: healthy.address, down: down.address, crossed },
-    ...{ paused: paused.address, pausedDown: pausedDown.address, empty: empty.address },
+    ...{ paused: paused.address, pausedDown: pausedDown.address, empty: empty.address, deep: deep.address },
   };
   const served = await Promise.all(Object.values(pools).map((pool) => servedPool(chain, deployment, pool)));
   api = quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });
@@ -129,6 +133,17 @@ describe('the single endpoint refuses', () => {
     const answer = await api.request(path(`0x${pools.healthy.slice(2).toUpperCase()}`));
     expect(JSON.parse(answer.text)).toMatchObject({ poolAddress: pools.healthy });
   });
+});
+
+test('a long quote is compressed for who takes it so, and says that this depends on the request', async () => {
+  const ask = (encoding: string) => api.raw(path(pools.deep), { headers: { 'Accept-Encoding': encoding } });
+  for (const refused of ['identity', 'gzip;q=0']) {
+    expect((await ask(refused)).headers.get('Content-Encoding')).toBeNull();
+  }
+  const plain = await (await ask('identity')).text();
+  const response = await ask('br, gzip');
+  expect([response.headers.get('Content-Encoding'), response.headers.get('Vary')]).toEqual(['gzip', 'Accept-Encoding']);
+  expect(gunzipSync(await response.arrayBuffer()).toString()).toBe(plain);
 });
 
 describe('a batch', () => {

@@ -241,7 +241,22 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
     ]);
   }));
 
-describe.concurrent.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
+test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
+  withNodes(async (first) => {
+    const chain = chainConfig(31337, [first.url], { blockTimeMs: 5_000 });
+    const patient = { ...quotes, rpcTimeoutMs: 3_000 };
+    const api = quoteApi({ chain, directory, quotes: patient, batchDeadlineMs: 200 });
+    first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
+    const { status, text } = await api.batch({ pools: [pool.address] });
+    expect([status, text]).toEqual(UNAVAILABLE);
+    first.misbehave(null);
+    await sleep(450);
+    const calls = api.calls.length;
+    expect((await api.batch({ pools: [pool.address] })).status).toBe(200);
+    expect(api.calls.slice(calls).filter((call) => call.startsWith('eth_call'))).toEqual([]);
+  }));
+
+describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
   test('quotes the same prices, levels and guards, by inversion', () =>
     withNodes(async (first, second) => {
       const pair = await world.pair(18, 18);

@@ -10,7 +10,6 @@ import { parseAddress, poolNotServed, snapshotFailure } from './quote-errors.ts'
 import { BatchRequest, BatchResponse, errorResponse, jsonContent } from './quote-schema.ts';
 
 const MAX_POOLS = 100;
-/** After this a batch fails as a whole: no partial results. */
 const DEADLINE_MS = 20_000;
 
 const route = createRoute({
@@ -37,7 +36,8 @@ interface NamedPool {
 }
 
 /** `POST /public/v1/evm/{chain_id}/bid_ask/batch` */
-export function registerBidAskBatch(app: OpenAPIHono, { chains, directory, snapshots }: QuotesDeps): void {
+export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
+  const { chains, directory, snapshots, batchDeadlineMs = DEADLINE_MS } = deps;
   app.openAPIRegistry.registerPath(route);
   app.post(route.getRoutingPath(), async (c) => {
     const chainId = chainIdParam(c);
@@ -46,9 +46,10 @@ export function registerBidAskBatch(app: OpenAPIHono, { chains, directory, snaps
     const named = distinctPools(pools);
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
-    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const signal = AbortSignal.timeout(batchDeadlineMs);
     const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
-    if (signal.aborted) throw unavailable(new Error(`a batch of ${served.length} pools took over ${DEADLINE_MS} ms`));
+    if (signal.aborted)
+      throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     return c.body(batchJson(named, read), 200, { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' });
   });
 }

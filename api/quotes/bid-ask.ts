@@ -12,6 +12,8 @@ export interface QuotesDeps {
   readonly chains: ServedChains;
   readonly directory: PoolDirectory;
   readonly snapshots: SnapshotService;
+  /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
+  readonly batchDeadlineMs?: number;
 }
 
 const Query = z.object({

@@ -18,6 +18,7 @@ export interface QuoteApiOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
+  readonly batchDeadlineMs?: number;
 }
 
 export interface Answer {
@@ -28,6 +29,7 @@ export interface Answer {
 
 export interface QuoteApi {
   request(path: string, init?: RequestInit): Promise<Answer>;
+  raw(path: string, init?: RequestInit): Promise<Response>;
   /** The single endpoint; fails unless it answers 200 with a quote of the documented shape. */
   quote(pool: Address, depth?: boolean): Promise<z.infer<typeof Quote>>;
   batch(body: unknown): Promise<Answer>;
@@ -38,13 +40,13 @@ export interface QuoteApi {
 }
 
 /** The bid/ask endpoints over a chain, without request limits. */
-export function quoteApi({ chain, directory, quotes = eagerQuotes }: QuoteApiOptions): QuoteApi {
+export function quoteApi({ chain, directory, quotes = eagerQuotes, ...rest }: QuoteApiOptions): QuoteApi {
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall, logger });
   const chains = new Map([[chain.chainId, chain]]);
-  const app = createApp([(it) => registerQuotes(it, { chains, directory, snapshots })], {
+  const app = createApp([(it) => registerQuotes(it, { chains, directory, snapshots, ...rest })], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),
@@ -68,6 +70,7 @@ export function quoteApi({ chain, directory, quotes = eagerQuotes }: QuoteApiOpt
     });
   return {
     request,
+    raw: async (path, init) => app.request(path, init),
     batch,
     calls,
     quote: async (pool, depth = true) => Quote.parse(ok(await request(`${base}/${pool}/bid_ask?depth=${depth}`))),
