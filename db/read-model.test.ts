@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 import { migrate } from './migrate.ts';
@@ -69,4 +70,30 @@ test('an analyst reads every view and no operator table, also after a switch', a
   } finally {
     await client.query('RESET ROLE');
   }
+});
+
+describe('docs/sql.md', () => {
+  const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
+  const sections = new Map(
+    document.split('\n### ').map((section) => [/^`(\w+)`/.exec(section)?.[1] ?? '', section.split('\n## ')[0] ?? '']),
+  );
+
+  test('names every view and each of its columns', async () => {
+    const { rows } = await client.query<{ view: string; column: string }>(
+      `SELECT table_name AS view, column_name AS column FROM information_schema.columns WHERE table_schema = 'read_model'`,
+    );
+    const missing = rows.filter(({ view, column }) => !sections.get(view)?.includes(`\`${column}\``));
+    expect(missing).toEqual([]);
+  });
+
+  test('has examples that run, as an analyst', async () => {
+    const examples = [...document.matchAll(/```sql\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+    expect(examples.length).toBeGreaterThanOrEqual(5);
+    await client.query('SET ROLE analyst');
+    try {
+      for (const example of examples) await client.query(example);
+    } finally {
+      await client.query('RESET ROLE');
+    }
+  });
 });

@@ -23,8 +23,8 @@ export function derivePoolPrices(known: FiatPrices, pools: readonly PricingPool[
   for (let grew = true; grew; ) {
     const found = new Map<TokenKey, FiatPrice>();
     for (const pool of usable) {
-      const price = deriveFrom(pool, prices);
-      if (price && !found.has(price.token)) found.set(price.token, price);
+      const derived = deriveFrom(pool, prices);
+      if (derived && !found.has(derived.token)) found.set(derived.token, derived.price);
     }
     for (const [token, price] of found) prices.set(token, price);
     grew = found.size > 0;
@@ -32,18 +32,18 @@ export function derivePoolPrices(known: FiatPrices, pools: readonly PricingPool[
   return prices;
 }
 
-function deriveFrom(pool: PricingPool, prices: FiatPrices): (FiatPrice & { readonly token: TokenKey }) | null {
+function deriveFrom(
+  pool: PricingPool,
+  prices: FiatPrices,
+): { readonly token: TokenKey; readonly price: FiatPrice } | null {
   const price0 = prices.get(pool.token0);
   const price1 = prices.get(pool.token1);
   const base = price0 ?? price1;
   if (!base || (price0 && price1)) return null;
   const token1PerToken0 = midPrice(pool);
-  return {
-    token: price0 ? pool.token1 : pool.token0,
-    usd: price0 ? base.usd / token1PerToken0 : base.usd * token1PerToken0,
-    source: 'pool',
-    pricedAt: new Date(Math.min(base.pricedAt.getTime(), pool.capturedAt.getTime())),
-  };
+  const usd = price0 ? base.usd / token1PerToken0 : base.usd * token1PerToken0;
+  const pricedAt = new Date(Math.min(base.pricedAt.getTime(), pool.capturedAt.getTime()));
+  return { token: price0 ? pool.token1 : pool.token0, price: { usd, source: 'pool', pricedAt } };
 }
 
 /** Whole token1 per whole token0: the geometric mean of both sides, in which equal fees cancel out. */

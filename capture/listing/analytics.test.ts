@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { computeAnalytics, type PoolDay, type TokenFlow } from './analytics.ts';
+
+const STILL: TokenFlow = {
+  swapInRaw: 0n,
+  swapOutRaw: 0n,
+  liquidityInRaw: 0n,
+  liquidityOutRaw: 0n,
+  feesCollectedRaw: 0n,
+  lpFeeScaled: 0n,
+  protocolFeeScaled: 0n,
+  notionalFeeScaled: 0n,
+};
+const DAY: PoolDay = {
+  swapTxCount: 2,
+  transferCount: 7,
+  liquidityAddCount: 1,
+  liquidityRemoveCount: 1,
+  flows: [
+    {
+      ...STILL,
+      swapInRaw: 10n ** 18n,
+      swapOutRaw: 3n * 10n ** 17n,
+      liquidityInRaw: 5n,
+      feesCollectedRaw: 7n,
+      lpFeeScaled: 2n * 10n ** 15n,
+    },
+    { ...STILL, swapInRaw: 900_000_000n, swapOutRaw: 2_900_000_000n, notionalFeeScaled: 10n ** 18n },
+  ],
+  weekLpFeesScaled: [14n * 10n ** 15n, 0n],
+  liquidityRaw: [10n ** 18n, 6_000_000_000n],
+};
+const WETH = { usd: 3000, decimals: 18 };
+const USDC = { usd: 1, decimals: 6 };
+const UNPRICED = { usd: null, decimals: 6 };
+
+test('counts, flows, values and yields of a priced pool', () => {
+  const { figures, analytics } = computeAnalytics(DAY, [WETH, USDC]);
+  // 6 dollars of LP fees a day on 9,000 dollars.
+  expect(figures).toEqual({ tvlFiat: 9000, volumeFiat: 3900, aprBps: 2433n, aprBps7d: 2433n });
+  expect(analytics).toMatchObject({
+    ...{
+      swapTxCount: 2,
+      transfers: 7,
+      liquidityEventCount: 2,
+      liquidityAddEventCount: 1,
+      liquidityRemoveEventCount: 1,
+    },
+    token0: { volumeRaw: '1300000000000000000', inflowRaw: '1000000000000000005', outflowRaw: '300000000000000007' },
+    token1: { netRaw: '-2000000000', netFiat: -2000, inflowFiat: 900, outflowFiat: 2900 },
+    ...{ volumeFiat: 3900, feesFiat: 7, tvlFiat: 9000, aprBps: 2433 },
+    ...{ fiatAvailable: true, fiatCoveragePct: 100, usdCoveragePct: 100, fiatStatus: 'complete', pricingMode: 'spot' },
+  });
+});
+
+describe('a token without a price', () => {
+  test('makes every sum unknown that it moves in', () => {
+    const { figures, analytics } = computeAnalytics(DAY, [WETH, UNPRICED]);
+    expect(figures).toEqual({ tvlFiat: null, volumeFiat: null, aprBps: null, aprBps7d: null });
+    expect(analytics).toMatchObject({ feesFiat: null, usdCoveragePct: 50, fiatCoveragePct: 50, fiatStatus: 'partial' });
+    expect(analytics.token1).toMatchObject({ volumeRaw: '3800000000', volumeFiat: null });
+  });
+
+  test('does no harm where it did not move', () => {
+    const day: PoolDay = { ...DAY, flows: [DAY.flows[0], STILL], liquidityRaw: [10n ** 18n, 0n] };
+    const { figures, analytics } = computeAnalytics(day, [WETH, UNPRICED]);
+    expect(figures.tvlFiat).toBe(3000);
+    expect(analytics.fiatStatus).toBe('complete');
+  });
+});
+
+test('nothing priced, and nothing there', () => {
+  const bare = { usd: 1, decimals: null };
+  expect(computeAnalytics(DAY, [UNPRICED, bare]).analytics).toMatchObject({
+    ...{ fiatAvailable: false, fiatCoveragePct: null, usdCoveragePct: 0, fiatStatus: 'unavailable' },
+  });
+  const empty: PoolDay = { ...DAY, flows: [STILL, STILL], liquidityRaw: [0n, 0n] };
+  expect(computeAnalytics(empty, [WETH, USDC]).figures).toEqual({
+    tvlFiat: 0,
+    volumeFiat: 0,
+    aprBps: null,
+    aprBps7d: null,
+  });
+});
