@@ -6,7 +6,7 @@ export type Job = {
   readonly name: string;
   /** Does one round. */
   readonly run: () => Promise<unknown>;
-  /** Shortest pause between two rounds; a round that takes long stretches it, up to the longest. */
+  /** Shortest pause between two rounds; a round that takes long stretches it, until rounds begin `maxPauseMs` apart. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
 };
@@ -39,7 +39,7 @@ export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durati
         logger.error({ err: loggableError(failure), job: job.name }, 'job failed');
       if (failure === null && lastFailure !== null) logger.info({ job: job.name }, 'job works again');
       lastFailure = message;
-      await pause(Math.min(Math.max(durationMs * REST_PER_WORK, job.minPauseMs), job.maxPauseMs), wake.signal);
+      await pause(pauseMs(job, durationMs), wake.signal);
     }
   };
   const done = loop();
@@ -49,6 +49,12 @@ export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durati
       return done;
     },
   };
+}
+
+/** Rounds begin at most `maxPauseMs` apart, as long as one takes less than that. */
+function pauseMs({ minPauseMs, maxPauseMs }: Job, durationMs: number): number {
+  const rest = Math.min(durationMs * REST_PER_WORK, maxPauseMs - durationMs);
+  return Math.max(rest, minPauseMs);
 }
 
 async function runRound(job: Job): Promise<unknown> {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { POOL_FACTS_SQL } from '../../capture/listing/pool-facts-sql.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
+import { pageStatement } from './listing-sql.ts';
+import { SORTS, toListingQuery } from './query.ts';
 
 const FUNDED = 50;
 const UNFUNDED = 3;
@@ -251,3 +254,55 @@ test('the window is one day, the same for every pool', async () => {
     });
   }
 });
+
+test('the listing reads no table that grows with swaps', async () => {
+  const statement = pageStatement(
+    toListingQuery({ include24h: true }, SORTS),
+    { single: true, chainIds: [CHAIN_A] },
+    60,
+    true,
+  );
+  const client = await listing.pool.connect();
+  try {
+    await client.query('BEGIN');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement.text}`, statement.values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect([...plan.matchAll(/ on (\w+)/g)].map((match) => match[1])).toContain('pool_listing');
+    expect(plan).not.toMatch(/ on (swap|bin_swap|pool_activity|liquidity_change)/);
+    await client.query('SET LOCAL enable_seqscan = off');
+    const facts = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${POOL_FACTS_SQL}`, [
+      NOW,
+      new Date(),
+      new Date(),
+    ]);
+    const refreshPlan = facts.rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(refreshPlan).toMatch(/Index Scan Backward using pool_activity_pkey/);
+    expect(refreshPlan).not.toMatch(/ on (swap|bin_swap)|Seq Scan on pool_activity/);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+});
+
+test.each(['asc', 'desc'])(
+  'while pools are created, a walk in %s order of creation misses none that were there',
+  async (order) => {
+    const before = (await walk(`${CHAIN_B}/metadata`, 'minTvlFiat=0&sortBy=created', 500)).rows.map(idOf);
+    const seen = new Set<string>();
+    let created = order === 'asc' ? 0x2000 : 0x3000;
+    for (let offset: number | null = 0; offset !== null; ) {
+      const page: Page = await listing.page(
+        `${CHAIN_B}/metadata?minTvlFiat=0&sortBy=created&sortOrder=${order}&count=9&offset=${offset}`,
+      );
+      for (const row of page.data) seen.add(idOf(row));
+      offset = page.nextOffset;
+      if (created % 0x1000 < 8) {
+        const pool = { chainId: CHAIN_B, address: seedAddress(created), createdBlockNumber: 5_000 + created };
+        await seedPools(listing.db, [{ pool }]);
+        await listing.refresh();
+        created += 1;
+      }
+    }
+    expect(before.filter((id) => !seen.has(id))).toEqual([]);
+  },
+);

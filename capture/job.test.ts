@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createLogger } from '../runtime/logger.ts';
+import { startJob } from './job.ts';
+
+const logger = createLogger('test', 'silent');
+const until = async (condition: () => boolean) => {
+  for (let waited = 0; !condition(); waited += 1) {
+    if (waited > 500) throw new Error('it did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};
+
+test('a job that fails goes on, whatever it throws, and reports each round', async () => {
+  const rounds: boolean[] = [];
+  let calls = 0;
+  const run = async () => {
+    calls += 1;
+    if (calls === 1) throw new Error('the chain is away');
+    if (calls === 2) throw undefined;
+  };
+  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, logger, (ok) => rounds.push(ok));
+  await until(() => rounds.length >= 4);
+  await job.stop();
+  expect(rounds.slice(0, 4)).toEqual([false, false, true, true]);
+});
+
+test('a stop waits for the round in hand, ends the pause, and starts no other round', async () => {
+  let started = 0;
+  let finished = 0;
+  const run = async () => {
+    started += 1;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    finished += 1;
+  };
+  const job = startJob({ name: 'it', run, minPauseMs: 60_000, maxPauseMs: 60_000 }, logger, () => undefined);
+  await until(() => started === 1);
+  await job.stop();
+  expect([started, finished]).toEqual([1, 1]);
+});

@@ -1,0 +1,56 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiError, internalError, sendError } from '../../api/errors.ts';
+import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { migrate } from '../../db/migrate.ts';
+import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
+
+let postgres: Postgres;
+let database: pg.Pool;
+let app: OpenAPIHono;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  database = new pg.Pool({ connectionString: postgres.url, max: 2, connectionTimeoutMillis: 1_000 });
+  // Idle connections that die with the server are replaced by the next query.
+  database.on('error', () => undefined);
+  app = new OpenAPIHono();
+  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
+  registerMetadata(app, { chains, database, statusMaxAgeSecs: 60 });
+});
+
+afterAll(async () => {
+  await database.end();
+  await postgres.stop();
+});
+
+const ask = async (path = `${CHAIN_A}/metadata`) => {
+  const response = await app.request(`/public/v1/evm/${path}`);
+  return { status: response.status, body: await response.json() };
+};
+const UNAVAILABLE = { status: 503, body: { error: 'Service temporarily unavailable' } };
+
+test('an empty database, one without a listing, and none at all give 503; errors of the client stay what they are', async () => {
+  expect(await ask()).toEqual(UNAVAILABLE);
+  await migrate(postgres.url);
+  expect(await ask()).toEqual(UNAVAILABLE);
+  await postgres.kill();
+  expect(await ask()).toEqual(UNAVAILABLE);
+  expect((await ask(`${CHAIN_A}/metadata?sortBy=x`)).status).toBe(400);
+  expect((await ask('99/metadata')).status).toBe(404);
+});
+
+test('it answers again as soon as the database is back', async () => {
+  await postgres.restart();
+  // A crash of this Postgres, which does not sync, may have taken the tables with it.
+  await migrate(postgres.url);
+  await database.query(
+    `INSERT INTO operator.listing_window (chain_id, generation, from_ts, to_ts, from_block, to_block, generated_at_ts)
+     VALUES ($1, 1, 0, 86400, 0, 1, 86400)`,
+    [CHAIN_A],
+  );
+  expect(await ask()).toEqual({ status: 200, body: { data: [], total: 0, nextOffset: null } });
+});
