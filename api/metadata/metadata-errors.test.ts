@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TOKEN0 } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+
+let listing: Listing;
+
+beforeAll(async () => {
+  listing = await openListing();
+});
+
+afterAll(() => listing.close());
+
+test.each([
+  [400, 'json', 'abc/metadata'],
+  [400, 'text', `${CHAIN_A}/metadata?count=abc`],
+  [400, 'text', `${CHAIN_A}/metadata?count=`],
+  [400, 'text', `${CHAIN_A}/metadata?offset=1.5`],
+  [400, 'text', `${CHAIN_A}/metadata?minTvlFiat=NaN`],
+  [400, 'text', `${CHAIN_A}/metadata?include24h=1`],
+  [400, 'text', `${CHAIN_A}/metadata?lockedPricingOnly=TRUE`],
+  [400, 'text', `77/metadata?depositAllowlistEnabled=yes`],
+  [400, 'text', `${CHAIN_A}/metadata?blacklistedOnly=`],
+  [404, 'json', '77/metadata?sortBy=nonsense'],
+  [400, 'json', `${CHAIN_A}/metadata?count=-1`],
+  [400, 'json', `${CHAIN_A}/metadata?offset=-1`],
+  [400, 'json', `${CHAIN_A}/metadata?sortBy=nonsense`],
+  [400, 'json', `${CHAIN_A}/metadata?sortOrder=up`],
+  [400, 'json', `${CHAIN_A}/metadata?tier=black`],
+  [400, 'json', `${CHAIN_A}/metadata?tier=green,`],
+  [400, 'json', `${CHAIN_A}/metadata?fiat=EUR`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=0x12`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=${Array(501).fill(TOKEN0).join(',')}`],
+  [400, 'json', `${CHAIN_A}/metadata?addresses=${TOKEN0}&blacklistedOnly=true`],
+  [404, 'json', `${CHAIN_A}/metadata?contract_version=v0`],
+  [404, 'json', `${CHAIN_A}/metadata?contract_version=v9`],
+  [400, 'json', 'metadata?sortBy=created'],
+  [400, 'json', 'metadata?chainIds=1,x'],
+  [400, 'json', 'metadata?chainIds='],
+  [404, 'json', 'metadata?contract_version=v0'],
+])('answers %i as %s to %s', async (status, kind, path) => {
+  const response = await listing.app.request(`/public/v1/evm/${path}`);
+  expect(response.status).toBe(status);
+  const text = await response.text();
+  if (kind === 'json') expect(JSON.parse(text)).toEqual({ error: expect.any(String) });
+  else expect(text).toMatch(/^Failed to deserialize query string: /);
+  if (path.startsWith('77/') && kind === 'json') expect(JSON.parse(text)).toEqual({ error: 'Unknown chainId: 77' });
+});

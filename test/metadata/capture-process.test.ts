@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { onFreePort } from '../../devnet/services/free-port.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
+
+let postgres: Postgres;
+let database: pg.Pool;
+let folder: TempFolder;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  database = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  database.on('error', () => undefined);
+  folder = await createTempFolder('capture-process');
+});
+
+afterAll(async () => {
+  await database.end();
+  await postgres.stop();
+  await folder.remove();
+});
+
+/** One pool of a chain whose node does not answer. */
+async function seed(): Promise<void> {
+  await migrate(postgres.url);
+  await createOnchainTables(database);
+  await setIndexedBlock(database, { chainId: 5, number: 100, timestamp: Math.floor(Date.now() / 1000) });
+  const seeder = openSeeder(postgres.url);
+  await seedToken(seeder.db, { chainId: 5, address: TOKEN0 });
+  await seedToken(seeder.db, { chainId: 5, address: TOKEN1 });
+  await seedPools(seeder.db, [{ pool: { chainId: 5, address: FACTORY } }]);
+  await seeder.end();
+}
+
+const listed = async (): Promise<number> => {
+  const { rows } = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM operator.pool_listing');
+  return rows[0]?.n ?? 0;
+};
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await condition().catch(() => false)); ) {
+    if (Date.now() > deadline) throw new Error('it did not happen in 30 s');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test('starts before there is anything to read, lists although the node is away, and outlives the database', async () => {
+  const chainsFile = join(folder.path, 'chains.json');
+  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
+  const chain = {
+    chainId: 5,
+    name: 'five',
+    rpcUrls: ['http://127.0.0.1:1'],
+    blockTimeMs: 1000,
+    deployments: [deployment],
+  };
+  await writeFile(chainsFile, JSON.stringify({ chains: [chain] }));
+  const capture = await onFreePort(async (port) => {
+    const url = `http://127.0.0.1:${port}`;
+    const env = { CHAINS_CONFIG: chainsFile, DATABASE_URL: postgres.url, PORT: String(port), HOST: '127.0.0.1' };
+    return { url, ...(await startOwnProcess({ main: 'capture/main.ts', env, ready: `${url}/health` })) };
+  });
+  try {
+    expect((await fetch(`${capture.url}/ready`)).status).toBe(503);
+    await seed();
+    await until(async () => (await listed()) === 1);
+    await postgres.kill();
+    await postgres.restart();
+    await database.query('DROP SCHEMA IF EXISTS operator, read_model, live, onchain_test CASCADE');
+    await seed();
+    await until(async () => (await listed()) === 1);
+    const ready = (await (await fetch(`${capture.url}/ready`)).json()) as { failures: Record<string, string> };
+    expect(Object.keys(ready.failures)).toEqual(['price-health-5']);
+  } finally {
+    await capture.stop();
+  }
+});
