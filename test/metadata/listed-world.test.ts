@@ -28,10 +28,15 @@ let rows: readonly Row[];
 /** The window's lower edge is put in the middle of the traffic: what came before must not count. */
 beforeAll(async () => {
   world = await startIndexedWorld(70);
+  const edge = await middleOfTraffic();
   for (const { client } of world.chains) {
-    await client.request({ method: 'evm_increaseTime', params: [DAY - 40] } as never);
+    await client.request({ method: 'evm_increaseTime', params: [DAY - 2_000] } as never);
   }
   await world.act(70);
+  for (const { client } of world.chains) {
+    await client.request({ method: 'evm_setNextBlockTimestamp', params: [edge + DAY] } as never);
+    await client.request({ method: 'anvil_mine', params: [] } as never);
+  }
   await world.catchUp();
   await migrate(world.databaseUrl);
   database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
@@ -53,6 +58,16 @@ afterAll(async () => {
   await database?.end();
   await world?.stop();
 });
+
+/** A second in which both chains were in the middle of what happened so far. */
+async function middleOfTraffic(): Promise<number> {
+  const middles = world.chains.map(async ({ client }) => {
+    const head = await client.getBlockNumber();
+    const { timestamp } = await client.getBlock({ blockNumber: (head * 3n) / 4n });
+    return Number(timestamp);
+  });
+  return Math.min(...(await Promise.all(middles)));
+}
 
 /** One round of each job, in an order in which each finds what it needs. */
 async function runJobs(): Promise<void> {
