@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type pg from 'pg';
@@ -75,4 +76,8 @@ function assertReleaseServed(chains: ServedChains, chainIds: readonly number[], 
   if (!served) throw new ApiError(404, { error: `Unknown contract_version: ${release}` });
 }
 
-const json = (c: Context, body: string) => c.body(body, 200, { 'Content-Type': 'application/json' });
+/** The ETag is made from the text at hand: made further out, it would cost a copy of the response's stream. */
+function json(c: Context, body: string): Response {
+  const tag = createHash('sha1').update(body).digest('base64url');
+  return c.body(body, 200, { 'Content-Type': 'application/json', ETag: `"${tag}"` });
+}
