@@ -26,7 +26,8 @@ const BEARER = /^Bearer +(\S+)$/i;
  */
 export function authenticate(verify: VerifyKey): MiddlewareHandler {
   return async (c, next) => {
-    c.set('key', await identify(c.req.header('Authorization'), verify));
+    const header = c.req.header('Authorization');
+    c.set('key', header === undefined ? null : await identify(header, verify));
     await next();
   };
 }
@@ -37,8 +38,7 @@ export const requireKey: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-async function identify(header: string | undefined, verify: VerifyKey): Promise<KeyIdentity | null> {
-  if (header === undefined) return null;
+async function identify(header: string, verify: VerifyKey): Promise<KeyIdentity> {
   const key = BEARER.exec(header)?.[1];
   const identity = key === undefined ? null : await verify(key);
   if (!identity) throw invalidApiKey();

@@ -1,20 +1,28 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
-import { requestId } from 'hono/request-id';
 import { ApiError } from '../errors.ts';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Names the request in logs and in the answer. */
+    requestId: string;
+  }
+}
 
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
 const MAX_BODY_BYTES = 256 * 1024;
 const COMPRESS_FROM_BYTES = 4 * 1024;
 const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
+const EXPOSED = EXPOSED_HEADERS.join(',');
 
 /** What every request gets, whatever it asks for; mounted first. */
 export function mountManners(app: OpenAPIHono): void {
-  app.use(requestId());
+  app.use(nameRequest);
   app.use(allowAnyOrigin);
   app.use(compressed);
   app.post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
@@ -35,10 +43,31 @@ const preflight = cors({
  */
 const allowAnyOrigin: MiddlewareHandler = async (c, next) => {
   if (c.req.method === 'OPTIONS') return preflight(c, next);
-  c.header('Access-Control-Allow-Origin', '*');
-  c.header('Access-Control-Expose-Headers', EXPOSED_HEADERS.join(','));
+  setEarly(c, 'Access-Control-Allow-Origin', '*');
+  setEarly(c, 'Access-Control-Expose-Headers', EXPOSED);
   await next();
 };
+
+const REQUEST_ID = /^[\w\-=]{1,255}$/;
+
+/** Gives each request a name for logs and support: the client's own, or a new one. */
+const nameRequest: MiddlewareHandler = async (c, next) => {
+  const given = c.req.header('X-Request-Id');
+  const name = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  c.set('requestId', name);
+  setEarly(c, 'X-Request-Id', name);
+  await next();
+};
+
+/**
+ * Sets a header that every response has. It goes straight to the socket's response where there is one: a header that the
+ * framework keeps until then takes the answer off its fast path.
+ */
+function setEarly(c: Context, name: string, value: string): void {
+  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+  if (outgoing) outgoing.setHeader(name, value);
+  else c.header(name, value);
+}
 
 const compressEach = compress({ threshold: COMPRESS_FROM_BYTES });
 

@@ -48,8 +48,9 @@ export function registerBidAsk(app: OpenAPIHono, { chains, directory, snapshots 
     const chain = servedChain(chains, chainId);
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
-    const read = depth ? snapshots.depths : snapshots.prices;
-    const snapshot = (await read(chain.chainId, [pool])).get(address);
+    const kind = depth ? 'depths' : 'prices';
+    const snapshot =
+      snapshots.cached(chain.chainId, pool, kind) ?? (await snapshots[kind](chain.chainId, [pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
     if (snapshot instanceof SnapshotError) throw snapshotFailure(snapshot);
     return quoteResponse(c, snapshot);

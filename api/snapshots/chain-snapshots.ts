@@ -53,6 +53,16 @@ export class ChainSnapshots {
     });
   }
 
+  /** See `SnapshotService.cached`. */
+  cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined {
+    const head = this.#reads.clock.fresh();
+    const entry = head && this.#entries.get(pool.address);
+    if (entry?.head.block.hash !== head?.block.hash) return undefined;
+    const outcome = kind === 'prices' ? entry?.curve?.settled : entry?.depth?.settled;
+    if (!outcome || outcome instanceof SnapshotError) return undefined;
+    return 'snapshot' in outcome ? outcome.snapshot : outcome;
+  }
+
   /** See `SnapshotService.prices`. */
   prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
     return this.#collect(this.#priceLayer, pools, options);
