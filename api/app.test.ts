@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectFailFast } from '../builders/redis-connections.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { parseChainsFile } from '../config/load-chains.ts';
+import { startRedis } from '../devnet/services/redis.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -128,6 +131,21 @@ describe('limits', () => {
     await alone.stop(1_000);
     gone.disconnect();
   });
+});
+
+test('a Redis that hangs does not hold a request up', async () => {
+  const hanging = await startRedis();
+  const client = connectFailFast(hanging.url, createLogger('test', 'silent'), { commandTimeout: 200 });
+  await once(client, 'ready');
+  const alone = await startServer(buildApp(client), '127.0.0.1', 0);
+  process.kill(hanging.pid(), 'SIGSTOP');
+  const startedAt = Date.now();
+  expect((await fetch(`http://127.0.0.1:${alone.port}/public/v1/chains`)).status).toBe(200);
+  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  process.kill(hanging.pid(), 'SIGCONT');
+  await alone.stop(1_000);
+  client.disconnect();
+  await hanging.stop();
 });
 
 describe('manners', () => {

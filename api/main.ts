@@ -21,6 +21,9 @@ const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
 const GRACE_MS = 10_000;
 
+/** A count of requests that Redis does not answer in this time is kept in memory instead. */
+const COUNT_TIMEOUT_MS = 200;
+
 const SETTINGS = [
   'CHAINS_CONFIG',
   'DATABASE_URL',
@@ -52,7 +55,7 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
-  const redis = connectFailFast(settings.REDIS_URL, logger);
+  const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const countCall = chainCallCounter(metrics);
   const snapshots = createSnapshotService({ chains: file.chains, quotes: file.quotes, countCall, logger });

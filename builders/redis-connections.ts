@@ -6,10 +6,15 @@ const LONGEST_RETRY_MS = 500;
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
 
-/** A connection whose commands fail at once while Redis is away; it reconnects in the background. For requests. */
-export function connectFailFast(url: string, logger: Logger): Redis {
+/**
+ * A connection whose commands fail at once while Redis is away; it reconnects in the background. For requests.
+ *
+ * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs
+ */
+export function connectFailFast(url: string, logger: Logger, options: { commandTimeout?: number } = {}): Redis {
   return watch(
     new Redis(url, {
+      ...options,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,

@@ -7,21 +7,31 @@ export interface BuildersPart extends Part {
   readonly byKind: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
 }
 
-/** Mock builders in this process: two that take quote streams for one chain, one that takes bundles for the other. */
+/** As on the real chains: five builders take quote streams of one chain, a stream and a bundle builder serve the other. */
+const BUILDERS = [
+  ...['a', 'b', 'c', 'd', 'e'].map(
+    (name) => ({ kind: 'ethereum', id: `mock-${name}`, transport: 'quote-stream' }) as const,
+  ),
+  { kind: 'bsc', id: 'mock-stream', transport: 'quote-stream' },
+  { kind: 'bsc', id: 'mock-bundle', transport: 'bundle' },
+] as const;
+
+/** Mock builders in this process. */
 export async function startBuilders(): Promise<BuildersPart> {
-  const [first, second, third] = await Promise.all([startMockBuilder(), startMockBuilder(), startMockBuilder()]);
-  const all = [first, second, third];
+  const running = await Promise.all(BUILDERS.map(async (entry) => ({ ...entry, builder: await startMockBuilder() })));
+  const ofKind = (wanted: 'ethereum' | 'bsc') =>
+    running
+      .filter(({ kind }) => kind === wanted)
+      .map(({ id, transport, builder }) => ({
+        id,
+        transport,
+        url: transport === 'bundle' ? builder.bundleUrl : builder.streamUrl,
+      }));
   return {
-    byKind: {
-      ethereum: [
-        { id: 'mock-stream-a', transport: 'quote-stream', url: first.streamUrl },
-        { id: 'mock-stream-b', transport: 'quote-stream', url: second.streamUrl },
-      ],
-      bsc: [{ id: 'mock-bundle', transport: 'bundle', url: third.bundleUrl }],
-    },
-    note: all.map(({ port }) => `http://127.0.0.1:${port}`).join(' '),
+    byKind: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') },
+    note: running.map(({ builder }) => `:${builder.port}`).join(' '),
     stop: async () => {
-      await Promise.all(all.map((builder) => builder.stop()));
+      await Promise.all(running.map(({ builder }) => builder.stop()));
     },
   };
 }
