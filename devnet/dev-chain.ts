@@ -95,10 +95,18 @@ export async function send(chain: DevChain, transaction: Transaction): Promise<T
   throw new RevertedError(await revertDataOf(chain, transaction));
 }
 
-/** Sends a transaction and returns its hash without waiting. */
-export async function submit(chain: DevChain, { gas = DEFAULT_GAS, ...rest }: Transaction): Promise<Hex> {
+/** The last submission of each account of each node. */
+const submissions = new Map<string, Promise<unknown>>();
+
+/** Sends a transaction and returns its hash without waiting until it is mined. */
+export function submit(chain: DevChain, { gas = DEFAULT_GAS, ...rest }: Transaction): Promise<Hex> {
   // The node would estimate the gas by running the call several times: say it.
-  return request<Hex>(chain.rpcUrl, 'eth_sendTransaction', [{ ...rest, gas: numberToHex(gas) }]);
+  const send = () => request<Hex>(chain.rpcUrl, 'eth_sendTransaction', [{ ...rest, gas: numberToHex(gas) }]);
+  // One at a time for each account: the node may give two that arrive together the same nonce, and refuses one.
+  const account = `${chain.rpcUrl} ${rest.from.toLowerCase()}`;
+  const submission = (submissions.get(account) ?? Promise.resolve()).then(send, send);
+  submissions.set(account, submission);
+  return submission;
 }
 
 /** Waits for a transaction's receipt. */

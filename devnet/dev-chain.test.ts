@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectDevChain, type DevChain, mined, submit } from './dev-chain.ts';
+import { type Anvil, startAnvil } from './services/anvil.ts';
+
+let anvil: Anvil;
+let chain: DevChain;
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 });
+  chain = await connectDevChain(anvil.url);
+});
+
+afterAll(() => anvil.stop());
+
+test('transactions of one account that are sent together get one nonce each', async () => {
+  const { owner, stranger } = chain.roles;
+  const hashes = await Promise.all(
+    Array.from({ length: 200 }, () => submit(chain, { from: owner, to: stranger, data: '0x' })),
+  );
+  const receipts = await Promise.all(hashes.map((hash) => mined(chain, hash)));
+  expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).toBe(200);
+  expect(await chain.client.getTransactionCount({ address: owner })).toBe(200);
+});
