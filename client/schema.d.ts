@@ -135,6 +135,9 @@ export interface components {
              */
             name: string;
         };
+        Error: {
+            error: string;
+        };
         MetadataPage: {
             data: components["schemas"]["Pool"][];
             total: number;
@@ -223,15 +226,18 @@ export interface components {
             /** @enum {string} */
             priceProviderStatus: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
             priceProviderSinceBlock: number;
-            /** @description Exact integer up to 18446744073709551615, which means never. */
-            priceProviderCooldownSecs: number;
+            /**
+             * Format: uint64
+             * @description Exact integer; 18446744073709551615 (2^64 - 1) means that the provider can never change.
+             */
+            priceProviderCooldownSecs: number | bigint;
             lockedPricing: boolean;
             priceProviderChange?: {
                 /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
                 newPriceProvider: string;
                 proposedAtBlock: number;
-                /** @description Exact integer up to 18446744073709551615, which means never. */
-                executeAfterTs: number;
+                /** Format: uint64 */
+                executeAfterTs: number | bigint;
             };
             /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
             creator: string;
@@ -245,8 +251,11 @@ export interface components {
             spreadAdminFeeE6: number | null;
             protocolNotionalFeeE8: number | null;
             adminNotionalFeeE8: number | null;
-            /** @description Exact integer up to 18446744073709551615, which means never. */
-            aprBps7d?: number;
+            /**
+             * Format: uint64
+             * @description LP fees of seven days per year, basis points of TVL.
+             */
+            aprBps7d?: number | bigint;
             pauseLevel?: number;
             curBinIdx?: number;
             depositWhitelistingEnabled: boolean;
@@ -358,7 +367,11 @@ export interface components {
             feesFiat: number | null;
             /** @description USD */
             tvlFiat: number | null;
-            aprBps: number;
+            /**
+             * Format: uint64
+             * @description LP fees per year, basis points of TVL.
+             */
+            aprBps: (number | bigint) | null;
             fiatAvailable: boolean;
             fiatCoveragePct: number | null;
             usdCoveragePct: number;
@@ -424,9 +437,6 @@ export interface components {
             cumulativeInputVolume: string;
             /** @description Distance of `price` from the best price, in millionths. */
             priceImpactE6: string;
-        };
-        Error: {
-            error: string;
         };
         BatchRequest: {
             /** @description 1 to 100 pool addresses. */
@@ -498,7 +508,7 @@ export interface components {
                  * Format: uint64
                  * @description Acknowledgement time, Unix nanoseconds
                  */
-                timestampNs?: number;
+                timestampNs?: number | bigint;
                 bundleHash?: string;
                 /**
                  * @description No answer by the deadline
@@ -516,26 +526,26 @@ export interface components {
              * Format: uint64
              * @description Block for which the quote is valid; on BSC the final valid block
              */
-            blockNumber: number;
+            blockNumber: number | bigint;
             /** @description Quote identifier, 16 bytes */
             replacementUuid: string;
             /**
              * Format: uint64
              * @description Above 0; increases with each update of the same replacementUuid
              */
-            replacementSeqNumber: number;
+            replacementSeqNumber: number | bigint;
             /** @description Stops the builder sharing the quote across regions */
             disableCrossRegionSharing?: boolean | null;
             /**
              * Format: uint64
              * @description How long to wait for builders, ms from arrival; can only lower the default of 500
              */
-            responseTimeoutMs?: number;
+            responseTimeoutMs?: number | bigint;
             /**
              * Format: uint64
              * @description Quote expiry, Unix seconds; BSC only, needed by the bundle builder
              */
-            maxTimestamp?: number;
+            maxTimestamp?: number | bigint;
             /** @description Address a taker touches to trigger the quote */
             quoteAddress?: string | null;
             poolAddresses?: string[] | null;
@@ -568,6 +578,33 @@ export interface operations {
                     "application/json": components["schemas"]["Chain"][];
                 };
             };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
     listPools: {
@@ -597,7 +634,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                chain_id: string;
+                chain_id: number;
             };
             cookie?: never;
         };
@@ -617,21 +654,55 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
             /** @description Unknown chain or contract version */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
-            /** @description Service temporarily unavailable */
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
         };
     };
@@ -682,21 +753,55 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
             /** @description Unknown chain or contract version */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
-            /** @description Service temporarily unavailable */
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
             };
         };
     };
@@ -705,7 +810,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                chain_id: string;
+                chain_id: number;
             };
             cookie?: never;
         };
@@ -733,8 +838,35 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Unknown chain */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -757,11 +889,11 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description false leaves depth out. */
-                depth?: "true" | "false";
+                depth?: boolean;
             };
             header?: never;
             path: {
-                chain_id: string;
+                chain_id: number;
                 pool_address: string;
             };
             cookie?: never;
@@ -784,10 +916,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Unknown chain, or a pool that is not served on it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -866,9 +1017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Invalid API key */
@@ -877,9 +1026,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Chain not served */
@@ -888,9 +1035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description No plan */
@@ -906,26 +1051,22 @@ export interface operations {
                     };
                 };
             };
-            /** @description Rate limited; see Retry-After */
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
             429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal error; retry */
+            /** @description Internal server error; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Chain data is not available; retry */
@@ -934,9 +1075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Deadline passed or database away; retry */
@@ -945,9 +1084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        error: string;
-                    };
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
@@ -957,7 +1094,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                chain_id: string;
+                chain_id: number;
             };
             cookie?: never;
         };
@@ -974,6 +1111,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PammQuoteResponse"];
+                };
+            };
+            /** @description Another chain, or a value that is not allowed (JSON); malformed JSON (plain text) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `Content-Type: application/json` is missing */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description A field is missing or of the wrong type */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Submission is disabled or no builder is configured */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { COMMON_FAILURES, jsonContent } from '../reference/responses.ts';
 import type { ServedChains } from '../request.ts';
 
 export const Chain = z
@@ -14,7 +15,8 @@ const route = createRoute({
   path: '/public/v1/chains',
   summary: 'List the supported chains',
   responses: {
-    200: { description: 'Every chain served', content: { 'application/json': { schema: z.array(Chain) } } },
+    200: { description: 'Every chain served', content: jsonContent(z.array(Chain)) },
+    ...COMMON_FAILURES,
   },
 });
 

@@ -3,6 +3,13 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type pg from 'pg';
 import { ApiError } from '../errors.ts';
+import {
+  ChainIdPath,
+  COMMON_FAILURES,
+  errorOrTextResponse,
+  errorResponse,
+  jsonContent,
+} from '../reference/responses.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { createPageReader } from './page.ts';
 import { MetadataPage } from './pool-record.ts';
@@ -19,10 +26,11 @@ export type MetadataDeps = {
 const CROSS_CHAIN_SORTS: readonly Sort[] = SORTS.filter((sort) => sort !== 'created');
 
 const responses = {
-  200: { description: 'A page of pools', content: { 'application/json': { schema: MetadataPage } } },
-  400: { description: 'A parameter is malformed (plain text) or has a value that is not allowed (JSON)' },
-  404: { description: 'Unknown chain or contract version' },
-  503: { description: 'Service temporarily unavailable' },
+  200: { description: 'A page of pools', content: jsonContent(MetadataPage) },
+  ...COMMON_FAILURES,
+  400: errorOrTextResponse('A parameter is malformed (plain text) or has a value that is not allowed (JSON)'),
+  404: errorResponse('Unknown chain or contract version'),
+  503: errorResponse('Service temporarily unavailable; retry'),
 };
 
 const chainRoute = createRoute({
@@ -30,7 +38,7 @@ const chainRoute = createRoute({
   method: 'get',
   path: '/public/v1/evm/{chain_id}/metadata',
   summary: 'List the pools of one chain',
-  request: { params: z.object({ chain_id: z.string().openapi({ example: '8453' }) }), query: RawListingQuery },
+  request: { params: z.object({ chain_id: ChainIdPath }), query: RawListingQuery },
   responses,
 });
 

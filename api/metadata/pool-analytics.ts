@@ -8,6 +8,10 @@ const SignedRawAmount = z
   .openapi({ description: 'Raw token units, may be negative' });
 const Count = z.int().nonnegative();
 const Timestamp = z.int().nonnegative().openapi({ description: 'Unix seconds' });
+/** Read as a bigint above 2^53 - 1, where the reader keeps integers exact. */
+export const Uint64 = z
+  .union([z.int().nonnegative(), z.bigint().nonnegative()])
+  .openapi({ type: 'integer', format: 'uint64' });
 const Percent = z.number().min(0).max(100);
 
 const TokenAnalytics = z.strictObject({
@@ -41,7 +45,10 @@ export const PoolAnalytics = z
     volumeFiat: FiatNumber.nullable(),
     feesFiat: FiatNumber.nullable(),
     tvlFiat: FiatNumber.nullable(),
-    aprBps: z.union([z.int(), z.bigint()]).nullable().openapi({ type: 'integer' }),
+    aprBps: Uint64.nullable().openapi({
+      type: ['integer', 'null'],
+      description: 'LP fees per year, basis points of TVL.',
+    }),
     fiatAvailable: z.boolean(),
     fiatCoveragePct: Percent.nullable(),
     usdCoveragePct: Percent,

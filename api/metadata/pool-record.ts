@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { FiatNumber, PoolAnalytics } from './pool-analytics.ts';
+import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
 
 const Address = z
   .string()
@@ -10,11 +10,6 @@ const IntegerText = z
   .regex(/^-?\d+$/)
   .openapi({ description: 'Decimal integer' });
 const NullableInteger = IntegerText.nullable();
-/** Up to 2^64 - 1: read as a bigint where the reader keeps integers exact. */
-const Uint64 = z.union([z.int().nonnegative(), z.bigint().nonnegative()]).openapi({
-  type: 'integer',
-  description: 'Exact integer up to 18446744073709551615, which means never.',
-});
 const Timestamp = z.int().nonnegative().openapi({ description: 'Unix seconds' });
 
 const AnchoredDetails = z.strictObject({
@@ -91,7 +86,9 @@ export const PoolRecord = z
     priceProviderDetails: z.union([AnchoredDetails, RegularDetails]).optional(),
     priceProviderStatus: z.enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown']),
     priceProviderSinceBlock: z.int(),
-    priceProviderCooldownSecs: Uint64,
+    priceProviderCooldownSecs: Uint64.openapi({
+      description: 'Exact integer; 18446744073709551615 (2^64 - 1) means that the provider can never change.',
+    }),
     lockedPricing: z.boolean(),
     priceProviderChange: ProviderChange.optional(),
     creator: Address,
@@ -103,7 +100,7 @@ export const PoolRecord = z
     spreadAdminFeeE6: FeePart,
     protocolNotionalFeeE8: FeePart,
     adminNotionalFeeE8: FeePart,
-    aprBps7d: Uint64.optional(),
+    aprBps7d: Uint64.optional().openapi({ description: 'LP fees of seven days per year, basis points of TVL.' }),
     pauseLevel: z.int().optional(),
     curBinIdx: z.int().optional(),
     depositWhitelistingEnabled: z.boolean(),

@@ -6,6 +6,14 @@ import type { QuoteUpdate } from '../../builders/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { badRequest, unavailable } from '../errors.ts';
+import {
+  ChainIdPath,
+  COMMON_FAILURES,
+  errorOrTextResponse,
+  errorResponse,
+  jsonContent,
+  textErrorResponse,
+} from '../reference/responses.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { EthereumBody, type QuoteBody, readQuoteBody } from './body-shape.ts';
 import { toQuoteUpdate } from './quote-values.ts';
@@ -54,14 +62,20 @@ const route = createRoute({
   summary: 'Submit a signed quote update to block builders',
   description: 'Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`.',
   request: {
-    params: z.object({ chain_id: z.string().openapi({ example: '1' }) }),
-    body: { required: true, content: { 'application/json': { schema: EthereumBody.openapi('PammQuoteBody') } } },
+    params: z.object({ chain_id: ChainIdPath }),
+    body: { required: true, content: jsonContent(EthereumBody.openapi('PammQuoteBody')) },
   },
   responses: {
     200: {
       description: 'What each builder said by the deadline',
-      content: { 'application/json': { schema: PammQuoteResponse } },
+      content: jsonContent(PammQuoteResponse),
     },
+    ...COMMON_FAILURES,
+    400: errorOrTextResponse('Another chain, or a value that is not allowed (JSON); malformed JSON (plain text)'),
+    404: errorResponse('Unknown chain'),
+    415: textErrorResponse('`Content-Type: application/json` is missing'),
+    422: textErrorResponse('A field is missing or of the wrong type'),
+    503: errorResponse('Submission is disabled or no builder is configured'),
   },
 });
 

@@ -2,12 +2,13 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
+import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../reference/responses.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { QuotesDeps } from './bid-ask.ts';
 import { quoteJson } from './quote-body.ts';
 import { parseAddress, poolNotServed, snapshotFailure } from './quote-errors.ts';
-import { BatchRequest, BatchResponse, errorResponse, jsonContent } from './quote-schema.ts';
+import { BatchRequest, BatchResponse } from './quote-schema.ts';
 
 const MAX_POOLS = 100;
 const DEADLINE_MS = 20_000;
@@ -18,11 +19,12 @@ const route = createRoute({
   path: '/public/v1/evm/{chain_id}/bid_ask/batch',
   summary: 'Current bid, ask and depth of up to 100 pools',
   request: {
-    params: z.object({ chain_id: z.string().openapi({ example: '8453' }) }),
+    params: z.object({ chain_id: ChainIdPath }),
     body: { required: true, content: jsonContent(BatchRequest) },
   },
   responses: {
     200: { description: 'One entry per distinct pool, in request order', content: jsonContent(BatchResponse) },
+    ...COMMON_FAILURES,
     400: errorResponse('Invalid chain id, body or address'),
     404: errorResponse('Unknown chain'),
     503: errorResponse('The batch took longer than 20 seconds; retry'),

@@ -1,12 +1,19 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { badQuery } from '../errors.ts';
+import {
+  ChainIdPath,
+  COMMON_FAILURES,
+  errorOrTextResponse,
+  errorResponse,
+  jsonContent,
+} from '../reference/responses.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
 import { poolAddressParam, poolNotServed, snapshotFailure } from './quote-errors.ts';
-import { errorResponse, jsonContent, Quote } from './quote-schema.ts';
+import { Quote } from './quote-schema.ts';
 
 export interface QuotesDeps {
   readonly chains: ServedChains;
@@ -17,7 +24,7 @@ export interface QuotesDeps {
 }
 
 const Query = z.object({
-  depth: z.enum(['true', 'false']).default('true').openapi({ description: 'false leaves depth out.' }),
+  depth: z.boolean().default(true).openapi({ description: 'false leaves depth out.' }),
 });
 
 const route = createRoute({
@@ -26,12 +33,13 @@ const route = createRoute({
   path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask',
   summary: 'Current bid, ask and depth of one pool',
   request: {
-    params: z.object({ chain_id: z.string().openapi({ example: '8453' }), pool_address: z.string() }),
+    params: z.object({ chain_id: ChainIdPath, pool_address: z.string() }),
     query: Query,
   },
   responses: {
     200: { description: 'The quote; any status but `healthy` means: do not trade', content: jsonContent(Quote) },
-    400: errorResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
+    ...COMMON_FAILURES,
+    400: errorOrTextResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
     404: errorResponse('Unknown chain, or a pool that is not served on it'),
     500: errorResponse('The pool could not be read onchain; retry'),
     503: errorResponse('A concurrent read timed out, or the price source was too slow; retry'),

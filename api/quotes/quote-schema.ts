@@ -53,8 +53,3 @@ export const BatchRequest = z
     depth: z.boolean().default(true),
   })
   .openapi('BatchRequest');
-
-export const ErrorBody = z.strictObject({ error: z.string() }).openapi('Error');
-
-export const jsonContent = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
-export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });

@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { RoutingConfig } from '../../config/routing-schema.ts';
 import { jsonBody } from '../body.ts';
+import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../reference/responses.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRoute, type RouteSources } from './find-route.ts';
@@ -14,11 +15,6 @@ export interface RouteDeps extends RouteSources {
 
 const DEADLINE_MS = 5_000;
 
-const failure = (description: string) => ({
-  description,
-  content: { 'application/json': { schema: z.strictObject({ error: z.string() }) } },
-});
-
 const NoPlanBody = z.strictObject({ code: z.enum(['no_route', 'insufficient_liquidity']), error: z.string() });
 
 const route = createRoute({
@@ -28,19 +24,17 @@ const route = createRoute({
   summary: 'Find a route for an exact-input or exact-output swap',
   security: [{}, { tradingApiKey: [] }],
   request: {
-    params: z.object({ chain_id: z.string().openapi({ type: 'integer', example: '8453' }) }),
-    body: { required: true, content: { 'application/json': { schema: RouteRequest } } },
+    params: z.object({ chain_id: ChainIdPath }),
+    body: { required: true, content: jsonContent(RouteRequest) },
   },
   responses: {
-    200: { description: 'The plan', content: { 'application/json': { schema: RoutePlan } } },
-    400: failure('Invalid path or body'),
-    401: failure('Invalid API key'),
-    404: failure('Chain not served'),
-    422: { description: 'No plan', content: { 'application/json': { schema: NoPlanBody } } },
-    429: failure('Rate limited; see Retry-After'),
-    500: failure('Internal error; retry'),
-    502: failure('Chain data is not available; retry'),
-    503: failure('Deadline passed or database away; retry'),
+    200: { description: 'The plan', content: jsonContent(RoutePlan) },
+    ...COMMON_FAILURES,
+    400: errorResponse('Invalid path or body'),
+    404: errorResponse('Chain not served'),
+    422: { description: 'No plan', content: jsonContent(NoPlanBody) },
+    502: errorResponse('Chain data is not available; retry'),
+    503: errorResponse('Deadline passed or database away; retry'),
   },
 });
 
