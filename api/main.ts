@@ -4,6 +4,7 @@ import { connectFailFast } from '../builders/redis-connections.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
+import { readIndexedBlocks } from '../db/indexed-blocks.ts';
 import { registerHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -12,6 +13,8 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
+import { registerIndexingMetrics } from './observability/indexing-metrics.ts';
+import { IndexingWatch } from './observability/indexing-watch.ts';
 import { openPamm } from './pamm/open-pamm.ts';
 import { registerPublicResources } from './public-resources.ts';
 import { chainCallCounter, createSnapshotService } from './snapshots/snapshot-service.ts';
@@ -32,6 +35,7 @@ const SETTINGS = [
   'QUEUE_PREFIX',
   'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
+  'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'PORT',
   'HOST',
@@ -59,6 +63,17 @@ async function serve(): Promise<void> {
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const countCall = chainCallCounter(metrics);
   const snapshots = createSnapshotService({ chains: file.chains, quotes: file.quotes, countCall, logger });
+  const watch = new IndexingWatch({
+    chains: file.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+    maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
+    readIndexed: () => readIndexedBlocks(database.$client),
+    readHead: async (chainId) => {
+      const { number, timestamp } = await snapshots.head(chainId);
+      return { number: Number(number), timestamp: Number(timestamp) };
+    },
+    logger,
+  });
+  registerIndexingMetrics(metrics, () => watch.lags());
   const pamm = openPamm({
     chains,
     env,
@@ -84,7 +99,11 @@ async function serve(): Promise<void> {
         registerHealth(it, {
           metrics,
           // Redis is not asked: without it every endpoint but quote updates still answers.
-          checks: { database: async () => database.$client.query('SELECT 1').then(() => null) },
+          checks: {
+            database: async () => database.$client.query('SELECT 1').then(() => null),
+            indexing: watch.check,
+          },
+          details: () => ({ chains: watch.lags() }),
         }),
     ],
     {
@@ -94,11 +113,13 @@ async function serve(): Promise<void> {
       logger,
     },
   );
+  watch.start();
   const server = await startServer(app, settings.HOST, settings.PORT);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
     ['http', () => server.stop(GRACE_MS)],
     ['pamm', () => pamm.close()],
+    ['indexing watch', async () => watch.stop()],
     ['directory', async () => directory.stop()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],

@@ -27,6 +27,8 @@ export const settings = {
   PAMM_AUDIT_RETENTION_DAYS: z.coerce.number().positive().default(30),
   /** A price status that was captured longer ago is shown as `unknown`. */
   PRICE_STATUS_MAX_AGE_SECS: z.coerce.number().int().positive().default(60),
+  /** The index of a chain counts as stalled when it has not followed the chain for longer than this. */
+  INDEXING_MAX_LAG_SECS: z.coerce.number().positive().default(30),
   /** A fiat price that is older counts as none. */
   FIAT_PRICE_MAX_AGE_SECS: z.coerce.number().int().positive().default(900),
   /** Address of DefiLlama's coin API. */

@@ -8,6 +8,8 @@ export type HealthDeps = {
   readonly metrics: Registry;
   /** By name, as `/ready` lists them. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /** What else `/ready` shows, whatever the checks say. */
+  readonly details?: () => Readonly<Record<string, unknown>>;
 };
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -16,13 +18,13 @@ const CHECK_TIMEOUT_MS = 2_000;
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
  * by name) and `/metrics` (Prometheus text).
  */
-export function registerHealth(app: Pick<Hono, 'get'>, { metrics, checks }: HealthDeps): void {
+export function registerHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.get('/ready', async (c) => {
     const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
     const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
     const ready = failures.length === 0;
-    return c.json({ ready, failures: Object.fromEntries(failures) }, ready ? 200 : 503);
+    return c.json({ ready, failures: Object.fromEntries(failures), ...details?.() }, ready ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.text(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }));
 }

@@ -5,7 +5,14 @@ import type { CurveSnapshot } from './curve-snapshot.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { ReportedHead } from './rpc/chain-rpc.ts';
 import { SharedRead, waitForAll } from './shared-read.ts';
-import { type DepthSnapshot, type ReadOptions, type Snapshot, SnapshotError, type SnapshotMap } from './types.ts';
+import {
+  type BlockRef,
+  type DepthSnapshot,
+  type ReadOptions,
+  type Snapshot,
+  SnapshotError,
+  type SnapshotMap,
+} from './types.ts';
 
 export interface ChainSnapshotsOptions {
   /** Longest wait for a read that another request started. */
@@ -51,6 +58,11 @@ export class ChainSnapshots {
       maxSize: options.cacheBins,
       sizeCalculation: ({ pool: { immutables } }) => immutables.highestBin - immutables.lowestBin + 1,
     });
+  }
+
+  /** See `SnapshotService.head`. */
+  async head(): Promise<BlockRef> {
+    return (await this.#reads.clock.head()).block;
   }
 
   /** See `SnapshotService.cached`. */

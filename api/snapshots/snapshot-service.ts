@@ -36,6 +36,7 @@ export function createSnapshotService({ chains, quotes, countCall, logger }: Sna
     return found;
   };
   return {
+    head: (chainId) => of(chainId).head(),
     cached: (chainId, pool, kind) => of(chainId).cached(pool, kind),
     prices: (chainId: number, pools: readonly ServedPool[], options?: ReadOptions) =>
       of(chainId).prices(pools, options),

@@ -64,6 +64,12 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  * rejects for a pool's or a chain's sake: failures are entries of the map.
  */
 export interface SnapshotService {
+  /**
+   * The newest block of a chain, as quotes are read at.
+   *
+   * @throws RpcFailure when no node answers
+   */
+  head(chainId: number): Promise<BlockRef>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(chainId: number, pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */

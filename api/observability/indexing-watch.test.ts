@@ -1,0 +1,138 @@
+import { Registry } from 'prom-client';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { BlockPoint } from '../../db/indexed-blocks.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { registerIndexingMetrics } from './indexing-metrics.ts';
+import { IndexingWatch } from './indexing-watch.ts';
+
+const CHAIN = { chainId: 7, name: 'seven', blockTimeMs: 1_000 };
+const LIMIT_SECS = 30;
+/** Block `number` of a chain with a block every second. */
+const block = (number: number): BlockPoint => ({ number, timestamp: 1_790_000_000 + number });
+
+/** What the database and the node say, and what time it is. */
+let indexed: BlockPoint | null;
+let head: BlockPoint | null;
+let nowMs: number;
+let watch: IndexingWatch;
+
+beforeEach(() => {
+  nowMs = 0;
+  watch = new IndexingWatch({
+    chains: [CHAIN],
+    maxLagSecs: LIMIT_SECS,
+    readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
+    readHead: async () => head ?? Promise.reject(new Error('the node is away')),
+    logger: createLogger('test', 'silent'),
+    now: () => nowMs,
+  });
+});
+
+async function lookAfter(secs: number, now: { indexed: BlockPoint | null; head: BlockPoint | null }) {
+  nowMs += secs * 1000;
+  ({ indexed, head } = now);
+  await watch.look();
+  return watch.check();
+}
+
+describe('an index that follows its chain is ready', () => {
+  test('block by block, one behind at each look', async () => {
+    for (let n = 1; n <= 200; n++) expect(await lookAfter(1, { indexed: block(n), head: block(n + 1) })).toBeNull();
+    expect(watch.lags()).toEqual([
+      {
+        ...{ chainId: 7, name: 'seven', indexedBlock: 200, indexedTimestamp: block(200).timestamp, headBlock: 201 },
+        ...{ lagBlocks: 1, lagSecs: 1, stalled: false },
+      },
+    ]);
+  });
+
+  test('however long the chain is silent, and when it speaks again', async () => {
+    for (let n = 0; n < 100; n++) await lookAfter(60, { indexed: block(5), head: block(5) });
+    expect(await watch.check()).toBeNull();
+    expect(await lookAfter(1, { indexed: block(5), head: { number: 6, timestamp: block(5).timestamp + 6_000 } })).toBe(
+      null,
+    );
+    expect(watch.lags()).toMatchObject([{ lagBlocks: 1, lagSecs: 6_000, stalled: false }]);
+  });
+
+  test('through a reorganisation that it undoes', async () => {
+    await lookAfter(1, { indexed: block(100), head: block(100) });
+    await lookAfter(20, { indexed: block(100), head: block(92) });
+    expect(await lookAfter(15, { indexed: block(92), head: block(93) })).toBeNull();
+  });
+});
+
+describe('an index that does not is stalled after the limit', () => {
+  test('when it stands still while the chain goes on, even by one block only', async () => {
+    await lookAfter(1, { indexed: block(9), head: block(9) });
+    expect(await lookAfter(LIMIT_SECS, { indexed: block(9), head: block(10) })).toBeNull();
+    expect(await lookAfter(1, { indexed: block(9), head: block(10) })).toBe(
+      'chain 7 is indexed 1 blocks behind its head',
+    );
+    expect(await lookAfter(1, { indexed: block(10), head: block(10) })).toBeNull();
+  });
+
+  test('when the chain was rolled back beyond what it can undo, until the chain has outgrown it and after', async () => {
+    await lookAfter(1, { indexed: block(100), head: block(100) });
+    const reasons = [];
+    for (let n = 60; n <= 140; n++) reasons.push(await lookAfter(1, { indexed: block(100), head: block(n) }));
+    expect(reasons.slice(0, LIMIT_SECS)).toEqual(reasons.slice(0, LIMIT_SECS).map(() => null));
+    expect(reasons[LIMIT_SECS]).toBe('chain 7 is indexed 10 blocks beyond its head');
+    expect(reasons.at(-1)).toBe('chain 7 is indexed 40 blocks behind its head');
+    // At the height of the index the two were equal for a moment, as far as anyone can tell.
+    expect(reasons.slice(LIMIT_SECS).filter((reason) => reason === null).length).toBeLessThanOrEqual(LIMIT_SECS + 1);
+  });
+
+  test('when it holds a block of another history at the height of the head', async () => {
+    await lookAfter(1, { indexed: block(100), head: block(100) });
+    const replaced = { ...block(100), timestamp: block(100).timestamp + 3 };
+    expect(await lookAfter(LIMIT_SECS + 1, { indexed: block(100), head: replaced })).not.toBeNull();
+  });
+
+  test('when it moves but falls behind', async () => {
+    await lookAfter(1, { indexed: block(0), head: block(0) });
+    let reason: string | null = null;
+    for (let n = 1; n <= 120; n++) reason = await lookAfter(1, { indexed: block(n), head: block(2 * n) });
+    expect(reason).toBe('chain 7 is indexed 120 blocks behind its head');
+  });
+
+  test('when no node answers, or the database is away', async () => {
+    await lookAfter(1, { indexed: block(9), head: block(9) });
+    expect(await lookAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe('chain 7: no node tells its head');
+    expect(await lookAfter(1, { indexed: block(9), head: block(9) })).toBeNull();
+    expect(await lookAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe('chain 7 is not indexed');
+  });
+});
+
+test('nothing is ready before it was seen to follow', async () => {
+  expect(await watch.check()).toBe('chain 7 is not indexed');
+  expect(await lookAfter(0, { indexed: null, head: block(3) })).toBe('chain 7 is not indexed');
+  expect(await lookAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
+});
+
+test('a silent node holds the look at other chains up by no more than its patience', async () => {
+  const two = new IndexingWatch({
+    chains: [CHAIN, { ...CHAIN, chainId: 8 }],
+    maxLagSecs: LIMIT_SECS,
+    readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
+    readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(block(1))),
+    logger: createLogger('test', 'silent'),
+  });
+  await two.look();
+  expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([
+    [null, true],
+    [1, false],
+  ]);
+});
+
+test('the gauges show what is known, and nothing that is not', async () => {
+  const registry = new Registry();
+  registerIndexingMetrics(registry, () => watch.lags());
+  await lookAfter(1, { indexed: block(10), head: block(14) });
+  expect(await registry.metrics()).toContain('indexing_lag_blocks{chain="7"} 4');
+  await lookAfter(1, { indexed: block(10), head: null });
+  const scraped = await registry.metrics();
+  expect(scraped).toContain('indexing_block{chain="7"} 10');
+  expect(scraped).toContain('indexing_stalled{chain="7"} 0');
+  expect(scraped).not.toMatch(/indexing_(lag_blocks|lag_seconds|head_block)\{/);
+});

@@ -1,0 +1,118 @@
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { BlockPoint } from '../../db/indexed-blocks.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { type ChainLag, type ChainLook, isFollowing, lagBetween } from './chain-lag.ts';
+
+export type IndexingWatchDeps = {
+  readonly chains: readonly Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>[];
+  /** A chain counts as stalled when its index has not followed it for longer than this. */
+  readonly maxLagSecs: number;
+  readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
+  readonly readHead: (chainId: number) => Promise<BlockPoint>;
+  readonly logger: Logger;
+  /** Milliseconds. */
+  readonly now?: () => number;
+};
+
+type Watched = ChainLook & {
+  /** When the index was last seen to follow the chain; null when never. */
+  readonly followedAt: number | null;
+  readonly stalled: boolean;
+};
+
+const LOOK_EVERY_MS = 1_000;
+/** A node or a database that takes longer counts as silent in this look, so that no chain waits for another. */
+const PATIENCE_MS = 1_500;
+
+/**
+ * Compares the index of every chain with the chain's head, once a second, so that `/ready` and `/metrics` only look at
+ * what is known already.
+ */
+export class IndexingWatch {
+  readonly #deps: IndexingWatchDeps;
+  readonly #now: () => number;
+  readonly #watched = new Map<number, Watched>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(deps: IndexingWatchDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? Date.now;
+  }
+
+  /** Looks again and again until {@link stop}. */
+  start(): void {
+    const round = async () => {
+      await this.look();
+      if (!this.#stopped) this.#timer = setTimeout(round, LOOK_EVERY_MS).unref();
+    };
+    void round();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** One look at all chains. Never rejects: what does not answer is unknown. */
+  async look(): Promise<void> {
+    const { chains, readIndexed, readHead } = this.#deps;
+    const [indexed, ...heads] = await Promise.all([
+      answerOrNull(readIndexed()),
+      ...chains.map(({ chainId }) => answerOrNull(readHead(chainId))),
+    ]);
+    chains.forEach((chain, i) => {
+      this.#judge(chain, { indexed: indexed?.get(chain.chainId) ?? null, head: heads[i] ?? null });
+    });
+  }
+
+  /** What the last look saw. */
+  lags(): readonly ChainLag[] {
+    return this.#deps.chains.map(({ chainId, name }) => {
+      const seen = this.#watched.get(chainId);
+      const look = seen ?? { indexed: null, head: null };
+      return {
+        chainId,
+        name,
+        indexedBlock: look.indexed?.number ?? null,
+        indexedTimestamp: look.indexed?.timestamp ?? null,
+        headBlock: look.head?.number ?? null,
+        ...lagBetween(look),
+        stalled: seen?.stalled ?? true,
+      };
+    });
+  }
+
+  /** Why the index is not ready, naming the chains; null when it follows all of them. */
+  readonly check = async (): Promise<string | null> => {
+    const stalled = this.lags().filter((lag) => lag.stalled);
+    return stalled.length === 0 ? null : stalled.map(describe).join('; ');
+  };
+
+  #judge(chain: IndexingWatchDeps['chains'][number], look: ChainLook): void {
+    const { maxLagSecs, logger } = this.#deps;
+    const before = this.#watched.get(chain.chainId);
+    const following = isFollowing(before, look, { ...chain, maxLagSecs });
+    const now = this.#now();
+    const followedAt = following ? now : (before?.followedAt ?? null);
+    const stalled = followedAt === null || now - followedAt > maxLagSecs * 1000;
+    this.#watched.set(chain.chainId, { ...look, followedAt, stalled });
+    if (before === undefined || before.stalled === stalled) return;
+    const details = { chainId: chain.chainId, indexed: look.indexed?.number, head: look.head?.number };
+    if (stalled) logger.error(details, 'the index of a chain no longer follows it');
+    else logger.info(details, 'the index of a chain follows it again');
+  }
+}
+
+function describe({ chainId, indexedBlock, headBlock, lagBlocks }: ChainLag): string {
+  if (indexedBlock === null) return `chain ${chainId} is not indexed`;
+  if (headBlock === null || lagBlocks === null) return `chain ${chainId}: no node tells its head`;
+  if (lagBlocks < 0) return `chain ${chainId} is indexed ${-lagBlocks} blocks beyond its head`;
+  return `chain ${chainId} is indexed ${lagBlocks} blocks behind its head`;
+}
+
+/** Failures show as unknown values, in `/ready` and in the counters of chain calls; the caller looks again soon. */
+async function answerOrNull<T>(answer: Promise<T>): Promise<T | null> {
+  const late = new Promise<null>((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+  return Promise.race([answer.catch(() => null), late]);
+}
