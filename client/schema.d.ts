@@ -714,7 +714,7 @@ export interface operations {
                 /** @description Index of the first pool. */
                 offset?: number;
                 /** @description Case-insensitive. */
-                sortBy?: "tiered" | "tvl" | "created" | "volume" | "apr" | "apr7d";
+                sortBy?: "tiered" | "tvl" | "volume" | "apr" | "apr7d";
                 sortOrder?: "asc" | "desc";
                 /** @description Adds `tvlFiat` and `analytics24h`. */
                 include24h?: boolean;

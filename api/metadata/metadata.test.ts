@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POOL_FACTS_SQL } from '../../capture/listing/pool-facts-sql.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
+import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
 import { pageStatement } from './listing-sql.ts';
-import { SORTS, toListingQuery } from './query.ts';
+import { CROSS_CHAIN_SORTS, SORTS, toListingQuery } from './query.ts';
 
 const FUNDED = 50;
 const UNFUNDED = 3;
@@ -66,18 +67,26 @@ async function seedOperatorData(chainId: number, count: number) {
   }
 }
 
-type Page = Awaited<ReturnType<Listing['page']>>;
+type Read = (range: { count: number; offset: number }) => Promise<Page>;
+const ofChain =
+  (chainId: number, query: ListingParams): Read =>
+  (range) =>
+    listing.page(chainId, { ...query, ...range });
+const ofAllChains =
+  (query: CrossChainParams): Read =>
+  (range) =>
+    listing.pageAcrossChains({ ...query, ...range });
 
-async function walk(path: string, query: string, count: number): Promise<{ rows: Page['data']; total: number }> {
+async function walk(read: Read, count: number): Promise<Page['data']> {
   const rows: Page['data'] = [];
   for (let offset: number | null = 0; offset !== null; ) {
-    const page: Page = await listing.page(`${path}?count=${count}&offset=${offset}&${query}`);
+    const page: Page = await read({ count, offset });
     expect(page.data.length).toBeLessThanOrEqual(count);
     rows.push(...page.data);
     if (page.nextOffset === null) expect(rows.length).toBe(page.total);
     offset = page.nextOffset;
   }
-  return { rows, total: rows.length };
+  return rows;
 }
 
 const idOf = (row: Page['data'][number]) => `${row.chain}:${row.poolAddress}`;
@@ -111,16 +120,15 @@ function comesBefore(a: (number | null)[], b: (number | null)[], order: string):
   return true;
 }
 
-const sorts = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'];
-const FILTERS: readonly [query: string, matches: (n: number) => boolean][] = [
-  ['minTvlFiat=0', (n) => n < FUNDED + UNFUNDED + UNPRICED],
-  ['', (n) => n < FUNDED],
-  ['minTvlFiat=500', (n) => n < FUNDED && n % 5 >= 2],
-  ['tier=green,red', (n) => n < FUNDED && n % 2 === 0 && n % 3 !== 1],
-  ['lockedPricingOnly=true', (n) => n < FUNDED && n % 3 === 0],
-  ['depositAllowlistEnabled=true', () => false],
-  ['blacklistedOnly=true', (n) => n >= FUNDED + UNFUNDED + UNPRICED],
-  ['contract_version=v1&minTvlFiat=0', (n) => n < FUNDED + UNFUNDED + UNPRICED],
+const FILTERS: readonly [query: CrossChainParams, matches: (n: number) => boolean][] = [
+  [{ minTvlFiat: 0 }, (n) => n < FUNDED + UNFUNDED + UNPRICED],
+  [{}, (n) => n < FUNDED],
+  [{ minTvlFiat: 500 }, (n) => n < FUNDED && n % 5 >= 2],
+  [{ tier: 'green,red' }, (n) => n < FUNDED && n % 2 === 0 && n % 3 !== 1],
+  [{ lockedPricingOnly: true }, (n) => n < FUNDED && n % 3 === 0],
+  [{ depositAllowlistEnabled: true }, () => false],
+  [{ blacklistedOnly: true }, (n) => n >= FUNDED + UNFUNDED + UNPRICED],
+  [{ contract_version: 'v1', minTvlFiat: 0 }, (n) => n < FUNDED + UNFUNDED + UNPRICED],
 ];
 
 const expectedIds = (chains: readonly string[], matches: (n: number) => boolean) => {
@@ -128,30 +136,30 @@ const expectedIds = (chains: readonly string[], matches: (n: number) => boolean)
   return chains.flatMap((chain) => numbers.map((n) => `${chain}:${seedAddress(0x1000 + n)}`)).sort();
 };
 
-test.each(sorts.flatMap((sort) => ['asc', 'desc'].map((order) => [sort, order] as const)))(
+test.each(SORTS.flatMap((sort) => (['asc', 'desc'] as const).map((order) => [sort, order] as const)))(
   'every page under sortBy=%s %s gives each matching pool once, in order',
   async (sort, order) => {
     for (const [filter, matches] of FILTERS) {
-      const query = `${filter}&sortBy=${sort}&sortOrder=${order}&include24h=true`;
-      const { rows } = await walk(`${CHAIN_A}/metadata`, query, 7);
+      const query = { ...filter, sortBy: sort, sortOrder: order, include24h: true };
+      const rows = await walk(ofChain(CHAIN_A, query), 7);
       expect(rows.map(idOf).sort()).toEqual(expectedIds(['devnet-a'], matches));
       expectOrdered(rows, sort, order);
     }
   },
 );
 
-test.each(sorts.filter((sort) => sort !== 'created'))('the same across chains under sortBy=%s', async (sort) => {
+test.each(CROSS_CHAIN_SORTS)('the same across chains under sortBy=%s', async (sort) => {
   for (const [filter, matches] of FILTERS) {
-    const { rows } = await walk('metadata', `${filter}&sortBy=${sort}&include24h=true`, 11);
+    const rows = await walk(ofAllChains({ ...filter, sortBy: sort, include24h: true }), 11);
     expect(rows.map(idOf).sort()).toEqual(expectedIds(['devnet-a', 'Devnet-B'], matches));
     expectOrdered(rows, sort, 'desc');
   }
 });
 
 test('chainIds limits the chains, and an unknown one yields nothing', async () => {
-  const one = await walk('metadata', `chainIds=${CHAIN_B},999`, 100);
-  expect(one.rows.map(idOf).sort()).toEqual(expectedIds(['Devnet-B'], (n) => n < FUNDED));
-  expect(await listing.page('metadata?chainIds=999')).toEqual({ data: [], total: 0, nextOffset: null });
+  const one = await walk(ofAllChains({ chainIds: `${CHAIN_B},999` }), 100);
+  expect(one.map(idOf).sort()).toEqual(expectedIds(['Devnet-B'], (n) => n < FUNDED));
+  expect(await listing.pageAcrossChains({ chainIds: '999' })).toEqual({ data: [], total: 0, nextOffset: null });
 });
 
 test('lookup by addresses ignores case, duplicates and the floor, and leaves out what is not listed', async () => {
@@ -159,40 +167,40 @@ test('lookup by addresses ignores case, duplicates and the floor, and leaves out
   const delisted = seedAddress(0x1000 + FUNDED + UNFUNDED + UNPRICED);
   const known = seedAddress(0x1001);
   const named = [known.toUpperCase().replace('0X', '0x'), known, unfunded, delisted, seedAddress(0xdead)].join(',');
-  const page = await listing.page(`${CHAIN_A}/metadata?addresses=${named}`);
+  const page = await listing.page(CHAIN_A, { addresses: named });
   expect(page.data.map((row) => row.poolAddress).sort()).toEqual([known, unfunded].sort());
   expect(page.total).toBe(2);
-  const floored = await listing.page(`${CHAIN_A}/metadata?addresses=${named}&minTvlFiat=1`);
+  const floored = await listing.page(CHAIN_A, { addresses: named, minTvlFiat: 1 });
   expect(floored.data.map((row) => row.poolAddress)).toEqual([known]);
 });
 
 test('a refresh moves the totals that were remembered', async () => {
-  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED);
+  expect((await listing.page(CHAIN_B)).total).toBe(FUNDED);
   await listing.pool.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [CHAIN_B, seedAddress(0x1000)]);
   await listing.refresh();
-  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED - 1);
+  expect((await listing.page(CHAIN_B)).total).toBe(FUNDED - 1);
   await listing.pool.query('DELETE FROM operator.delisted_pool WHERE chain_id = $1 AND pool = $2', [
     CHAIN_B,
     seedAddress(0x1000),
   ]);
   await listing.refresh();
-  expect((await listing.page(`${CHAIN_B}/metadata`)).total).toBe(FUNDED);
+  expect((await listing.page(CHAIN_B)).total).toBe(FUNDED);
 });
 
 test('caps and defaults of a page', async () => {
-  const sizeOf = async (query: string) => (await listing.page(`${CHAIN_A}/metadata?${query}`)).data.length;
-  expect(await sizeOf('count=0')).toBe(1);
-  expect(await sizeOf('count=501&minTvlFiat=0')).toBe(FUNDED + UNFUNDED + UNPRICED);
-  expect(await sizeOf('minTvlFiat=0')).toBe(50);
-  expect(await sizeOf('sortBy=TVL&nonsense=1')).toBe(50);
-  const past = await listing.page(`${CHAIN_A}/metadata?offset=99999999999999999999`);
-  expect(past).toEqual({ data: [], total: FUNDED, nextOffset: null });
+  const sizeOf = async (query: ListingParams) => (await listing.page(CHAIN_A, query)).data.length;
+  expect(await sizeOf({ count: 0 })).toBe(1);
+  expect(await sizeOf({ count: 501, minTvlFiat: 0 })).toBe(FUNDED + UNFUNDED + UNPRICED);
+  expect(await sizeOf({ minTvlFiat: 0 })).toBe(50);
+  const unusual = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata?sortBy=TVL&nonsense=1`);
+  expect(await unusual.json()).toMatchObject({ data: { length: 50 } });
+  const past = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata?offset=99999999999999999999`);
+  expect(await past.json()).toEqual({ data: [], total: FUNDED, nextOffset: null });
 });
 
 test('a price status counts for a minute, and only while the listing is refreshed', async () => {
   const address = seedAddress(0x1003);
-  const statusNow = async () =>
-    (await listing.page(`${CHAIN_A}/metadata?addresses=${address}`)).data[0]?.priceProviderStatus;
+  const statusNow = async () => (await listing.page(CHAIN_A, { addresses: address })).data[0]?.priceProviderStatus;
   expect(await statusNow()).toBe('unknown');
   const insert = `INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', 1, 2, 10, 10, now() - make_interval(secs => $3))
     ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at`;
@@ -207,7 +215,7 @@ test('a price status counts for a minute, and only while the listing is refreshe
 });
 
 test('the window is one day, the same for every pool', async () => {
-  const { data } = await listing.page('metadata?include24h=true&count=500&minTvlFiat=0');
+  const { data } = await listing.pageAcrossChains({ include24h: true, count: 500, minTvlFiat: 0 });
   for (const { analytics24h } of data) {
     expect(analytics24h).toMatchObject({
       fromTs: NOW - 86_400,
@@ -247,16 +255,15 @@ test('the listing reads no table that grows with swaps', async () => {
   }
 });
 
-test.each(['asc', 'desc'])(
+test.each(['asc', 'desc'] as const)(
   'while pools are created, a walk in %s order of creation misses none that were there',
   async (order) => {
-    const before = (await walk(`${CHAIN_B}/metadata`, 'minTvlFiat=0&sortBy=created', 500)).rows.map(idOf);
+    const before = (await walk(ofChain(CHAIN_B, { minTvlFiat: 0, sortBy: 'created' }), 500)).map(idOf);
     const seen = new Set<string>();
     let created = order === 'asc' ? 0x2000 : 0x3000;
     for (let offset: number | null = 0; offset !== null; ) {
-      const page: Page = await listing.page(
-        `${CHAIN_B}/metadata?minTvlFiat=0&sortBy=created&sortOrder=${order}&count=9&offset=${offset}`,
-      );
+      const query = { minTvlFiat: 0, sortBy: 'created' as const, sortOrder: order, count: 9, offset };
+      const page: Page = await listing.page(CHAIN_B, query);
       for (const row of page.data) seen.add(idOf(row));
       offset = page.nextOffset;
       if (created % 0x1000 < 8) {

@@ -13,7 +13,14 @@ import {
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { createPageReader } from './page.ts';
 import { MetadataPage } from './pool-record.ts';
-import { parseChainIds, RawCrossChainQuery, RawListingQuery, SORTS, type Sort, toListingQuery } from './query.ts';
+import {
+  CROSS_CHAIN_SORTS,
+  parseChainIds,
+  RawCrossChainQuery,
+  RawListingQuery,
+  SORTS,
+  toListingQuery,
+} from './query.ts';
 
 export type MetadataDeps = {
   readonly chains: ServedChains;
@@ -22,8 +29,6 @@ export type MetadataDeps = {
   /** A price status read longer ago than this is shown as `unknown`. */
   readonly statusMaxAgeSecs: number;
 };
-
-const CROSS_CHAIN_SORTS: readonly Sort[] = SORTS.filter((sort) => sort !== 'created');
 
 const responses = {
   200: { description: 'A page of pools', content: jsonContent(MetadataPage) },

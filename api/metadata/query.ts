@@ -43,16 +43,19 @@ const decimal = z
   .refine(Number.isFinite, 'not a finite number');
 const boolean = z.enum(['true', 'false'], 'not true or false').transform((text) => text === 'true');
 
+const sortBy = (sorts: readonly Sort[]) =>
+  z
+    .string()
+    .optional()
+    .openapi({ enum: [...sorts], description: 'Case-insensitive.' });
+
 /** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
 export const RawListingQuery = z.object({
   count: integer
     .optional()
     .openapi({ type: 'integer', minimum: 0, description: 'Page size; more than 500 acts as 500, 0 as 1.' }),
   offset: integer.optional().openapi({ type: 'integer', minimum: 0, description: 'Index of the first pool.' }),
-  sortBy: z
-    .string()
-    .optional()
-    .openapi({ enum: [...SORTS], description: 'Case-insensitive.' }),
+  sortBy: sortBy(SORTS),
   sortOrder: z
     .string()
     .optional()
@@ -76,8 +79,12 @@ export const RawListingQuery = z.object({
 });
 export type RawListingQuery = z.output<typeof RawListingQuery>;
 
+/** Sort orders of the listing across chains, where block numbers do not compare. */
+export const CROSS_CHAIN_SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d'] as const satisfies readonly Sort[];
+
 /** {@link RawListingQuery} of the listing across chains. */
 export const RawCrossChainQuery = RawListingQuery.extend({
+  sortBy: sortBy(CROSS_CHAIN_SORTS),
   chainIds: z.string().optional().openapi({ example: '1,8453', description: 'Unknown ids yield no rows.' }),
 });
 

@@ -3,16 +3,16 @@ import pg from 'pg';
 import type { Address, PublicClient } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerMetadata } from '../../api/metadata/metadata.ts';
-import { MetadataPage } from '../../api/metadata/pool-record.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
+import { listingReader, type Page } from './listing-reader.ts';
 import { countLogs, lpBalancesRaw } from './raw-log-analytics.ts';
 
 const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
@@ -21,8 +21,8 @@ const DAY = 86_400;
 let world: IndexedWorld;
 let database: pg.Pool;
 let file: ChainsFile;
-let app: OpenAPIHono;
-type Row = ReturnType<typeof MetadataPage.parse>['data'][number];
+let listing: ReturnType<typeof listingReader>;
+type Row = Page['data'][number];
 let rows: readonly Row[];
 
 /** The window's lower edge is put in the middle of the traffic: what came before must not count. */
@@ -48,10 +48,11 @@ beforeAll(async () => {
   }));
   file = parseChainsFile(buildChainsFile(served), 'test');
   await runJobs();
-  app = new OpenAPIHono();
+  const app = new OpenAPIHono();
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   registerMetadata(app, { chains, database, statusMaxAgeSecs: 600 });
-  rows = (await page('metadata?include24h=true&minTvlFiat=0&count=500')).data;
+  listing = listingReader(inProcessClient(app));
+  rows = (await listing.pageAcrossChains({ include24h: true, minTvlFiat: 0, count: 500 })).data;
 }, 240_000);
 
 afterAll(async () => {
@@ -73,11 +74,6 @@ async function middleOfTraffic(): Promise<number> {
 async function runJobs(): Promise<void> {
   const deps = { file, database, fiatMaxAgeSecs: 900, statusMaxAgeSecs: 600, llamaUrl: 'http://127.0.0.1:1' };
   for (const { run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) await run();
-}
-
-async function page(path: string) {
-  const response = await app.request(`/public/v1/evm/${path}`);
-  return MetadataPage.parse(parseJson(await response.text()));
 }
 
 const rowOf = (chain: WorldChain, name: string): Row => {
@@ -248,8 +244,8 @@ test('a verified curator makes the exemplary pool green, delisting makes it blac
   expect(before.classificationSummary.reasonCodes).toEqual(['curator_unverified']);
   await database.query(`INSERT INTO operator.curator VALUES ($1, $2, 'Alice', true)`, [chain.chainId, before.admin]);
   await runJobs();
-  const lookup = `${chain.chainId}/metadata?addresses=${before.poolAddress}`;
-  const [after] = (await page(lookup)).data;
+  const lookUp = () => listing.page(chain.chainId, { addresses: before.poolAddress });
+  const [after] = (await lookUp()).data;
   expect(after).toMatchObject({
     adminUsername: 'Alice',
     verifiedAdmin: true,
@@ -257,8 +253,8 @@ test('a verified curator makes the exemplary pool green, delisting makes it blac
   });
   await database.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [chain.chainId, before.poolAddress]);
   await runJobs();
-  expect(await page(lookup)).toEqual({ data: [], total: 0, nextOffset: null });
-  const delisted = await page(`${chain.chainId}/metadata?blacklistedOnly=true`);
+  expect(await lookUp()).toEqual({ data: [], total: 0, nextOffset: null });
+  const delisted = await listing.page(chain.chainId, { blacklistedOnly: true });
   expect(delisted.data).toMatchObject([
     { poolAddress: before.poolAddress, classificationSummary: { tierQualification: 'black' } },
   ]);

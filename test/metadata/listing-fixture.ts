@@ -2,15 +2,15 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import pg from 'pg';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { registerMetadata } from '../../api/metadata/metadata.ts';
-import { MetadataPage } from '../../api/metadata/pool-record.ts';
 import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { createDatabase } from '../harness/database.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress } from '../harness/seed-pools.ts';
+import { listingReader } from './listing-reader.ts';
 
 export const CHAIN_A = 31337;
 export const CHAIN_B = 31338;
@@ -75,13 +75,7 @@ export async function openListing() {
     db: seeder.db,
     app,
     refresh,
-    /** Asks for a page and checks it against the contract. */
-    page: async (path: string) => {
-      const response = await app.request(`/public/v1/evm/${path}`);
-      const text = await response.text();
-      if (response.status !== 200) throw new Error(`${response.status} ${text}`);
-      return MetadataPage.parse(parseJson(text));
-    },
+    ...listingReader(inProcessClient(app)),
     close: async () => {
       await seeder.end();
       await pool.end();
