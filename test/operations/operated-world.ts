@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { createPublicClient, http, type PublicClient } from 'viem';
+import { migrate } from '../../db/migrate.ts';
+import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
+import { runScenario, type Scenario } from '../../devnet/scenario.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { onFreePort } from '../../devnet/services/free-port.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import type { ServiceProcess } from '../../devnet/services/service-process.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { createDatabase } from '../harness/database.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
+
+export const PROCESSES = ['api', 'indexer', 'capture', 'builders'] as const;
+export type ProcessName = (typeof PROCESSES)[number];
+
+export type OperatedProcess = ServiceProcess & { readonly url: string };
+
+export type OperatedChain = {
+  readonly chainId: number;
+  readonly anvil: Anvil;
+  readonly client: PublicClient;
+  readonly scenario: Scenario;
+};
+
+/** All processes of the service at work on two silent chains with pools and mock builders. */
+export type OperatedWorld = {
+  /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
+  readonly chains: readonly [OperatedChain, OperatedChain];
+  readonly processes: Readonly<Record<ProcessName, OperatedProcess>>;
+  readonly databaseUrl: string;
+  readonly database: pg.Pool;
+  readonly stop: () => Promise<void>;
+};
+
+const KINDS = { 31337: 'ethereum', 31338: 'bsc' } as const;
+
+/** @param settings environment of every process */
+export async function startOperatedWorld(settings: Readonly<Record<string, string>>): Promise<OperatedWorld> {
+  const [first, second, builder, database, redis, folder] = await Promise.all([
+    startChain(31337),
+    startChain(31338),
+    startMockBuilder(),
+    createDatabase(),
+    createRedisDatabase(),
+    createTempFolder('operated-world'),
+  ]);
+  await migrate(database.url);
+  const chainsFile = join(folder.path, 'chains.json');
+  await writeFile(chainsFile, JSON.stringify(chainsOf([first, second], builder)));
+  const env = { ...settings, CHAINS_CONFIG: chainsFile, DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const started = await Promise.all(PROCESSES.map(async (name) => [name, await startProcess(name, env)] as const));
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  pool.on('error', () => undefined); // Dropping the database ends its sessions.
+  return {
+    chains: [first, second],
+    processes: Object.fromEntries(started) as Record<ProcessName, OperatedProcess>,
+    databaseUrl: database.url,
+    database: pool,
+    stop: async () => {
+      await Promise.all(started.map(([, process]) => process.stop()));
+      await Promise.all([first.anvil.stop(), second.anvil.stop(), builder.stop(), pool.end()]);
+      await Promise.all([database.drop(), redis.drop(), folder.remove()]);
+    },
+  };
+}
+
+async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
+  const anvil = await startAnvil({ chainId });
+  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  return { chainId, kind: KINDS[chainId], anvil, client, scenario: await runScenario({ rpcUrl: anvil.url, chainId }) };
+}
+
+function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' })[], builder: MockBuilder) {
+  const stream = { id: 'mock-stream', transport: 'quote-stream', url: builder.streamUrl } as const;
+  const bundle = { id: 'mock-bundle', transport: 'bundle', url: builder.bundleUrl } as const;
+  const served = chains.map((chain) => ({ ...chain, name: chain.kind, url: chain.anvil.url }));
+  return buildChainsFile(served, {
+    builders: { ethereum: [stream], bsc: [{ ...stream, id: 'other-stream' }, bundle] },
+  });
+}
+
+function startProcess(name: ProcessName, env: Readonly<Record<string, string>>): Promise<OperatedProcess> {
+  return onFreePort(async (port) => {
+    const url = `http://127.0.0.1:${port}`;
+    const service = await startOwnProcess({
+      main: `${name}/main.ts`,
+      env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
+      ready: `${url}/health`,
+      startTimeoutMs: 90_000,
+    });
+    return { ...service, url };
+  });
+}

@@ -1,0 +1,30 @@
+/** What a process's `/metrics` said at one moment. */
+export type Scrape = {
+  /** Names of the samples, as `http_request_duration_seconds_bucket`. */
+  readonly names: ReadonlySet<string>;
+  /** Sum of the samples of this name that have all of these labels; undefined when there is none. */
+  readonly sum: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
+};
+
+type Sample = { readonly name: string; readonly labels: string; readonly value: number };
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+
+export async function scrape(url: string): Promise<Scrape> {
+  const response = await fetch(`${url}/metrics`);
+  if (!response.ok) throw new Error(`${url}/metrics answered ${response.status}`);
+  const samples = (await response.text()).split('\n').flatMap(parseSample);
+  return {
+    names: new Set(samples.map(({ name }) => name)),
+    sum: (name, labels = {}) => {
+      const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+      const found = samples.filter((it) => it.name === name && wanted.every((label) => it.labels.includes(label)));
+      return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
+
+function parseSample(line: string): Sample[] {
+  const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
+  return name === undefined ? [] : [{ name, labels, value: Number(value) }];
+}
