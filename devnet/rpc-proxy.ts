@@ -14,6 +14,8 @@ export type Misbehaviour =
   | { readonly kind: 'down' }
   /** Never answers. */
   | { readonly kind: 'silent' }
+  /** Passes requests on when this settles. */
+  | { readonly kind: 'held'; readonly until: Promise<void> }
   /** Answers after a while. */
   | { readonly kind: 'slow'; readonly ms: number }
   /** Sends headers and half a body, then nothing. */
@@ -38,8 +40,12 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-/** A node that lies on demand: it stands before an honest one and counts what passes. */
-export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
+/**
+ * A node that lies on demand: it stands before an honest one and counts what passes.
+ *
+ * @param record false: requests are not kept, for proxies that stand for long
+ */
+export async function startRpcProxy(upstream: string, record = true): Promise<RpcProxy> {
   const requests: ProxiedRequest[] = [];
   let behaviour: Misbehaviour | null = null;
   let applies: (request: ProxiedRequest) => boolean = () => true;
@@ -50,7 +56,7 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await textOf(incoming);
     const request = JSON.parse(body) as ProxiedRequest & { readonly id: number };
-    requests.push({ method: request.method, params: request.params });
+    if (record) requests.push({ method: request.method, params: request.params });
     await respond(behaviour && applies(request) ? behaviour : null, upstream, request, response);
   }
 
@@ -84,6 +90,9 @@ async function respond(
       return;
     case 'silent':
       return;
+    case 'held':
+      await behaviour.until;
+      return forward(upstream, request, response);
     case 'slow':
       await new Promise((resolve) => setTimeout(resolve, behaviour.ms));
       return forward(upstream, request, response);

@@ -8,6 +8,11 @@ import { preparePostgres } from './postgres-binaries.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
+export interface PostgresOptions {
+  /** A commit is written before it is answered, so that nothing is lost by a kill; off by default. */
+  readonly durable?: boolean;
+}
+
 export interface Postgres {
   /** Of the database `postgres`, as its superuser. */
   readonly url: string;
@@ -24,13 +29,12 @@ export interface Postgres {
 /** Messages are matched, so they must not be translated. */
 const ENVIRONMENT = { ...process.env, LC_ALL: 'C' };
 
-/** Speed for safety: data that go with the process need not survive a power cut. */
+/** Speed for safety: data that go with this process need not survive a power cut. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: 300,
   fsync: 'off',
-  synchronous_commit: 'off',
   full_page_writes: 'off',
   // In the data folder rather than /dev/shm, which is small in containers and would keep segments after a crash.
   dynamic_shared_memory_type: 'mmap',
@@ -42,18 +46,16 @@ const SETTINGS = {
  *
  * @throws ServiceError one line that says why it cannot run here
  */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres({ durable = false }: PostgresOptions = {}): Promise<Postgres> {
   const account = postgresAccount();
   const { bin, folder } = await preparePostgres(account);
   const data = join(folder.path, 'data');
   const password = randomBytes(16).toString('hex');
   try {
     await initialise(bin, folder, data, password, account);
-    const { port, service } = await onFreePort(async (port) => ({
-      port,
-      service: await serve(bin, data, port, account),
-    }));
-    return controls(service, () => serve(bin, data, port, account), folder, port, password);
+    const serveOn = (port: number) => serve({ bin, data, port, durable, account });
+    const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
+    return controls(service, () => serveOn(port), folder, port, password);
   } catch (error) {
     await folder.remove();
     throw error;
@@ -82,8 +84,18 @@ async function initialise(
   });
 }
 
-function serve(bin: string, data: string, port: number, account: Account | undefined): Promise<ServiceProcess> {
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+interface Server {
+  readonly bin: string;
+  readonly data: string;
+  readonly port: number;
+  readonly durable: boolean;
+  readonly account: Account | undefined;
+}
+
+function serve({ bin, data, port, durable, account }: Server): Promise<ServiceProcess> {
+  const settings = Object.entries({ ...SETTINGS, synchronous_commit: durable ? 'on' : 'off', port }).flatMap(
+    ([key, value]) => ['-c', `${key}=${value}`],
+  );
   return startService({
     name: 'Postgres',
     command: join(bin, 'postgres'),
