@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, requireKey, type VerifyKey } from './auth/authenticate.ts';
-import { ApiError, internalError, sendError } from './errors.ts';
+import { ApiError, internalError, notFound, sendError } from './errors.ts';
 import { noteArrival } from './http/arrival.ts';
 import { mountManners } from './http/manners.ts';
 import { mountLimits, type RateLimitDeps } from './limits/rate-limit.ts';
@@ -26,7 +26,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): OpenAP
   app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
   mountManners(app);
-  app.use('/public/*', authenticate(deps.verifyKey));
+  app.use('/public/*', authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   app.use('/public/v1/evm/:chain_id/pamm-quote', requireKey);
   mountLimits(app, deps.rateLimit);
   for (const register of resources) register(app);
@@ -43,5 +43,5 @@ function handleErrors(app: OpenAPIHono, logger: Logger): void {
     }
     return sendError(c, known);
   });
-  app.notFound((c) => c.json({ error: 'Not found' }, 404));
+  app.notFound((c) => sendError(c, notFound()));
 }

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { z } from 'zod';
 import { firstIssue } from '../config/load-chains.ts';
 import { badRequest } from './errors.ts';
+import { bodyText } from './http/body-text.ts';
 
 /**
  * Reads a JSON body and checks its shape. The media type is not looked at: a body is JSON or it is refused.
@@ -9,7 +10,7 @@ import { badRequest } from './errors.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  const parsed = schema.safeParse(parse(await c.req.text()));
+  const parsed = schema.safeParse(parse(await bodyText(c)));
   if (!parsed.success) throw invalidBody(firstIssue(parsed.error));
   return parsed.data;
 }

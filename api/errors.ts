@@ -33,7 +33,16 @@ export const badQuery = (reason: string): ApiError =>
 
 export const invalidApiKey = (): ApiError => new ApiError(401, { error: 'Invalid API key' });
 
+export const notFound = (): ApiError => new ApiError(404, { error: 'Not found' });
+
 export const unknownChain = (chainId: string): ApiError => new ApiError(404, { error: `Unknown chainId: ${chainId}` });
+
+/** Seconds to wait, as headers give them: never 0, which would invite a retry at once. */
+export const waitSecsCeil = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
+
+/** @param waitMs until the client's next window */
+export const tooManyRequests = (waitMs: number): ApiError =>
+  new ApiError(429, { error: 'Too many requests' }, { headers: { 'Retry-After': String(waitSecsCeil(waitMs)) } });
 
 /** Something that the request needs (database, Redis, a chain) is away or too slow; the client retries. */
 export const unavailable = (cause?: unknown): ApiError =>
@@ -43,9 +52,13 @@ export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });
 
 /** Writes an {@link ApiError} as its response. */
-export function sendError(c: Context, error: ApiError): Response {
-  const headers = { ...error.headers };
-  return typeof error.body === 'string'
-    ? c.text(error.body, error.status, headers)
-    : c.json(error.body, error.status, headers);
+export function sendError(c: Context, { status, body, headers }: ApiError): Response {
+  const isText = typeof body === 'string';
+  const text = isText ? body : JSON.stringify(body);
+  return c.body(text, status, {
+    'Content-Type': isText ? 'text/plain; charset=UTF-8' : 'application/json',
+    // Known here for nothing, and what spares short answers the compression.
+    'Content-Length': String(Buffer.byteLength(text)),
+    ...headers,
+  });
 }

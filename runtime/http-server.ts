@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { ConfigError } from '../config/config-error.ts';
+import { answerFailure, refuseBrokenHttp, refuseExpectation } from './http-refusals.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
 export type WebApp = { readonly fetch: (request: Request) => Response | Promise<Response> };
@@ -14,24 +15,49 @@ export type RunningServer = {
   stop(graceMs: number): Promise<void>;
 };
 
-const SERVER_OPTIONS = {
-  // A client that sends its request drop by drop is cut, so that it cannot hold connections.
+/** How long clients may take, in milliseconds. */
+export type ServerTimes = {
+  /** For the headers of a request, and for all of it: who sends drop by drop is cut, so that it cannot hold connections. */
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  /** How often these two are looked at. */
+  readonly connectionsCheckingInterval: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveTimeout: number;
+  /** Without a byte in or out while a request is served; longer than any answer takes. Cuts who does not read. */
+  readonly idleTimeout: number;
+};
+
+const TIMES: ServerTimes = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 65_000,
-  maxHeaderSize: 16 * 1024,
+  idleTimeout: 30_000,
 };
 
+const MAX_HEADER_BYTES = 16 * 1024;
 const SWEEP_MS = 50;
 
 /**
- * Serves an app over HTTP.
+ * Serves an app over HTTP. What never becomes a request (broken HTTP, headers too large or too slow) is answered by the
+ * server itself, with the same JSON bodies as any other error.
  *
  * @throws ConfigError when the port cannot be listened on
  */
-export async function startServer(app: WebApp, host: string, port: number): Promise<RunningServer> {
-  const server = createServer(SERVER_OPTIONS, getRequestListener(app.fetch));
+export async function startServer(
+  app: WebApp,
+  host: string,
+  port: number,
+  times: ServerTimes = TIMES,
+): Promise<RunningServer> {
+  const { idleTimeout, ...limits } = times;
+  // A missing host is refused further in, with a body.
+  const options: ServerOptions = { ...limits, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  const server = createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }));
+  server.setTimeout(idleTimeout);
+  server.on('clientError', refuseBrokenHttp);
+  server.on('checkExpectation', refuseExpectation);
   server.listen(port, host);
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });

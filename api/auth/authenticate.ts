@@ -1,5 +1,6 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { invalidApiKey } from '../errors.ts';
+import { clientAddress } from '../http/client-address.ts';
 
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
 export type KeyIdentity = { readonly keyId: string };
@@ -7,10 +8,11 @@ export type KeyIdentity = { readonly keyId: string };
 /**
  * Looks a presented Trading API key up.
  *
+ * @param client address of who presents it; asked for only when it matters
  * @returns null for an unknown, revoked or placeholder key
- * @throws ApiError 503 when the keys cannot be read
+ * @throws ApiError 429 when the client tries key after key, 503 when the keys cannot be read
  */
-export type VerifyKey = (key: string) => Promise<KeyIdentity | null>;
+export type VerifyKey = (key: string, client: () => string) => Promise<KeyIdentity | null>;
 
 export type AuthVariables = { readonly key: KeyIdentity | null };
 
@@ -23,11 +25,19 @@ const BEARER = /^Bearer +(\S+)$/i;
 /**
  * Checks the `Authorization` header before anything else. No header is fine on a public endpoint; a header that carries
  * no valid key is refused everywhere.
+ *
+ * @param trustedProxies see {@link clientAddress}
  */
-export function authenticate(verify: VerifyKey): MiddlewareHandler {
+export function authenticate(verify: VerifyKey, trustedProxies: number): MiddlewareHandler {
+  const identify = async (c: Context, header: string): Promise<KeyIdentity> => {
+    const key = BEARER.exec(header)?.[1];
+    const identity = key === undefined ? null : await verify(key, () => clientAddress(c, trustedProxies));
+    if (!identity) throw invalidApiKey();
+    return identity;
+  };
   return async (c, next) => {
     const header = c.req.header('Authorization');
-    c.set('key', header === undefined ? null : await identify(header, verify));
+    c.set('key', header === undefined ? null : await identify(c, header));
     await next();
   };
 }
@@ -37,10 +47,3 @@ export const requireKey: MiddlewareHandler = async (c, next) => {
   if (!c.get('key')) throw invalidApiKey();
   await next();
 };
-
-async function identify(header: string, verify: VerifyKey): Promise<KeyIdentity> {
-  const key = BEARER.exec(header)?.[1];
-  const identity = key === undefined ? null : await verify(key);
-  if (!identity) throw invalidApiKey();
-  return identity;
-}

@@ -20,9 +20,17 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** A verifier that one client asks, unless told otherwise. */
+function verifier(now: () => number = Date.now, over = pool) {
+  const verify = createKeyVerifier(over, now);
+  return (key: string, client = '10.0.0.1') => verify(key, () => client);
+}
+
+const unknownKey = (n: number) => `ptd_${String(n).padStart(12, '0')}_${'x'.repeat(43)}`;
+
 test('a key is valid from its issue to its revocation, and no longer than 3 seconds after', async () => {
   let now = 0;
-  const verify = createKeyVerifier(pool, () => now);
+  const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'a market maker');
   expect(await verify(key)).toEqual({ keyId });
   expect(await revokeApiKey(pool, keyId)).toBe(true);
@@ -32,7 +40,7 @@ test('a key is valid from its issue to its revocation, and no longer than 3 seco
 
 test('a key that is issued after it was tried works within 3 seconds', async () => {
   let now = 0;
-  const verify = createKeyVerifier(pool, () => now);
+  const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'late');
   await pool.query('UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1', [keyId]);
   expect(await verify(key)).toBeNull();
@@ -42,14 +50,14 @@ test('a key that is issued after it was tried works within 3 seconds', async () 
 });
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
-  const verify = createKeyVerifier(pool);
+  const verify = verifier();
   const { key } = await issueApiKey(pool, 'victim');
   const last = key.endsWith('A') ? 'B' : 'A';
   expect(await verify(`${key.slice(0, -1)}${last}`)).toBeNull();
 });
 
 test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}`])('%j is no key', async (text) => {
-  expect(await createKeyVerifier(pool)(text)).toBeNull();
+  expect(await verifier()(text)).toBeNull();
 });
 
 test('the table holds no key', async () => {
@@ -62,7 +70,7 @@ test('the table holds no key', async () => {
 test('without the database a known key stays valid and an unknown one is 503', async () => {
   const gone = new pg.Pool({ connectionString: database.url });
   let now = 0;
-  const verify = createKeyVerifier(gone, () => now);
+  const verify = verifier(() => now, gone);
   const { keyId, key } = await issueApiKey(pool, 'known');
   const { key: other } = await issueApiKey(pool, 'unknown');
   expect(await verify(key)).toEqual({ keyId });
@@ -70,4 +78,21 @@ test('without the database a known key stays valid and an unknown one is 503', a
   now = 60_000;
   expect(await verify(key)).toEqual({ keyId });
   await expect(verify(other)).rejects.toMatchObject({ status: 503 });
+});
+
+test('a client that tries key after key is held up without the database; others and known keys are not', async () => {
+  let now = 0;
+  const verify = verifier(() => now);
+  const { keyId, key } = await issueApiKey(pool, 'behind the same address');
+  const { key: late } = await issueApiKey(pool, 'late, behind the same address');
+  expect(await verify(key)).toEqual({ keyId });
+  for (let tries = 1; tries < 50; tries++) expect(await verify(unknownKey(tries))).toBeNull();
+  const held = { status: 429, headers: { 'Retry-After': '10' } };
+  await expect(verify(unknownKey(50))).rejects.toMatchObject(held);
+  await expect(verify(late)).rejects.toMatchObject(held);
+  expect(await verify(unknownKey(51), '10.0.0.2')).toBeNull();
+  now = 5_000;
+  expect(await verify(key)).toEqual({ keyId });
+  now = 10_000;
+  expect(await verify(late)).not.toBeNull();
 });

@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { isApiKeyValid, keyIdOf } from '../../db/api-keys.ts';
 import { isDatabaseAway } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { unavailable } from '../errors.ts';
+import { tooManyRequests, unavailable } from '../errors.ts';
+import { WindowCounter } from '../limits/window-counter.ts';
 import type { VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
@@ -11,33 +12,46 @@ const FRESH_MS = 2_000;
 /** While the database is away no key can be revoked: the last answer stands this long. */
 const KEPT_MS = 10 * 60_000;
 const MAX_KEYS = 10_000;
+/** Keys not known to be valid that a client may try per window; further ones do not reach the database. */
+const MAX_TRIES = 50;
+const TRIES_WINDOW_SECS = 10;
 
 type Verdict = { readonly valid: boolean; readonly at: number };
 
-/** Checks keys against the database, asking at most once in a while for each key. */
+/**
+ * Checks keys against the database, asking at most once in a while for each key, and not at all for a client that tries
+ * key after key. A key that was valid when last looked at is not held up by others behind the same address.
+ */
 export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
-  return async (key) => {
+  const tries = new WindowCounter(TRIES_WINDOW_SECS, now);
+  return async (key, client) => {
     const keyId = keyIdOf(key);
     if (keyId === null) return null;
-    const valid = await judge(database, verdicts, key, now);
-    return valid ? { keyId } : null;
+    // Memory holds no key that could be read out of a core dump.
+    const digest = createHash('sha256').update(key).digest('base64');
+    const known = verdicts.get(digest);
+    if (known && now() - known.at < FRESH_MS) return known.valid ? { keyId } : null;
+    if (!known?.valid) countTry(tries, client());
+    const verdict = await judge(database, key, known, now());
+    if (verdict !== known) verdicts.set(digest, verdict);
+    return verdict.valid ? { keyId } : null;
   };
 }
 
-async function judge(database: Queryable, verdicts: LRUCache<string, Verdict>, key: string, now: () => number) {
-  // Memory holds no key that could be read out of a core dump.
-  const digest = createHash('sha256').update(key).digest('base64');
-  const known = verdicts.get(digest);
-  const at = now();
-  if (known && at - known.at < FRESH_MS) return known.valid;
+/** @throws ApiError 429 */
+function countTry(tries: WindowCounter, client: string): void {
+  const { requests, msBeforeNext } = tries.count(client);
+  if (requests > MAX_TRIES) throw tooManyRequests(msBeforeNext);
+}
+
+/** @returns the verdict known so far while the database is away */
+async function judge(database: Queryable, key: string, known: Verdict | undefined, at: number): Promise<Verdict> {
   try {
-    const valid = await isApiKeyValid(database, key);
-    verdicts.set(digest, { valid, at });
-    return valid;
+    return { valid: await isApiKeyValid(database, key), at };
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
-    if (known) return known.valid;
+    if (known) return known;
     throw unavailable(error);
   }
 }

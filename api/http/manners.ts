@@ -6,6 +6,7 @@ import { compress } from 'hono/compress';
 import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { ApiError } from '../errors.ts';
+import { incompleteBody } from './body-text.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -17,6 +18,7 @@ declare module 'hono' {
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
 const MAX_BODY_BYTES = 256 * 1024;
 const COMPRESS_FROM_BYTES = 4 * 1024;
+const PREFLIGHT_MAX_AGE_SECS = 86_400;
 const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
@@ -24,17 +26,21 @@ const EXPOSED = EXPOSED_HEADERS.join(',');
 export function mountManners(app: OpenAPIHono): void {
   app.use(nameRequest);
   app.use(allowAnyOrigin);
+  app.use(storeNothing);
   app.use(compressed);
-  app.post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody }));
+  app.post('*', limitBody);
   mountCaching(app, '/public/v1/chains', 'public, max-age=300');
+  mountCaching(app, '/openapi.json', 'public, max-age=300');
   mountCaching(app, '/public/v1/evm/metadata', 'public, max-age=5');
   mountCaching(app, '/public/v1/evm/:chain_id/metadata', 'public, max-age=5');
 }
 
 const preflight = cors({
   origin: '*',
-  allowHeaders: ['Authorization', 'Content-Type'],
+  allowMethods: ['GET', 'HEAD', 'POST'],
+  allowHeaders: ['Authorization', 'Content-Type', 'X-Request-Id'],
   exposeHeaders: EXPOSED_HEADERS,
+  maxAge: PREFLIGHT_MAX_AGE_SECS,
 });
 
 /**
@@ -45,6 +51,12 @@ const allowAnyOrigin: MiddlewareHandler = async (c, next) => {
   if (c.req.method === 'OPTIONS') return preflight(c, next);
   setEarly(c, 'Access-Control-Allow-Origin', '*');
   setEarly(c, 'Access-Control-Expose-Headers', EXPOSED);
+  await next();
+};
+
+/** Quotes are older than the contract allows once an edge has kept them, and no error outlives its cause. */
+const storeNothing: MiddlewareHandler = async (c, next) => {
+  setEarly(c, 'Cache-Control', 'no-store');
   await next();
 };
 
@@ -71,17 +83,32 @@ function setEarly(c: Context, name: string, value: string): void {
 
 const compressEach = compress({ threshold: COMPRESS_FROM_BYTES });
 
-/** Single quotes are compressed once per block where they are made, not once per request. */
-const compressed: MiddlewareHandler = (c, next) => (c.req.path.endsWith('/bid_ask') ? next() : compressEach(c, next));
+/** Single quotes are compressed once per block where they are made, not once per request; plans are short. */
+const compressed: MiddlewareHandler = (c, next) => {
+  const isReady = c.req.path.endsWith('/bid_ask') || c.req.path.endsWith('/route');
+  return isReady ? next() : compressEach(c, next);
+};
 
-/** Listings change every few seconds: an edge may keep them as long, and revalidates by ETag. Errors are never kept. */
+/** Listings change every few seconds: an edge may keep them as long, and revalidates by ETag. */
 function mountCaching(app: OpenAPIHono, path: string, directive: string): void {
   app.use(path, etag());
   app.use(path, async (c, next) => {
     await next();
-    c.header('Cache-Control', c.res.ok ? directive : 'no-store');
+    if (c.res.ok) c.header('Cache-Control', directive);
   });
 }
+
+const limitEach = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
+
+/** A body of unknown length is read here, up to the limit, and may break off. */
+const limitBody: MiddlewareHandler = async (c, next) => {
+  try {
+    return await limitEach(c, next);
+  } catch (error) {
+    // What handlers throw has become an answer before it gets here.
+    throw error instanceof ApiError ? error : incompleteBody(error);
+  }
+};
 
 function refuseLargeBody(): never {
   // The rest of the body is not read, so the connection cannot serve another request.

@@ -1,10 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '../../config/limits-schema.ts';
-import { ApiError } from '../errors.ts';
+import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
+import { WindowCounter } from './window-counter.ts';
 
 export type RateLimitDeps = {
   readonly limits: LimitsConfig;
@@ -25,42 +26,44 @@ export function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): Middlewa
   return async (c, next) => {
     const key = c.get('key');
     const quota = key ? quotas.keyed : quotas.anonymous;
-    const counted = await consume(key ? keyed : anonymous, key?.keyId ?? clientAddress(c, deps.trustedProxies));
-    describe(c, limitClass, quota, counted.state);
-    if (counted.refused) throw tooManyRequests(counted.state);
+    const state = await (key ? keyed(key.keyId) : anonymous(clientAddress(c, deps.trustedProxies)));
+    describe(c, limitClass, quota, state);
+    if (state.refused) throw tooManyRequests(state.msBeforeNext);
     await next();
   };
 }
 
-function createLimiter(name: string, quota: Quota, redis: Redis): RateLimiterAbstract {
-  const options = { keyPrefix: `rl:${name}`, points: quota.requests, duration: quota.windowSecs };
-  return new RateLimiterRedis({
-    ...options,
+type Counted = { readonly refused: boolean; readonly remaining: number; readonly msBeforeNext: number };
+
+/** Counts in Redis; while it is away, or does not answer in time, in the memory of this process. */
+function createLimiter(name: string, quota: Quota, redis: Redis): (client: string) => Promise<Counted> {
+  const shared = new RateLimiterRedis({
+    keyPrefix: `rl:${name}`,
+    points: quota.requests,
+    duration: quota.windowSecs,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(options),
   });
+  const own = new WindowCounter(quota.windowSecs);
+  return async (client) => {
+    try {
+      const { remainingPoints, msBeforeNext } = await shared.consume(client);
+      return { refused: false, remaining: remainingPoints, msBeforeNext };
+    } catch (rejection) {
+      if (rejection instanceof RateLimiterRes) {
+        return { refused: true, remaining: 0, msBeforeNext: rejection.msBeforeNext };
+      }
+      const { requests, msBeforeNext } = own.count(client);
+      const remaining = Math.max(quota.requests - requests, 0);
+      return { refused: requests > quota.requests, remaining, msBeforeNext };
+    }
+  };
 }
 
-async function consume(limiter: RateLimiterAbstract, client: string) {
-  try {
-    return { refused: false, state: await limiter.consume(client) };
-  } catch (rejection) {
-    if (rejection instanceof RateLimiterRes) return { refused: true, state: rejection };
-    throw rejection;
-  }
-}
-
-function describe(c: Context, name: string, quota: Quota, state: RateLimiterRes): void {
+function describe(c: Context, name: string, quota: Quota, { remaining, msBeforeNext }: Counted): void {
   c.header('RateLimit-Policy', `"${name}";q=${quota.requests};w=${quota.windowSecs}`);
-  c.header('RateLimit', `"${name}";r=${state.remainingPoints};t=${waitSecsCeil(state)}`);
+  c.header('RateLimit', `"${name}";r=${remaining};t=${waitSecsCeil(msBeforeNext)}`);
 }
-
-function tooManyRequests(state: RateLimiterRes): ApiError {
-  return new ApiError(429, { error: 'Too many requests' }, { headers: { 'Retry-After': String(waitSecsCeil(state)) } });
-}
-
-const waitSecsCeil = (state: RateLimiterRes): number => Math.max(1, Math.ceil(state.msBeforeNext / 1000));
 
 const LIMITED_PATHS: readonly (readonly [path: string, limitClass: LimitClass])[] = [
   ['/public/v1/chains', 'listing'],

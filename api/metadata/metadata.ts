@@ -92,5 +92,6 @@ function assertReleaseServed(chains: ServedChains, chainIds: readonly number[], 
 /** The ETag is made from the text at hand: made further out, it would cost a copy of the response's stream. */
 function json(c: Context, body: string): Response {
   const tag = createHash('sha1').update(body).digest('base64url');
-  return c.body(body, 200, { 'Content-Type': 'application/json', ETag: `"${tag}"` });
+  const length = String(Buffer.byteLength(body));
+  return c.body(body, 200, { 'Content-Type': 'application/json', 'Content-Length': length, ETag: `"${tag}"` });
 }

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { firstIssue } from '../../config/load-chains.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { ApiError } from '../errors.ts';
+import { bodyText } from '../http/body-text.ts';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
@@ -57,7 +58,7 @@ export async function readQuoteBody(c: Context, kind: 'ethereum' | 'bsc'): Promi
   if (!JSON_MEDIA_TYPE.test(c.req.header('Content-Type') ?? '')) {
     throw new ApiError(415, 'Expected request with `Content-Type: application/json`');
   }
-  const value = parse(await c.req.text());
+  const value = parse(await bodyText(c));
   const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(value);
   if (!parsed.success) throw new ApiError(422, `Invalid request body: ${describe(parsed.error, value)}`);
   return parsed.data;

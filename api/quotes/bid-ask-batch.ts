@@ -52,7 +52,10 @@ export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
     const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
-    return c.body(batchJson(named, read), 200, { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' });
+    const body = batchJson(named, read);
+    const length = String(Buffer.byteLength(body));
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': length, Vary: 'Accept-Encoding' };
+    return c.body(body, 200, headers);
   });
 }
 
