@@ -47,6 +47,8 @@ const exactIntegers: Middleware = {
     const headers = new Headers(response.headers);
     headers.set('Content-Length', String(text.length));
     const { status, statusText } = response;
-    return Object.assign(new Response(text, { status, statusText, headers }), { json: async () => parseJson(text) });
+    const exact = new Response(text, { status, statusText, headers });
+    // Defined, not assigned: some frameworks put a Response in the global's place whose methods are read-only.
+    return Object.defineProperty(exact, 'json', { value: async () => parseJson(text) });
   },
 };

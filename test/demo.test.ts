@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createPoolTradingDataClient } from '../client/client.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -147,6 +148,7 @@ async function runLine(line: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
+/** Sent as it is: the typed client has no way to leave required fields out. */
 async function statusOfEmptyQuoteUpdate(api: string, key: string | undefined): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const response = await fetch(`${api}/public/v1/evm/31337/pamm-quote`, { method: 'POST', headers, body: '{}' });
@@ -156,9 +158,7 @@ async function statusOfEmptyQuoteUpdate(api: string, key: string | undefined): P
 
 /** What every funded pool of a chain holds, as the listing says. */
 async function reservesOf(api: string, chainId: number): Promise<unknown[]> {
-  const response = await fetch(`${api}/public/v1/evm/${chainId}/metadata?count=500&minTvlFiat=0&include24h=true`);
-  const { data } = (await response.json()) as {
-    data: { poolAddress: string; analytics24h: Record<string, unknown> }[];
-  };
-  return data.map(({ poolAddress, analytics24h: { token0, token1 } }) => [poolAddress, token0, token1]);
+  const params = { path: { chain_id: chainId }, query: { count: 500, minTvlFiat: 0, include24h: true } };
+  const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
+  return (data?.data ?? []).map((pool) => [pool.poolAddress, pool.analytics24h?.token0, pool.analytics24h?.token1]);
 }

@@ -7,6 +7,7 @@ import { runScenario, type Scenario, type ScenarioToken } from '../devnet/scenar
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { chainConfig } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+import { readDepth } from './route/plan-check.ts';
 import { postRoute, routeApp } from './route/route-app.ts';
 import type { QuoteSides } from './route/spec-walk.ts';
 
@@ -37,11 +38,11 @@ beforeAll(async () => {
   const probed = ['stopLoss', 'priceVelocityGuard'];
   const open = served.filter((pool) => swapGuards(pool).every(({ kind }) => probed.includes(kind)));
   pools = await Promise.all(
-    open.map(async ({ address, token0, token1 }) => {
-      const response = await app.request(`/public/v1/evm/${CHAIN_ID}/${address}/bid_ask`);
-      const { depth } = (await response.json()) as { depth: QuoteSides };
-      return { token0: token0.address, token1: token1.address, depth };
-    }),
+    open.map(async ({ address, token0, token1 }) => ({
+      token0: token0.address,
+      token1: token1.address,
+      depth: await readDepth(app, CHAIN_ID, address),
+    })),
   );
 });
 

@@ -13,7 +13,7 @@ import { chainConfig, eagerQuotes, type QuoteWorld, startQuoteWorld } from './qu
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { routeBody } from './route/plan-check.ts';
 import { orderBetween } from './route/requests.ts';
-import { postRoute, routeApp } from './route/route-app.ts';
+import { postRoute, postRouteText, routeApp } from './route/route-app.ts';
 import { createRouteMarket, type PoolName, type RouteMarket, type TokenName } from './route/route-market.ts';
 
 const CHAIN_ID = 31337;
@@ -90,7 +90,7 @@ describe('refusals', () => {
     ['an empty body', '', 400, { error: 'Invalid request body: the body is empty' }],
     ['another shape', '[]', 400, { error: expect.stringContaining('Invalid request body: ') }],
   ])('of %s', async (_name, body, status, expected) => {
-    expect(await postRoute(app, body)).toEqual({ status, body: expected });
+    expect(await postRouteText(app, body)).toEqual({ status, body: expected });
   });
 
   it('of bad values, with the reason', async () => {
@@ -127,12 +127,12 @@ describe('refusals', () => {
 
   it('of a bad key before all else, of a chain id that is none, of a chain that is not served', async () => {
     const headers = { Authorization: 'Bearer revoked' };
-    const unauthorised = await postRoute(app, 'x', { chainId: 'x', headers });
+    const unauthorised = await postRouteText(app, 'x', { chainId: 'x', headers });
     expect(unauthorised).toEqual({ status: 401, body: { error: 'Invalid API key' } });
-    expect(await postRoute(app, 'x', { chainId: 'x' })).toMatchObject({ status: 400 });
+    expect(await postRouteText(app, 'x', { chainId: 'x' })).toMatchObject({ status: 400 });
     const unknown = { status: 404, body: { error: 'Unknown chainId: 5' } };
-    expect(await postRoute(app, 'x', { chainId: '5' })).toEqual(unknown);
-    const keyed = await postRoute(app, valid(), { headers: { Authorization: 'Bearer good' } });
+    expect(await postRouteText(app, 'x', { chainId: '5' })).toEqual(unknown);
+    const keyed = await postRoute(app, valid(), { apiKey: 'good' });
     expect(keyed.status).toBe(200);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { BSC, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+import { BSC, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
 
 /** The rules of the bundle builder, over HTTP from end to end. */
 
@@ -30,7 +30,7 @@ afterAll(() => Promise.all([mocks.stop(), redis.drop()]));
 const inSeconds = (secs: number) => Math.floor(Date.now() / 1000) + secs;
 
 /** A live push with a transaction of its own. */
-async function push(changes: Record<string, unknown> = {}) {
+async function push(changes: Partial<PammBody> = {}): Promise<PammBody> {
   return {
     tx: await signedTx(BSC, nonce++),
     blockNumber: 100,
@@ -42,8 +42,8 @@ async function push(changes: Record<string, unknown> = {}) {
 }
 
 /** Posts a body and gives what the bundle builder's entry says. */
-async function bundleAnswer(body: object): Promise<Omit<PammAnswer['providers'][number], 'provider'>> {
-  const answer = (await (await rig.post(BSC, body)).json()) as PammAnswer;
+async function bundleAnswer(body: PammBody): Promise<Omit<PammAnswer['providers'][number], 'provider'>> {
+  const answer = await rig.submit(BSC, body);
   const [, entry] = answer.providers;
   if (entry?.provider !== `bundle:${mocks.bundle.bundleUrl}`)
     throw new Error(`no bundle entry: ${JSON.stringify(answer)}`);
@@ -77,15 +77,15 @@ test('a push is sent as the first bundle of its block, with the key, and its has
 });
 
 test('without maxTimestamp the stream builder gets it and the bundle builder is skipped', async () => {
-  const response = await rig.post(BSC, await push({ maxTimestamp: undefined }));
-  const answer = (await response.json()) as PammAnswer;
+  const { maxTimestamp: _, ...body } = await push();
+  const answer = await rig.submit(BSC, body);
   expect(answer.providers.map(({ accepted }) => accepted)).toEqual([true, false]);
   expect(answer.providers[1]?.error).toBe('skipped: the request had no maxTimestamp');
   expect(sentTxs()).toEqual([]);
 });
 
 test('a maxTimestamp that has passed skips the bundle builder only', async () => {
-  const answer = (await (await rig.post(BSC, await push({ maxTimestamp: inSeconds(-2) }))).json()) as PammAnswer;
+  const answer = await rig.submit(BSC, await push({ maxTimestamp: inSeconds(-2) }));
   expect(answer.providers.map(({ accepted }) => accepted)).toEqual([true, false]);
   expect(answer.providers[1]?.error).toBe('skipped: maxTimestamp passed while queued');
 });
@@ -126,7 +126,7 @@ describe('a cancel', () => {
       [5, 100],
       [4, 101],
       [5, 999],
-    ]) {
+    ] as const) {
       const late = await push({ replacementUuid: live.replacementUuid, replacementSeqNumber: seq, blockNumber: block });
       expect(await bundleAnswer(late)).toEqual(OLDER);
     }

@@ -14,7 +14,7 @@ import { registerInModel, type StreamModel } from '../../builders/stream/stream-
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { BSC, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+import { BSC, type Mocks, type Rig, startMocks, startRig } from './rig.ts';
 
 /** The lifecycle of a quote under random submissions, through every real part, against the plain models. */
 
@@ -48,7 +48,7 @@ const submitted: fc.Arbitrary<Submitted> = fc.record({
 });
 
 const bodyOf = ({ seq, block, tx, cancel }: Submitted, replacementUuid: string, maxTimestamp: number) => ({
-  tx: cancel ? '0x' : txs[tx],
+  tx: cancel ? '0x' : (txs[tx] ?? ''),
   blockNumber: block,
   replacementUuid,
   replacementSeqNumber: seq,
@@ -73,7 +73,7 @@ test('one after another: both builders say what the models say', { timeout: 60_0
         const body = bodyOf(step, uuid, maxTimestamp);
         // Accepted bundles are shared by all uuids: the block tells the runs apart.
         body.blockNumber += Number(BigInt(`0x${(uuids[0] ?? '').slice(2, 12)}`)) * 2;
-        const answer = (await (await rig.post(BSC, body)).json()) as PammAnswer;
+        const answer = await rig.submit(BSC, body);
         const content = `${body.tx}|${body.blockNumber}`;
 
         const registered = registerInModel(stream, { uuid, seq: BigInt(step.seq), content });
@@ -122,7 +122,7 @@ test('all at once: a stream never goes back, and ends with the newest', { timeou
       const bodies = steps.map((step) =>
         bodyOf({ ...step, cancel: step.seq % 3 === 0, tx: 0, block: 100 }, uuids[step.uuid] ?? '', maxTimestamp),
       );
-      await Promise.all(bodies.map((body) => rig.post(BSC, body)));
+      await Promise.all(bodies.map((body) => rig.submit(BSC, body)));
       for (const [index, uuid] of uuids.entries()) {
         const mine = steps.filter((step) => step.uuid === index).map(({ seq }) => seq);
         if (mine.length === 0) continue;

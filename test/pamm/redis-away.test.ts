@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, type Mocks, type Rig, startMocks, startRig } from './rig.ts';
 
 /** What clients see while Redis is down, hangs, or comes back without its data. */
 
@@ -22,12 +22,12 @@ afterAll(async () => {
 });
 
 const post = (replacementUuid: string, replacementSeqNumber: number) =>
-  rig.post(ETHEREUM, { tx, blockNumber: 7, replacementUuid, replacementSeqNumber });
+  rig.send(ETHEREUM, { tx, blockNumber: 7, replacementUuid, replacementSeqNumber });
 
 const accepted = (replacementUuid: string, seq: number) =>
   eventually(async () => {
-    const response = await post(replacementUuid, seq);
-    return response.status === 200 && ((await response.json()) as PammAnswer).providers.every((p) => p.accepted);
+    const { data } = await post(replacementUuid, seq);
+    return data?.providers.every((provider) => provider.accepted) ?? false;
   }, 15_000);
 
 test('503 at once while Redis is down, other endpoints answer, and order holds when it comes back empty', async () => {
@@ -35,22 +35,22 @@ test('503 at once while Redis is down, other endpoints answer, and order holds w
   await accepted(uuid, 10);
 
   await redis.kill();
-  await eventually(async () => (await post(newUuid(), 1)).status === 503);
+  await eventually(async () => (await post(newUuid(), 1)).response.status === 503);
   const startedAt = performance.now();
   const refused = await post(newUuid(), 1);
   // At once, on a machine however busy: not after waiting for a deadline.
   expect(performance.now() - startedAt).toBeLessThan(400);
-  expect([refused.status, await refused.json()]).toEqual([503, { error: 'Service temporarily unavailable' }]);
+  expect([refused.response.status, refused.error]).toEqual([503, { error: 'Service temporarily unavailable' }]);
   expect((await fetch(`${rig.base}/openapi.json`)).status).toBe(200);
-  expect((await post(newUuid(), 0)).status).toBe(400);
+  expect((await post(newUuid(), 0)).response.status).toBe(400);
 
   await redis.restart();
   expect(await rig.redis.dbsize()).toBeLessThan(5);
   await accepted(newUuid(), 1);
   // Redis knows nothing of sequence 10 any more; the worker that sent it does.
-  const late = (await (await post(uuid, 9)).json()) as PammAnswer;
+  const { data: late } = await post(uuid, 9);
   const error = 'skipped: superseded by a newer quote before sending';
-  expect(late.providers).toMatchObject([
+  expect(late?.providers).toMatchObject([
     { accepted: false, error },
     { accepted: false, error },
   ]);
@@ -62,7 +62,7 @@ test('503 within the deadline while Redis hangs', async () => {
   process.kill(redis.pid(), 'SIGSTOP');
   try {
     const startedAt = performance.now();
-    const response = await post(newUuid(), 1);
+    const { response } = await post(newUuid(), 1);
     expect(response.status).toBe(503);
     expect(performance.now() - startedAt).toBeLessThan(700);
   } finally {

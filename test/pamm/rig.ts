@@ -5,6 +5,7 @@ import { createBuildersMetrics } from '../../builders/metrics.ts';
 import { RedisKeys } from '../../builders/queue/redis-keys.ts';
 import { connectBackground, connectPatient } from '../../builders/redis-connections.ts';
 import { type BuildersWorker, startBuildersWorker } from '../../builders/worker.ts';
+import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
@@ -22,17 +23,8 @@ export const QUICK_TIMES = {
   connection: { dialFloorMs: 100, longestDialDelayMs: 400, keepaliveMs: 300 },
 };
 
-export type PammAnswer = {
-  accepted: boolean;
-  providers: {
-    provider: string;
-    accepted: boolean;
-    timestampNs?: number;
-    bundleHash?: string;
-    pending?: boolean;
-    error?: string;
-  }[];
-};
+export type PammBody = Schemas['PammQuoteBody'];
+export type PammAnswer = Schemas['PammQuoteResponse'];
 
 /** Two mock builders of Ethereum, a stream and a bundle builder of BSC, and the chains file's entries that name them. */
 export async function startMocks() {
@@ -153,9 +145,20 @@ export async function startApi(
   });
   const server = await startServer(app, '127.0.0.1', 0);
   const base = `http://127.0.0.1:${server.port}`;
+  const client = createPoolTradingDataClient(base, { apiKey: API_KEY });
+  const send = (chainId: number, body: PammBody) =>
+    client.POST('/public/v1/evm/{chain_id}/pamm-quote', { params: { path: { chain_id: chainId } }, body });
   return {
     base,
-    /** Posts a body, an object as JSON or a string as it is. */
+    /** Sends an update with the typed client. */
+    send,
+    /** The same; fails unless it is answered with 200. */
+    async submit(chainId: number, body: PammBody): Promise<PammAnswer> {
+      const { data, error, response } = await send(chainId, body);
+      if (!data) throw new Error(`${response.status} ${JSON.stringify(error)}`);
+      return data;
+    },
+    /** Posts a body that may be malformed, an object as JSON or a string as it is. */
     post: (chainId: number | string, body: unknown, headers: Record<string, string> = {}) =>
       fetch(`${base}/public/v1/evm/${chainId}/pamm-quote`, {
         method: 'POST',

@@ -3,7 +3,7 @@ import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { BSC, ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+import { BSC, ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
 
 /** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays nobody. */
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([mocks.stop(), redis.drop(), anvil.stop()]);
 });
 
-async function submit(chainId: number, changes: Record<string, unknown> = {}): Promise<PammAnswer> {
+async function submit(chainId: number, changes: Partial<PammBody> = {}): Promise<PammAnswer> {
   const body = {
     tx: await signedTx(chainId),
     blockNumber: 1,
@@ -31,7 +31,7 @@ async function submit(chainId: number, changes: Record<string, unknown> = {}): P
     replacementSeqNumber: 1,
     ...changes,
   };
-  return (await (await rig.post(chainId, body)).json()) as PammAnswer;
+  return rig.submit(chainId, body);
 }
 
 async function simulated(): Promise<Record<string, number>> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
 
 /** What the quote streams do, over HTTP from end to end. */
 
@@ -33,9 +33,9 @@ afterAll(async () => {
   await Promise.all([mocks.stop(), redis.drop()]);
 });
 
-async function submit(changes: Record<string, unknown>): Promise<PammAnswer> {
+async function submit(changes: Partial<PammBody>): Promise<PammAnswer> {
   const body = { tx, blockNumber: 7, replacementUuid: newUuid(), replacementSeqNumber: 1, ...changes };
-  return (await (await rig.post(ETHEREUM, body)).json()) as PammAnswer;
+  return rig.submit(ETHEREUM, body);
 }
 
 const sent = (uuid: string) =>
@@ -82,7 +82,7 @@ describe('order', () => {
     for (const [seq, block] of [
       [5, 10],
       [6, 9],
-    ]) {
+    ] as const) {
       const answer = await submit({ replacementUuid, replacementSeqNumber: seq, blockNumber: block });
       expect(answer.accepted).toBe(true);
     }
@@ -110,13 +110,10 @@ describe('order', () => {
 
   test('sequence numbers that a double would round are told apart', async () => {
     const replacementUuid = newUuid();
-    const text = (seq: string) =>
-      `{"tx":"${tx}","blockNumber":7,"replacementUuid":"${replacementUuid}","replacementSeqNumber":${seq}}`;
-    const send = async (seq: string): Promise<PammAnswer> =>
-      (await (await rig.post(ETHEREUM, text(seq))).json()) as PammAnswer;
-    expect((await send('9007199254740993')).accepted).toBe(true);
-    expect((await send('9007199254740992')).providers[0]?.error).toBe(OLDER);
-    expect((await send('18446744073709551615')).accepted).toBe(true);
+    const send = (replacementSeqNumber: bigint) => submit({ replacementUuid, replacementSeqNumber });
+    expect((await send(9007199254740993n)).accepted).toBe(true);
+    expect((await send(9007199254740992n)).providers[0]?.error).toBe(OLDER);
+    expect((await send(18446744073709551615n)).accepted).toBe(true);
     expect(sent(replacementUuid)).toEqual(['9007199254740993', '18446744073709551615']);
   });
 });

@@ -12,6 +12,7 @@ import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
 import { eagerQuotes } from './quote-world.ts';
 
 export interface QuoteApiOptions {
@@ -32,6 +33,7 @@ export interface QuoteApi {
   raw(path: string, init?: RequestInit): Promise<Response>;
   /** The single endpoint; fails unless it answers 200 with a quote of the documented shape. */
   quote(pool: Address, depth?: boolean): Promise<z.infer<typeof Quote>>;
+  /** The batch endpoint; the body may be malformed, and a string is sent as it is. */
   batch(body: unknown): Promise<Answer>;
   /** The results of a batch; fails as {@link QuoteApi.quote} does. */
   results(pools: readonly string[], depth?: boolean): Promise<z.infer<typeof BatchResponse>['results']>;
@@ -57,13 +59,13 @@ export function quoteApi({ chain, directory, quotes = eagerQuotes, ...rest }: Qu
     metrics: createMetrics('test'),
     logger,
   });
-  const base = `/public/v1/evm/${chain.chainId}`;
+  const client = inProcessClient(app);
   const request = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     return { status: response.status, text: await response.text(), headers: response.headers };
   };
   const batch = (body: unknown) =>
-    request(`${base}/bid_ask/batch`, {
+    request(`/public/v1/evm/${chain.chainId}/bid_ask/batch`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -73,12 +75,20 @@ export function quoteApi({ chain, directory, quotes = eagerQuotes, ...rest }: Qu
     raw: async (path, init) => app.request(path, init),
     batch,
     calls,
-    quote: async (pool, depth = true) => Quote.parse(ok(await request(`${base}/${pool}/bid_ask?depth=${depth}`))),
-    results: async (pools, depth = true) => BatchResponse.parse(ok(await batch({ pools, depth }))).results,
+    quote: async (pool, depth = true) => {
+      const params = { path: { chain_id: chain.chainId, pool_address: pool }, query: { depth } };
+      return Quote.parse(ok(await client.GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params })));
+    },
+    results: async (pools, depth = true) => {
+      const params = { path: { chain_id: chain.chainId } };
+      const body = { pools: [...pools], depth };
+      const answer = await client.POST('/public/v1/evm/{chain_id}/bid_ask/batch', { params, body });
+      return BatchResponse.parse(ok(answer)).results;
+    },
   };
 }
 
-function ok({ status, text }: Answer): unknown {
-  if (status !== 200) throw new Error(`answered ${status}: ${text}`);
-  return JSON.parse(text);
+function ok({ data, error, response }: { data?: unknown; error?: unknown; response: Response }): unknown {
+  if (response.status !== 200) throw new Error(`answered ${response.status}: ${JSON.stringify(error)}`);
+  return data;
 }

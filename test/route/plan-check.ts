@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { expect } from 'vitest';
 import { RoutePlan } from '../../api/route/route-response.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
 import type { MarketPool } from './route-market.ts';
 import { type Estimate, estimateFill, type QuoteSides } from './spec-walk.ts';
 
@@ -26,13 +27,20 @@ export const routeBody = ({ tokenIn, tokenOut, tradeType, amount }: PlanRequest)
   ...(tradeType === 'exact_in' ? { amountIn: amount.toString() } : { amountOut: amount.toString() }),
 });
 
+/** The levels of one pool as the bid/ask endpoint shows them now. */
+export async function readDepth(app: OpenAPIHono, chainId: number, pool: string): Promise<QuoteSides> {
+  const params = { path: { chain_id: chainId, pool_address: pool } };
+  const client = inProcessClient(app);
+  const { data, error } = await client.GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params });
+  if (!data?.depth) throw new Error(`${pool} has no depth: ${JSON.stringify(error)}`);
+  return data.depth;
+}
+
 /** What the bid/ask endpoint shows of these pools now. */
 export async function readDepths(app: OpenAPIHono, pools: readonly MarketPool[]): Promise<Depths> {
   const depths = new Map<string, QuoteSides>();
   for (const { address, served } of pools) {
-    const response = await app.request(`/public/v1/evm/${served.chainId}/${address}/bid_ask`);
-    expect(response.status).toBe(200);
-    depths.set(address, ((await response.json()) as { depth: QuoteSides }).depth);
+    depths.set(address, await readDepth(app, served.chainId, address));
   }
   return depths;
 }

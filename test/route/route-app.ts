@@ -6,12 +6,14 @@ import { registerQuotes } from '../../api/quotes/register-quotes.ts';
 import { registerRoute } from '../../api/route/route.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import type { operations } from '../../client/schema.d.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
 import { eagerQuotes } from '../quotes/quote-world.ts';
 
 export interface RouteAppOptions {
@@ -56,16 +58,29 @@ export function routeApp({
   );
 }
 
-/** Sends a body to the route endpoint; a string is sent as it is. */
+/** Asks the route endpoint with the typed client. The body may have other fields or values than the type allows. */
 export async function postRoute(
   app: OpenAPIHono,
-  body: unknown,
+  body: object,
+  { apiKey }: { readonly apiKey?: string } = {},
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const { data, error, response } = await inProcessClient(app, apiKey).POST('/public/v1/evm/{chain_id}/route', {
+    params: { path: { chain_id: 31337 } },
+    body: body as operations['findRoute']['requestBody']['content']['application/json'],
+  });
+  return { status: response.status, body: data ?? error };
+}
+
+/** Sends a text to the route endpoint as it is. */
+export async function postRouteText(
+  app: OpenAPIHono,
+  body: string,
   { chainId = '31337', headers = {} }: { readonly chainId?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const response = await app.request(`/public/v1/evm/${chainId}/route`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body,
   });
   return { status: response.status, body: await response.json() };
 }
