@@ -8,12 +8,12 @@ import { connectFailFast, connectPatient } from '../../builders/redis-connection
 import type { Logger } from '../../runtime/logger.ts';
 import type { Resource } from '../app.ts';
 import type { ServedChains } from '../request.ts';
-import { registerPammQuote } from './pamm-quote.ts';
+import { type PammDeps, registerPammQuote } from './pamm-quote.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
 
-export type PammOptions = {
+export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
   readonly chains: ServedChains;
   /** Where the builders' keys are. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +52,7 @@ export function openPamm(options: PammOptions): Pamm {
   return {
     resource: (app) => {
       const submit: QuoteDispatcher['submit'] = (...args) => dispatcher.submit(...args);
-      registerPammQuote(app, { chains, endpoints, submit });
+      registerPammQuote(app, { ...options, endpoints, submit });
     },
     async close() {
       clearInterval(sweeper);

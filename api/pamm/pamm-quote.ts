@@ -18,7 +18,7 @@ import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { EthereumBody, type QuoteBody, readQuoteBody } from './body-shape.ts';
 import { toQuoteUpdate } from './quote-values.ts';
 
-/** Longest wait for builders, from arrival. */
+/** Longest time from arrival to the response, as the contract has it. */
 const RESPONSE_TIMEOUT_MS = 500;
 /** Kept of it for writing the response. */
 const RESPONSE_MARGIN_MS = 15;
@@ -40,6 +40,8 @@ export type PammDeps = {
   /** Usable builder endpoints by chain. */
   readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
   readonly submit: SubmitUpdate;
+  /** Longest time from arrival to the response, 500 ms by default; a request can only lower it. */
+  readonly responseTimeoutMs?: number;
 };
 
 const Provider = z.object({
@@ -92,10 +94,11 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const update = toQuoteUpdate(body, chain, Date.now());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
   if (endpoints.length === 0) throw unavailable();
+  const longestMs = (deps.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) - RESPONSE_MARGIN_MS;
   const results = await submit(deps, update, endpoints, {
     arrivedAtMs,
-    waitUntilMs: arrivedAtMs + waitMs(body),
-    queueUntilMs: arrivedAtMs + RESPONSE_TIMEOUT_MS - RESPONSE_MARGIN_MS,
+    waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
+    queueUntilMs: arrivedAtMs + longestMs,
   });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }
@@ -108,10 +111,9 @@ function pammChain(chains: ServedChains, chainIdText: string): { chainId: number
   return { chainId: chain.chainId, kind };
 }
 
-/** Milliseconds from arrival to wait for builders; the request can only lower the default. */
-function waitMs({ responseTimeoutMs }: QuoteBody): number {
-  const longest = RESPONSE_TIMEOUT_MS - RESPONSE_MARGIN_MS;
-  return responseTimeoutMs == null || responseTimeoutMs > BigInt(longest) ? longest : Number(responseTimeoutMs);
+/** Milliseconds from arrival to wait for builders; the request can only lower the longest. */
+function waitMs({ responseTimeoutMs }: QuoteBody, longestMs: number): number {
+  return responseTimeoutMs == null || responseTimeoutMs > BigInt(longestMs) ? longestMs : Number(responseTimeoutMs);
 }
 
 async function submit(deps: PammDeps, ...args: Parameters<SubmitUpdate>): Promise<ProviderResult[]> {

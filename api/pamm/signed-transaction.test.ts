@@ -7,12 +7,18 @@ import { checkSignedTransaction } from './signed-transaction.ts';
 
 const signer = privateKeyToAccount(`0x${'55'.repeat(32)}`);
 const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
+const delegation = await signer.signAuthorization({ chainId: 1, contractAddress: signer.address, nonce: 0 });
 const common = { chainId: 1, gas: 50_000n, to: signer.address, data: '0x1234' } as const;
 
 test.each<[string, TransactionSerializable]>([
   ['legacy', { ...common, type: 'legacy', gasPrice: 1n }],
   ['eip2930', { ...common, type: 'eip2930', gasPrice: 1n, accessList: [{ address: signer.address, storageKeys: [] }] }],
   ['eip1559', { ...common, ...fees, type: 'eip1559' }],
+  [
+    'eip4844',
+    { ...common, ...fees, type: 'eip4844', maxFeePerBlobGas: 1n, blobVersionedHashes: [`0x01${'ab'.repeat(31)}`] },
+  ],
+  ['eip7702', { ...common, ...fees, type: 'eip7702', authorizationList: [delegation] }],
   ['a contract creation', { chainId: 1, gas: 50_000n, data: '0x6000', ...fees, type: 'eip1559' }],
 ])('%s transactions of any nonce pass, and none with a byte more or less', async (_name, transaction) => {
   for (let nonce = 0; nonce < 40; nonce++) {

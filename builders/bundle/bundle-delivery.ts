@@ -67,8 +67,10 @@ export class BundleDelivery {
   async #send(submission: Submission): Promise<void> {
     const { endpoint, state, answers, logger } = this.#deps;
     const outcome = await sendBundle(endpoint, submission.update, deadlineMs(submission) - Date.now());
-    answers.publish(endpoint, submission, outcome.answer);
-    const { pauseMs, skipped: waiting } = await state.settle(submission, outcome, Date.now());
+    // First the state, then the answer: a client that pushes again on hearing it meets the result or the pause.
+    const { pauseMs, skipped: waiting } = await state
+      .settle(submission, outcome, Date.now())
+      .finally(() => answers.publish(endpoint, submission, outcome.answer));
     if (pauseMs > 0) logger.warn({ pauseMs, answer: outcome.answer }, 'bundle builder paused');
     for (const other of waiting) answers.publish(endpoint, other, skipped.backingOff(pauseMs));
   }

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { eventually } from '../../test/pamm/eventually.ts';
+import { BundleState } from '../bundle/bundle-state.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import { StreamOrder } from '../stream/stream-order.ts';
-import { updateOf } from '../testing/updates.ts';
+import { submissionOf, updateOf } from '../testing/updates.ts';
 import { Lease } from './lease.ts';
 
 let database: TestRedis;
@@ -19,13 +21,14 @@ beforeEach(async () => {
   keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
   await redis.set(keys.epoch(), '1');
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   redis.disconnect();
   await database.drop();
 });
 
-const acquire = (durationMs = 400, heldBefore = false) => Lease.acquire(redis, keys, 'e', { durationMs, heldBefore });
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const acquire = (durationMs = 60_000, heldBefore = false) =>
+  Lease.acquire(redis, keys, 'e', { durationMs, heldBefore });
 
 async function acquired(...args: Parameters<typeof acquire>): Promise<Lease> {
   const lease = await acquire(...args);
@@ -43,29 +46,44 @@ test('one holder at a time; the next gets a higher token', async () => {
 });
 
 test('renewal keeps it; without, the holder stops before another may start', async () => {
-  const lease = await acquired();
-  for (const _ of [1, 2, 3]) {
-    await sleep(200);
-    expect(await lease.renew()).toBe(true);
-  }
-  await sleep(350);
+  const started = 1_000_000;
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(started);
+  const lease = await acquired(60_000);
+  clock.mockReturnValue(started + 40_000);
+  expect(await lease.renew()).toBe(true);
+  expect(await redis.pttl(keys.lease('e'))).toBeGreaterThan(50_000);
+  // 60 seconds from the renewal, less the fifth that nobody uses: Redis still keeps the lease by then.
+  clock.mockReturnValue(started + 87_999);
+  expect(lease.isHeld()).toBe(true);
+  clock.mockReturnValue(started + 88_000);
   expect(lease.isHeld()).toBe(false);
-  expect(await redis.exists(keys.lease('e'))).toBe(1);
-  await sleep(100);
+  expect(await acquire()).toBeUndefined();
+});
+
+test('a holder whose lease Redis has ended neither renews nor releases that of the next', async () => {
+  const lease = await acquired();
+  await redis.del(keys.lease('e'));
   const next = await acquired();
   expect(await lease.renew()).toBe(false);
+  expect(lease.isHeld()).toBe(false);
   await lease.release();
   expect(await next.renew()).toBe(true);
 });
 
 test('a holder that was overtaken may not send, and puts nothing in flight', async () => {
   const order = new StreamOrder(redis, keys);
-  const first = await acquired(50);
-  await sleep(60);
+  const first = await acquired();
+  await redis.del(keys.lease('e'));
   const second = await acquired();
   const update = updateOf();
   expect(await order.admit('e', first.fence, update)).toBe('fenced');
   expect(await order.admit('e', second.fence, update)).toBe('send');
+
+  const pushes = new BundleState(redis, keys, 'e');
+  const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });
+  await pushes.offer(push, push.update.maxTimestamp ?? 0n, Date.now());
+  expect(await pushes.take(first.fence, Date.now())).toEqual({ kind: 'fenced' });
+  expect(await pushes.take(second.fence, push.arrivedAtMs)).toEqual({ kind: 'send', submission: push });
 });
 
 test('after a loss of data those who know what was sent come first, and tokens go on growing', async () => {
@@ -75,6 +93,5 @@ test('after a loss of data those who know what was sent come first, and tokens g
   const again = await acquired(400, true);
   expect(BigInt(again.fence)).toBeGreaterThan(BigInt(before.fence));
   await again.release();
-  await sleep(400);
-  await acquired(400, false);
+  await eventually(() => acquire(400, false));
 });
