@@ -1,54 +1,112 @@
 import { createServer } from 'node:net';
 import { Command } from 'commander';
+import type pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { openDatabase } from '../db/connection.ts';
+import { isDatabaseAway } from '../db/failure.ts';
+import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { clearStaleMarks, FIRST_SCHEMA, isComplete, wasReplaced } from './publication/index-schemas.ts';
+import { LIVE_SCHEMA, servedSchema } from './publication/live-views.ts';
+import { publish } from './publication/publisher.ts';
+import { SchemaHold, SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
-/** Readers use the views of this schema: they follow the newest complete index. */
-const VIEWS_SCHEMA = 'live';
 /** Rows that Ponder holds in memory, at most. */
 const CACHE_BYTES = String(128 * 1024 * 1024);
+/** "Try again": the same start may succeed later. */
+const EXIT_RETRY = 75;
+/** A process that was killed lets go of its schema at once, one that stops in order within a few seconds. */
+const SCHEMA_WAIT_MS = 30_000;
+
+interface Options {
+  readonly schema?: string;
+  readonly build?: boolean;
+}
 
 runMain(async () => {
   const command = new Command('indexer')
     .description('Follows the chains of CHAINS_CONFIG into the Postgres of DATABASE_URL.')
     .option('--schema <name>', 'database schema to write; default: DATABASE_SCHEMA')
+    .option('--build', "leave the readers' views alone, and end with the parent process: how backfill runs it")
     .addHelpText(
       'after',
       `
-Settings: CHAINS_CONFIG, DATABASE_URL, DATABASE_SCHEMA (onchain_1), PORT (${DEFAULT_PORT}), HOST, LOG_LEVEL.
+Settings: CHAINS_CONFIG, DATABASE_URL, DATABASE_SCHEMA, PORT (${DEFAULT_PORT}), HOST, LOG_LEVEL.
+Without DATABASE_SCHEMA it goes on with the schema that readers are served from (the first one is ${FIRST_SCHEMA}).
 Serves /health, /ready (complete), /status (block per chain) and /metrics. A new schema is indexed from the start;
-when it is complete, the views of schema "${VIEWS_SCHEMA}" turn to it.`,
+when it is complete, the views of schema "${LIVE_SCHEMA}" turn to it.
+Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database or node away, or another schema serves now.`,
     )
     .parse();
-  await start(command.opts<{ schema?: string }>().schema);
+  try {
+    await start(command.opts<Options>());
+  } catch (error) {
+    const away = isDatabaseAway(error);
+    if (!(error instanceof SchemaTakenError) && !away) throw error;
+    const text = error instanceof Error ? error.message || error.name : String(error);
+    process.stderr.write(away ? `DATABASE_URL: the database is away (${text})\n` : `DATABASE_SCHEMA: ${text}\n`);
+    process.exit(EXIT_RETRY);
+  }
 });
 
 /** Checks the settings, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
-async function start(schema: string | undefined): Promise<void> {
-  const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
+async function start({ schema: chosen, build = false }: Options): Promise<void> {
+  const pinned = chosen ?? process.env.DATABASE_SCHEMA;
+  const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
     ['CHAINS_CONFIG', 'DATABASE_URL', 'DATABASE_SCHEMA', 'PORT', 'HOST', 'LOG_LEVEL'],
-    schema === undefined ? env : { ...env, DATABASE_SCHEMA: schema },
+    env,
   );
   const { chains } = await import('./chains.ts');
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   await assertPortIsFree(settings.PORT, settings.HOST);
+  const logger = createLogger('indexer', settings.LOG_LEVEL);
+  const database = openDatabase(settings.DATABASE_URL, logger, 1).$client;
+  const served = await servedSchema(database);
+  const schema = pinned ? settings.DATABASE_SCHEMA : (served ?? FIRST_SCHEMA);
+  if (!build) await refuseReplaced(database, schema, served);
+  const hold = new SchemaHold(settings.DATABASE_URL, schema);
+  await hold.acquire(SCHEMA_WAIT_MS);
+  await clearStaleMarks(database, schema);
+  if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
+  void publish({ database, hold, schema, serves: !build, logger }).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
-  process.env.PONDER_TELEMETRY_DISABLED = '1';
-  process.env.PONDER_CACHE_BYTES ||= CACHE_BYTES;
-  const ponderArguments = [
-    'start',
-    ...['--root', new URL('.', import.meta.url).pathname],
-    ...['--schema', settings.DATABASE_SCHEMA],
-    ...['--views-schema', VIEWS_SCHEMA],
+  await becomePonder([
+    ...['--schema', schema],
+    // Ponder turns views by a transaction that readers may lose a deadlock to: only where there are no readers yet.
+    ...(served === null && !build ? ['--views-schema', LIVE_SCHEMA] : []),
     ...['--hostname', settings.HOST],
     ...['--log-level', settings.LOG_LEVEL],
-    ...['--log-format', 'json'],
-  ];
-  process.argv.splice(2, process.argv.length, ...ponderArguments);
+  ]);
+}
+
+/** An index that served before must not come back by a restart with a setting that was forgotten. */
+async function refuseReplaced(database: pg.Pool, schema: string, served: string | null): Promise<void> {
+  if (served === null || served === schema) return;
+  if (!(await wasReplaced(database, schema)) && !(await isComplete(database, schema))) return;
+  throw new ConfigError(
+    `DATABASE_SCHEMA: "${schema}" was replaced by "${served}", from which readers are served: unset it; ` +
+      `"npm run backfill -- --schema ${schema}" would turn back`,
+  );
+}
+
+async function becomePonder(options: readonly string[]): Promise<void> {
+  process.env.PONDER_TELEMETRY_DISABLED = '1';
+  process.env.PONDER_CACHE_BYTES ||= CACHE_BYTES;
+  const root = new URL('.', import.meta.url).pathname;
+  process.argv.splice(2, process.argv.length, 'start', '--root', root, '--log-format', 'json', ...options);
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
+}
+
+/** Lets Ponder stop in order. It would end with 0, which says that nothing is left to do. */
+function endForRestart(logger: Logger, reason: string): void {
+  logger.warn({ reason }, 'the indexer ends, to be started again');
+  process.once('exit', () => {
+    process.exitCode = EXIT_RETRY;
+  });
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** Ponder would quietly take the next free port. */

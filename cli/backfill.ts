@@ -1,0 +1,150 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type pg from 'pg';
+import type { ChainConfig } from '../config/chains-schema.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { readEnvironment, settings } from '../config/environment.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
+import { isDatabaseAway } from '../db/failure.ts';
+import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
+import { indexedChains } from '../indexer/sources.ts';
+import { runMain } from '../runtime/run-main.ts';
+import { createDisplay } from './backfill/display.ts';
+import { dropSchema } from './backfill/drop.ts';
+import { exitCodeOf, InterruptedError, RETRY } from './backfill/exit-codes.ts';
+import { runBackfill } from './backfill/run.ts';
+import { formatTable } from './table.ts';
+import { withDatabase } from './with-database.ts';
+
+type RunOptions = { chains?: number[] | 'all'; schema?: string; fresh?: true; json?: true };
+
+const program = new Command('backfill')
+  .description(
+    'Builds the index anew in another schema while the present one serves, then turns all views to it at once.',
+  )
+  .option('--chains <ids>', 'fetch the logs of these chains from their nodes again: 1,56 or all', chainsArgument)
+  .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)
+  .option('--fresh', 'give up an unfinished run: drop its schema and begin again')
+  .option('--json', 'print one JSON object per line: begin, progress, end')
+  .addHelpText(
+    'after',
+    `
+Every chain is indexed from its first block. Logs come from the cache in the database where it has them; those of
+--chains are removed from it first. Killed or stopped at any point, the same command goes on where it was.
+
+Examples:
+  npm run backfill                                  after an update of the code or of CHAINS_CONFIG
+  npm run backfill -- --chains 1,56                 after a reorganisation beyond the finality window of these chains
+  npm run backfill -- list                          which indexes there are
+  npm run backfill -- drop onchain_1                remove one that is not needed any more
+  npm run backfill -- --schema onchain_1            catch up with an earlier index and turn back to it
+
+Settings: CHAINS_CONFIG, DATABASE_URL.
+Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node or schema not available now;
+130, 143 interrupted: run it again to go on.`,
+  )
+  .action((options: RunOptions) => guarded((database) => run(database, options)));
+
+program
+  .command('list')
+  .description('list the indexes of the database')
+  .option('--json', 'print JSON')
+  .action(({ json }: { json?: true }) => guarded((database) => list(database, json === true)));
+
+program
+  .command('drop')
+  .description('remove indexes that neither serve readers nor are written')
+  .argument('<schema...>', 'as list names them')
+  .action((schemas: string[]) => guarded((database) => drop(database, schemas)));
+
+async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOptions): Promise<void> {
+  const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
+  if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
+  const request = {
+    ...(schema !== undefined && { schema }),
+    refetch: chains === undefined ? null : chainIdsOf(chains, configured),
+    fresh: fresh === true,
+  };
+  const display = createDisplay(process.stdout, json === true);
+  display.end(await runBackfill(database, configured, request, display, whenInterrupted()));
+}
+
+function chainIdsOf(chosen: readonly number[] | 'all', configured: readonly ChainConfig[]): number[] {
+  const ids = configured.map(({ chainId }) => chainId);
+  if (chosen === 'all') return ids;
+  const unknown = chosen.find((id) => !ids.includes(id));
+  if (unknown !== undefined)
+    throw new ConfigError(`--chains: chain ${unknown} has no enabled deployment in CHAINS_CONFIG`);
+  return [...new Set(chosen)];
+}
+
+async function list(database: pg.Pool, json: boolean): Promise<void> {
+  const schemas = await listIndexSchemas(database);
+  if (json) {
+    process.stdout.write(`${JSON.stringify(schemas)}\n`);
+    return;
+  }
+  const yes = (value: boolean) => (value ? 'yes' : '-');
+  const cells = schemas.map(({ name, served, complete, written, bytes }) => [
+    ...[name, yes(served), yes(complete), yes(written), `${(bytes / 2 ** 20).toFixed(1)} MB`],
+    served || written ? '-' : 'yes',
+  ]);
+  process.stdout.write(formatTable(['SCHEMA', 'SERVES', 'COMPLETE', 'WRITTEN', 'SIZE', 'REMOVABLE'], cells));
+}
+
+async function drop(database: pg.Pool, schemas: readonly string[]): Promise<void> {
+  const known = new Set((await listIndexSchemas(database)).map(({ name }) => name));
+  const unknown = schemas.find((schema) => !known.has(schema));
+  if (unknown !== undefined) throw new ConfigError(`"${unknown}" is no index of this database`);
+  for (const schema of schemas) {
+    await dropSchema(database, schema);
+    process.stdout.write(`dropped ${schema}\n`);
+  }
+}
+
+/** Runs a command with a database, and ends with the exit code that its failure calls for. */
+async function guarded(work: (database: pg.Pool) => Promise<void>): Promise<void> {
+  try {
+    await withDatabase((database) => work(database).catch(endWithCode));
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    endWith(error, RETRY);
+  }
+}
+
+/** @throws the error when it is none of the foreseen ones */
+function endWithCode(error: unknown): void {
+  const exitCode = exitCodeOf(error);
+  if (exitCode === null) throw error;
+  endWith(error, exitCode);
+}
+
+function endWith(error: unknown, exitCode: number): void {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = exitCode;
+}
+
+function whenInterrupted(): Promise<never> {
+  const interrupted = new Promise<never>((_, reject) => {
+    process.once('SIGINT', () => reject(new InterruptedError('SIGINT')));
+    process.once('SIGTERM', () => reject(new InterruptedError('SIGTERM')));
+  });
+  interrupted.catch(() => undefined);
+  return interrupted;
+}
+
+function chainsArgument(text: string): number[] | 'all' {
+  if (text === 'all') return text;
+  if (!/^[1-9]\d{0,15}(,[1-9]\d{0,15})*$/.test(text))
+    throw new InvalidArgumentError('not chain ids such as 1,56, nor all');
+  return text.split(',').map(Number);
+}
+
+function schemaArgument(text: string): string {
+  const parsed = settings.DATABASE_SCHEMA.safeParse(text);
+  if (!parsed.success) throw new InvalidArgumentError('not a name of at most 45 lowercase letters, digits and "_"');
+  return parsed.data;
+}
+
+runMain(async () => {
+  await program.parseAsync();
+});

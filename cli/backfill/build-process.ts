@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const INDEXER = fileURLToPath(new URL('../../indexer/main.ts', import.meta.url));
+const HOST = '127.0.0.1';
+const ANSWER_TIMEOUT_MS = 2_000;
+/** After this long without an end, SIGKILL: its work up to the last commit is kept. */
+const STOP_LIMIT_MS = 15_000;
+
+/** The indexer that fills the schema has ended before its work was done. */
+export class BuildEndedError extends Error {
+  readonly code = 'BUILD_ENDED';
+  override readonly name = 'BuildEndedError';
+  readonly exitCode: number;
+
+  constructor(exitCode: number | null, reason: string) {
+    super(reason || 'the indexer ended without a reason');
+    this.exitCode = exitCode ?? 1;
+  }
+}
+
+/** A running indexer that fills a schema and leaves the readers' views alone. */
+export interface BuildProcess {
+  /** Rejects with a BuildEndedError when it ends although nobody stopped it. */
+  readonly failure: Promise<never>;
+  /** Events that it has written so far; null when it does not answer now. */
+  readonly events: () => Promise<number | null>;
+  /** Whether it has written all final blocks and follows the heads of the chains now. */
+  readonly historyDone: () => Promise<boolean>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the indexer on a free port of the loopback interface. It ends with this process, however this one ends. */
+export async function startBuild(schema: string): Promise<BuildProcess> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), INDEXER, '--schema', schema, '--build'], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
+  });
+  const reasonOf = collectReason(child);
+  let stopping = false;
+  const ended = once(child, 'close').then(([exitCode]) => exitCode as number | null);
+  const failure = ended.then((exitCode): Promise<never> => {
+    if (stopping) return new Promise(() => undefined);
+    throw new BuildEndedError(exitCode, reasonOf());
+  });
+  // Whoever waits for it sees it; until somebody does, it must not count as unhandled.
+  failure.catch(() => undefined);
+  return {
+    failure,
+    events: async () => countEvents(await ask(port, '/metrics')),
+    historyDone: async () => (await ask(port, '/ready')) !== null,
+    stop: async () => {
+      stopping = true;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The last error that it logged, or its last line on standard error: what to tell the operator. */
+function collectReason(child: ChildProcess): () => string {
+  let reason = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      reason = reasonIn(line) ?? reason;
+    });
+  }
+  return () => reason;
+}
+
+const ERROR_LEVEL = 50;
+
+/** What a line says of a fault: a log line of level error, or plain text. URLs are cut, since they may hold keys. */
+export function reasonIn(line: string): string | null {
+  if (!line.startsWith('{')) return line.trim() === '' ? null : withoutSecrets(line.trim());
+  try {
+    const { level, msg, error } = JSON.parse(line) as {
+      level: number;
+      msg?: string;
+      error?: { message?: string };
+    };
+    if (level < ERROR_LEVEL) return null;
+    const [first = ''] = (error?.message ?? '').split('\n');
+    return withoutSecrets([msg, first].filter(Boolean).join(': '));
+  } catch {
+    return null; // Not a whole log line.
+  }
+}
+
+function withoutSecrets(text: string): string {
+  return text.replace(/\b([a-z]+:\/\/)(?:[^\s/@]*@)?([^\s/?#"']*)[^\s"']*/gi, '$1$2');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The body of a 200; null for anything else: not listening yet, busy, not ready. The next look asks again. */
+async function ask(port: number, path: string): Promise<string | null> {
+  try {
+    const response = await fetch(`http://${HOST}:${port}${path}`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const body = await response.text();
+    return response.ok ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+function countEvents(metrics: string | null): number | null {
+  if (metrics === null) return null;
+  const counts = metrics.matchAll(/^ponder_indexing_completed_events\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}

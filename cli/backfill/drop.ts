@@ -1,0 +1,34 @@
+import type pg from 'pg';
+import { ConfigError } from '../../config/config-error.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import { servedSchema } from '../../indexer/publication/live-views.ts';
+import { SchemaTakenError, tryLockSchema } from '../../indexer/publication/schema-lock.ts';
+
+/**
+ * Removes an index with all its rows. One that is not there is no error.
+ *
+ * @throws ConfigError when readers are served from it, or it is no index; SchemaTakenError when an indexer writes it
+ */
+export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
+  const session = await database.connect();
+  try {
+    // Nobody can begin to write it, or turn readers to it, until the session ends.
+    if (!(await tryLockSchema(session, schema))) throw new SchemaTakenError(schema);
+    if ((await servedSchema(session)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
+    await assertIndexOrFree(session, schema);
+    await session.query('SET statement_timeout = 0');
+    await session.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    await session.query('DELETE FROM operator.backfill WHERE schema = $1 AND served_at IS NULL', [schema]);
+  } finally {
+    session.release(true);
+  }
+}
+
+/** @throws ConfigError when a schema of this name is there for something else */
+export async function assertIndexOrFree(database: Queryable, schema: string): Promise<void> {
+  const { rows } = await database.query<{ other: boolean }>(
+    'SELECT to_regnamespace($1) IS NOT NULL AND to_regclass($2) IS NULL AS other',
+    [`"${schema}"`, `"${schema}"._ponder_meta`],
+  );
+  if (rows[0]?.other) throw new ConfigError(`schema "${schema}" is no index: another name is needed`);
+}

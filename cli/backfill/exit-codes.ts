@@ -1,0 +1,33 @@
+import { ConfigError } from '../../config/config-error.ts';
+import { ReadModelMismatchError, ViewsBusyError } from '../../indexer/publication/live-views.ts';
+import { SchemaTakenError } from '../../indexer/publication/schema-lock.ts';
+import { BuildEndedError } from './build-process.ts';
+import { ReadersOfCacheError } from './cached-logs.ts';
+import { NodeAwayError } from './chain-nodes.ts';
+
+const REFUSED = 1;
+/** The same command may succeed later. */
+export const RETRY = 75;
+/** As shells count them: 128 and the signal's number. */
+const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** The operator has stopped the run; it can be gone on with. */
+export class InterruptedError extends Error {
+  readonly code = 'INTERRUPTED';
+  override readonly name = 'InterruptedError';
+  readonly exitCode: number;
+
+  constructor(signal: keyof typeof SIGNAL_CODES) {
+    super('interrupted: the same command goes on where it was');
+    this.exitCode = SIGNAL_CODES[signal];
+  }
+}
+
+const PASSING = [NodeAwayError, ReadersOfCacheError, SchemaTakenError, ViewsBusyError];
+
+/** What the command exits with after this error; null for one of the database, or one that nobody foresaw. */
+export function exitCodeOf(error: unknown): number | null {
+  if (error instanceof InterruptedError || error instanceof BuildEndedError) return error.exitCode;
+  if (error instanceof ConfigError || error instanceof ReadModelMismatchError) return REFUSED;
+  return PASSING.some((passing) => error instanceof passing) ? RETRY : null;
+}

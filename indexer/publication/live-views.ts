@@ -1,0 +1,111 @@
+import type pg from 'pg';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
+
+/** Readers use the views of this schema: they follow the index that serves. */
+export const LIVE_SCHEMA = 'live';
+
+/** Longest wait for one view: below `deadlock_timeout` (1 s), so that a reader never loses a deadlock to the switch. */
+const LOCK_TIMEOUT = '100ms';
+const PAUSE_MS = 50;
+const DEFAULT_LIMIT_MS = 60_000;
+/** SQLSTATE: lock not available, deadlock detected. */
+const BUSY_CODES = ['55P03', '40P01'];
+
+/** Readers held the views for so long that they could not be switched. Nothing has changed. */
+export class ViewsBusyError extends Error {
+  readonly code = 'VIEWS_BUSY';
+  override readonly name = 'ViewsBusyError';
+}
+
+/** The read model does not fit the tables of an index. Nothing has changed. */
+export class ReadModelMismatchError extends Error {
+  readonly code = 'READ_MODEL_MISMATCH';
+  override readonly name = 'ReadModelMismatchError';
+}
+
+const SERVED_SQL = `
+  SELECT DISTINCT home.nspname AS schema
+  FROM pg_class view
+  JOIN pg_rewrite rule ON rule.ev_class = view.oid
+  JOIN pg_depend uses ON uses.classid = 'pg_rewrite'::regclass AND uses.objid = rule.oid
+    AND uses.refclassid = 'pg_class'::regclass AND uses.refobjid <> view.oid
+  JOIN pg_class source ON source.oid = uses.refobjid
+  JOIN pg_namespace home ON home.oid = source.relnamespace
+  WHERE view.relkind = 'v' AND view.relname = '_ponder_checkpoint' AND view.relnamespace = to_regnamespace($1)`;
+
+/** The schema of the index that readers see, or null while there is none. */
+export async function servedSchema(database: Queryable): Promise<string | null> {
+  const { rows } = await database.query<{ schema: string }>(SERVED_SQL, [LIVE_SCHEMA]);
+  return rows[0]?.schema ?? null;
+}
+
+/**
+ * Turns the views of {@link LIVE_SCHEMA} to the tables of another index, all at once: a reader sees the old ones or the
+ * new ones, within a transaction the same ones, and no error. The switch gives way to readers: it waits for a view in
+ * short steps and lets go of all of them in between.
+ *
+ * @param alongside further changes in the same transaction
+ * @throws ViewsBusyError when readers leave no gap within `limitMs`
+ * @throws ReadModelMismatchError when a view of the read model would fail on the new tables
+ */
+export async function serveSchema(
+  database: pg.Pool,
+  schema: string,
+  alongside: (client: Queryable) => Promise<unknown> = async () => undefined,
+  limitMs: number = DEFAULT_LIMIT_MS,
+): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    try {
+      return await inTransaction(database, 'READ COMMITTED', async (client) => {
+        await replaceViews(client, schema);
+        await checkReadModel(client);
+        await alongside(client);
+      });
+    } catch (cause) {
+      if (!BUSY_CODES.includes(codeOf(cause))) throw cause;
+      if (Date.now() > deadline) {
+        throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (0.5 + Math.random())));
+    }
+  }
+}
+
+async function replaceViews(client: Queryable, schema: string): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+  await client.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
+  const views = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', LIVE_SCHEMA);
+  // What starts so holds Ponder's record of blocks that may yet be undone.
+  const tables = await namesOf(
+    client,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND NOT starts_with(tablename, '_reorg__')`,
+    schema,
+  );
+  for (const name of views) await client.query(`DROP VIEW ${LIVE_SCHEMA}."${name}"`);
+  for (const name of tables) {
+    await client.query(`CREATE VIEW ${LIVE_SCHEMA}."${name}" AS SELECT * FROM "${schema}"."${name}"`);
+  }
+}
+
+/** Plans every view of the read model: they name the tables of the index as text, which nothing else would check. */
+async function checkReadModel(client: Queryable): Promise<void> {
+  const views = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', 'read_model');
+  for (const name of views) {
+    try {
+      await client.query(`SELECT FROM read_model."${name}" LIMIT 0`);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ReadModelMismatchError(`view read_model.${name} does not fit the new index: ${reason}`, { cause });
+    }
+  }
+}
+
+async function namesOf(client: Queryable, sql: string, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(`${sql} ORDER BY 1`, [schema]);
+  return rows.map(({ name }) => name);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
