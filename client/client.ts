@@ -9,7 +9,7 @@ export type Schemas = components['schemas'];
 
 export type PoolTradingDataClientOptions = {
   /** Trading API key: raises limits, and is needed for quote updates. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: NonNullable<ClientOptions['fetch']>;
 };

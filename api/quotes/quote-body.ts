@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
+import { acceptsGzip } from '../http/accepts-gzip.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
@@ -60,6 +61,3 @@ export function quoteResponse(c: Context, snapshot: Snapshot): Response {
   ready.gzip ??= new Uint8Array(gzipSync(ready.json, { level: 1 }));
   return c.body(ready.gzip, 200, { ...HEADERS, 'Content-Encoding': 'gzip' });
 }
-
-const acceptsGzip = (c: Context): boolean =>
-  /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(c.req.header('Accept-Encoding') ?? '');

@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { Scalar } from '@scalar/hono-api-reference';
+import { registerDocsPage } from './docs-page.ts';
 
 const DOCUMENT = {
   openapi: '3.1.0',
@@ -24,5 +24,5 @@ export function registerReference(app: OpenAPIHono): void {
     document ??= JSON.stringify(openApiDocument(app));
     return c.body(document, 200, { 'Content-Type': 'application/json' });
   });
-  app.get('/docs', Scalar({ url: '/openapi.json', pageTitle: DOCUMENT.info.title }));
+  registerDocsPage(app, DOCUMENT.info.title);
 }

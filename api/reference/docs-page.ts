@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { acceptsGzip } from '../http/accepts-gzip.ts';
+
+/** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
+const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
+
+const SCRIPT = 'swagger-ui-bundle.js';
+const STYLE = 'swagger-ui.css';
+const START = 'start.js';
+
+const CONTENT_TYPES = {
+  [SCRIPT]: 'text/javascript; charset=utf-8',
+  [STYLE]: 'text/css; charset=utf-8',
+  [START]: 'text/javascript; charset=utf-8',
+} as const;
+
+/** `validatorUrl` would send the document's address to a service of strangers. */
+const START_TEXT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });\n`;
+
+const page = (title: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/${STYLE}">
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/${SCRIPT}"></script>
+<script src="/docs/${START}"></script>
+</body>
+</html>
+`;
+
+/** The browser itself keeps the page from loading or sending anything elsewhere. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'public, max-age=3600',
+};
+
+/** `/docs`, an interactive page over `/openapi.json`, and the files that it is made of. */
+export function registerDocsPage(app: OpenAPIHono, title: string): void {
+  app.get('/docs', (c) => c.html(page(title), 200, PAGE_HEADERS));
+  for (const [name, type] of Object.entries(CONTENT_TYPES)) {
+    const load = once(() => loadFile(name));
+    app.get(`/docs/${name}`, async (c) => sendFile(c, type, await load()));
+  }
+}
+
+type File = { readonly plain: Uint8Array<ArrayBuffer>; readonly zipped: Uint8Array<ArrayBuffer> };
+
+/** Read and compressed at the first request, not at each: the script is larger than all else that the API sends. */
+async function loadFile(name: string): Promise<File> {
+  const content = name === START ? Buffer.from(START_TEXT) : await readFile(new URL(name, `file://${DIST}`));
+  return { plain: new Uint8Array(content), zipped: new Uint8Array(await promisify(gzip)(content)) };
+}
+
+function sendFile(c: Context, type: string, { plain, zipped }: File): Response {
+  const headers = {
+    'Content-Type': type,
+    // The texts are compressed already: nothing on the way need do it again.
+    'Cache-Control': 'public, max-age=86400, no-transform',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept-Encoding',
+  };
+  if (acceptsGzip(c)) return c.body(zipped, 200, { ...headers, 'Content-Encoding': 'gzip' });
+  return c.body(plain, 200, headers);
+}
+
+/** Runs at the first call; a failure is not kept. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
