@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { readIndexedBlocks } from '../db/indexed-blocks.ts';
+import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { registerHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -15,9 +16,10 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { registerIndexingMetrics } from './observability/indexing-metrics.ts';
 import { IndexingWatch } from './observability/indexing-watch.ts';
+import { snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { openPamm } from './pamm/open-pamm.ts';
 import { registerPublicResources } from './public-resources.ts';
-import { chainCallCounter, createSnapshotService } from './snapshots/snapshot-service.ts';
+import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
 const DEFAULT_PORT = '3000';
@@ -61,8 +63,13 @@ async function serve(): Promise<void> {
   const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
-  const countCall = chainCallCounter(metrics);
-  const snapshots = createSnapshotService({ chains: file.chains, quotes: file.quotes, countCall, logger });
+  const snapshots = createSnapshotService({
+    chains: file.chains,
+    quotes: file.quotes,
+    countCall: chainCallCounter(metrics),
+    countLookup: snapshotLookupCounter(metrics, chains.keys()),
+    logger,
+  });
   const watch = new IndexingWatch({
     chains: file.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
+import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { registerHealth } from '../runtime/health.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
@@ -11,7 +12,9 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { AuditWriter } from './audit/audit-writer.ts';
 import { createBuildersMetrics } from './metrics.ts';
+import { EndpointQueues } from './queue/endpoint-queue.ts';
 import { RedisKeys } from './queue/redis-keys.ts';
+import { registerQueueDepths } from './queue-depth.ts';
 import { connectBackground, connectPatient } from './redis-connections.ts';
 import { startBuildersWorker } from './worker.ts';
 
@@ -50,6 +53,9 @@ runMain(async () => {
   const auditRedis = connectPatient(env.REDIS_URL, logger);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
 
+  const countCall = chainCallCounter(registry);
+  const queues = new EndpointQueues(background, keys.prefix, logger);
+  registerQueueDepths(registry, { chains, env: process.env, redis: background, queues, keys, logger });
   const worker = startBuildersWorker({
     chains,
     env: process.env,
@@ -58,6 +64,7 @@ runMain(async () => {
     keys,
     simulate: env.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(registry),
+    countCall,
     logger,
   });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
@@ -76,6 +83,7 @@ runMain(async () => {
     ['audit trail', () => auditWriter.stop()],
     ['health server', async () => server?.stop(1_000)],
     ['database', () => database.$client.end()],
+    ['queues', () => queues.close()],
     [
       'Redis',
       async () => {

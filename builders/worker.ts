@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { createPublicClient, fallback, http } from 'viem';
 import type { ChainConfig } from '../config/chains-schema.ts';
+import { type CountChainCall, countedTransport } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { AnswerLog } from './answers/answer-log.ts';
 import { AuditLog } from './audit/audit-log.ts';
@@ -37,6 +38,7 @@ export type WorkerDeps = {
   readonly keys: RedisKeys;
   readonly simulate: boolean;
   readonly metrics: BuildersMetrics;
+  readonly countCall?: CountChainCall;
   readonly logger: Logger;
   readonly times?: { readonly runner?: RunnerTimes; readonly connection?: ConnectionTimes };
 };
@@ -117,8 +119,11 @@ function openBundleTenure(endpoint: Endpoint, lease: Lease, parts: RunnerParts):
   };
 }
 
-function startSimulation(chain: ChainConfig, { redis, keys, metrics, logger }: WorkerDeps) {
-  const transports = chain.rpcUrls.map((url) => http(url, { retryCount: 0, timeout: SIMULATION_TIMEOUT_MS }));
+function startSimulation(chain: ChainConfig, { redis, keys, metrics, countCall, logger }: WorkerDeps) {
+  const count = (method: string, outcome: string) => countCall?.(chain.chainId, method, outcome);
+  const transports = chain.rpcUrls.map((url) =>
+    countedTransport(http(url, { retryCount: 0, timeout: SIMULATION_TIMEOUT_MS }), count),
+  );
   const simulator = new Simulator(createPublicClient({ transport: fallback(transports, { retryCount: 0 }) }));
   return startSimulationWorker({
     chainId: chain.chainId,

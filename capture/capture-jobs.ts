@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createPublicClient, fallback, http, type PublicClient } from 'viem';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import { type CountChainCall, countedTransport } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockClock } from './blocks/block-clock.ts';
 import { classifyPools } from './classification/classify-pools.ts';
@@ -19,6 +20,7 @@ export type CaptureDeps = {
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
   readonly llamaUrl: string;
+  readonly countCall?: CountChainCall;
   readonly logger: Logger;
 };
 
@@ -34,7 +36,7 @@ const RPC_TIMEOUT_MS = 10_000;
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
   const registry = createRegistry(file);
-  const clients = new Map(file.chains.map((chain) => [chain.chainId, createClient(chain)]));
+  const clients = new Map(file.chains.map((chain) => [chain.chainId, createClient(chain, deps.countCall)]));
   const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
   const sources = priceSources(deps);
   return [
@@ -86,9 +88,10 @@ function blockClocks(
   };
 }
 
-function createClient({ rpcUrls }: ChainConfig): PublicClient {
+function createClient({ chainId, rpcUrls }: ChainConfig, countCall?: CountChainCall): PublicClient {
   const options = { timeout: RPC_TIMEOUT_MS, retryCount: 1 };
-  return createPublicClient({ transport: fallback(rpcUrls.map((url) => http(url, options))) });
+  const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
+  return createPublicClient({ transport: fallback(rpcUrls.map((url) => countedTransport(http(url, options), count))) });
 }
 
 function clientOf(clients: ReadonlyMap<number, PublicClient>, { chainId }: ChainConfig): PublicClient {

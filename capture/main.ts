@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
+import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { registerHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -42,6 +43,7 @@ runMain(async () => {
       fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
+      countCall: chainCallCounter(metrics),
       logger,
     }),
     metrics,

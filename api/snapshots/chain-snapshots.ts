@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import type { SnapshotLookup } from '../observability/snapshot-metrics.ts';
 import type { ChainReads } from './chain-reads.ts';
 import type { CurveSnapshot } from './curve-snapshot.ts';
 import type { ServedPool } from './pool-directory.ts';
@@ -21,6 +22,8 @@ export interface ChainSnapshotsOptions {
   readonly cacheBins: number;
   /** Whether a read that takes too long is a temporary want (503), as on Ethereum, rather than a failure (500). */
   readonly slowIsUnavailable: boolean;
+  /** Told how each snapshot that was asked for was had. */
+  readonly countLookup: (lookup: SnapshotLookup) => void;
 }
 
 /** The reads of one pool at one block. The guard layer is read when someone wants depth. */
@@ -72,6 +75,7 @@ export class ChainSnapshots {
     if (entry?.head.block.hash !== head?.block.hash) return undefined;
     const outcome = kind === 'prices' ? entry?.curve?.settled : entry?.depth?.settled;
     if (!outcome || outcome instanceof SnapshotError) return undefined;
+    this.#options.countLookup('cached');
     return 'snapshot' in outcome ? outcome.snapshot : outcome;
   }
 
@@ -134,9 +138,12 @@ export class ChainSnapshots {
   #ask<T, S extends Snapshot>(layer: Layer<T, S>, head: ReportedHead, pool: ServedPool): Asked<T> {
     const entry = this.#entryAt(head, pool);
     const known = layer.of(entry);
-    return known && !known.mayRetry
-      ? { entry, read: known, isFirst: false }
-      : { entry, read: layer.start(entry), isFirst: true };
+    if (!known || known.mayRetry) {
+      this.#options.countLookup('read');
+      return { entry, read: layer.start(entry), isFirst: true };
+    }
+    this.#options.countLookup(known.settled ? 'cached' : 'joined');
+    return { entry, read: known, isFirst: false };
   }
 
   #outcome<T, S extends Snapshot>(

@@ -1,7 +1,8 @@
-import { Counter, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { CountLookup, SnapshotLookup } from '../observability/snapshot-metrics.ts';
 import { BlockClock } from './block-clock.ts';
 import { ChainReads } from './chain-reads.ts';
 import { ChainSnapshots } from './chain-snapshots.ts';
@@ -12,24 +13,17 @@ import { ChainRpc, type ReportedHead } from './rpc/chain-rpc.ts';
 import { RpcEndpoint, type RpcOutcome } from './rpc/rpc-endpoint.ts';
 import type { ReadOptions, SnapshotService } from './types.ts';
 
-/** Told of each request that left for a node of a chain. */
-export type CountChainCall = (chainId: number, method: string, outcome: RpcOutcome) => void;
-
 export interface SnapshotServiceDeps {
   readonly chains: readonly ChainConfig[];
   readonly quotes: QuotesConfig;
   readonly countCall: CountChainCall;
+  readonly countLookup?: CountLookup;
   readonly logger: Logger;
 }
 
 /** Snapshots of all chains of the configuration. Asking for another chain is a defect and throws a RangeError. */
-export function createSnapshotService({ chains, quotes, countCall, logger }: SnapshotServiceDeps): SnapshotService {
-  const byChain = new Map(
-    chains.map((chain) => {
-      const count = (method: string, outcome: RpcOutcome) => countCall(chain.chainId, method, outcome);
-      return [chain.chainId, createChainSnapshots(chain, quotes, count, logger)] as const;
-    }),
-  );
+export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotService {
+  const byChain = new Map(deps.chains.map((chain) => [chain.chainId, createChainSnapshots(chain, deps)] as const));
   const of = (chainId: number): ChainSnapshots => {
     const found = byChain.get(chainId);
     if (!found) throw new RangeError(`chain ${chainId} is not configured`);
@@ -47,10 +41,9 @@ export function createSnapshotService({ chains, quotes, countCall, logger }: Sna
 
 function createChainSnapshots(
   chain: ChainConfig,
-  quotes: QuotesConfig,
-  count: (method: string, outcome: RpcOutcome) => void,
-  logger: Logger,
+  { quotes, countCall, countLookup, logger }: SnapshotServiceDeps,
 ): ChainSnapshots {
+  const count = (method: string, outcome: RpcOutcome) => countCall(chain.chainId, method, outcome);
   const isEthereum = chain.chainId === 1 || chain.pamm?.kind === 'ethereum';
   const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
@@ -66,16 +59,10 @@ function createChainSnapshots(
     hasOtherNodes: chain.rpcUrls.length > 1,
   });
   const { waitTimeoutMs, cacheBins } = quotes;
-  return new ChainSnapshots(reads, { waitTimeoutMs, cacheBins, slowIsUnavailable: isEthereum });
-}
-
-/** Counts chain calls as `rpc_requests_total{chain, method, outcome}`. */
-export function chainCallCounter(registry: Registry): CountChainCall {
-  const counter = new Counter({
-    name: 'rpc_requests_total',
-    help: 'Requests sent to nodes of a chain',
-    labelNames: ['chain', 'method', 'outcome'] as const,
-    registers: [registry],
+  return new ChainSnapshots(reads, {
+    waitTimeoutMs,
+    cacheBins,
+    slowIsUnavailable: isEthereum,
+    countLookup: (lookup: SnapshotLookup) => countLookup?.(chain.chainId, lookup),
   });
-  return (chainId, method, outcome) => counter.inc({ chain: String(chainId), method, outcome });
 }

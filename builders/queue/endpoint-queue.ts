@@ -34,6 +34,11 @@ export class EndpointQueues {
     await this.#queue(endpointId).clean(ageMs, 10_000, 'wait');
   }
 
+  /** Jobs that nobody has taken yet. */
+  async waiting(endpointId: string): Promise<number> {
+    return this.#queue(endpointId).getWaitingCount();
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }

@@ -30,6 +30,8 @@ export type OperatedChain = {
 export type OperatedWorld = {
   /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
   readonly chains: readonly [OperatedChain, OperatedChain];
+  /** As answers and metrics name them. */
+  readonly providers: Readonly<Record<'stream' | 'otherStream' | 'bundle', string>>;
   readonly processes: Readonly<Record<ProcessName, OperatedProcess>>;
   readonly databaseUrl: string;
   readonly database: pg.Pool;
@@ -57,6 +59,11 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
   return {
     chains: [first, second],
+    providers: {
+      stream: `mock-stream:${builder.streamUrl}`,
+      otherStream: `other-stream:${builder.streamUrl}`,
+      bundle: `mock-bundle:${builder.bundleUrl}`,
+    },
     processes: Object.fromEntries(started) as Record<ProcessName, OperatedProcess>,
     databaseUrl: database.url,
     database: pool,

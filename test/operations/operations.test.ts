@@ -1,7 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
-import { type OperatedChain, type OperatedWorld, startOperatedWorld } from './operated-world.ts';
-import { scrape } from './scrape.ts';
+import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+import { createPoolTradingDataClient } from '../../client/client.ts';
+import { issueApiKey } from '../../db/api-keys.ts';
+import {
+  type OperatedChain,
+  type OperatedWorld,
+  PROCESSES,
+  type ProcessName,
+  startOperatedWorld,
+} from './operated-world.ts';
+import { metricsIn } from './promql.ts';
+import { type Scrape, scrape } from './scrape.ts';
 
 const MAX_LAG_SECS = 3;
 /** The finality window of a local chain, in blocks: Ponder undoes no more. */
@@ -30,8 +42,115 @@ async function lagOf({ chainId }: OperatedChain): Promise<ChainLag | undefined> 
   return (await readiness()).chains.find((chain) => chain.chainId === chainId);
 }
 
+const BID_ASK_ROUTE = '/public/v1/evm/:chain_id/:pool_address/bid_ask';
+
+function healthyPool({ scenario }: OperatedChain): string {
+  const [pool] = scenario.pools;
+  if (pool === undefined) throw new Error('the scenario has no pool');
+  return pool.address;
+}
+
+async function sendQuote({ chainId }: OperatedChain, apiKey: string) {
+  const body = {
+    tx: await signedTx(chainId),
+    blockNumber: 1_000_000,
+    replacementUuid: newUuid(),
+    replacementSeqNumber: 1,
+    maxTimestamp: Math.floor(Date.now() / 1000) + 4,
+  };
+  return api(apiKey).POST('/public/v1/evm/{chain_id}/pamm-quote', { params: { path: { chain_id: chainId } }, body });
+}
+
+const operatorFile = (path: string) => readFileSync(new URL(`../../ops/${path}`, import.meta.url), 'utf8');
+
+function dashboardExpressions(): string[] {
+  const { panels } = JSON.parse(operatorFile('grafana/dashboard.json')) as {
+    readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+  };
+  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+}
+
+function alertExpressions(): string[] {
+  const { groups } = parse(operatorFile('alerts.yml')) as {
+    readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[];
+  };
+  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+}
+
 const mine = ({ client }: OperatedChain, blocks: number) =>
   client.request({ method: 'anvil_mine', params: [blocks] } as never);
+
+const api = (apiKey?: string) =>
+  createPoolTradingDataClient(world.processes.api.url, apiKey === undefined ? {} : { apiKey });
+
+async function scrapeAll(): Promise<Readonly<Record<ProcessName, Scrape>>> {
+  const scrapes = PROCESSES.map(async (name) => [name, await scrape(world.processes[name].url)] as const);
+  return Object.fromEntries(await Promise.all(scrapes)) as Record<ProcessName, Scrape>;
+}
+
+describe('metrics', () => {
+  test('of every process move with its work', { timeout: 150_000 }, async () => {
+    const [ethereum, bsc] = world.chains;
+    const { key } = await issueApiKey(world.database, 'metrics');
+    await vi.waitFor(async () => {
+      const { data } = await api().GET('/public/v1/evm/metadata', { params: { query: { minTvlFiat: 0 } } });
+      expect(new Set(data?.data.map(({ chain }) => chain))).toEqual(new Set(['ethereum', 'bsc']));
+    }, EVENTUALLY);
+    const before = await scrapeAll();
+
+    const params = { path: { chain_id: ethereum.chainId, pool_address: healthyPool(ethereum) } };
+    for (let n = 0; n < 5; n++) {
+      const { response } = await api().GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params });
+      expect(response.status).toBe(200);
+    }
+    for (const chain of [ethereum, bsc]) expect((await sendQuote(chain, key)).data).toMatchObject({ accepted: true });
+    await mine(ethereum, 1);
+
+    /** Process, sample and labels: each grows by at least this much. */
+    const expected: readonly (readonly [ProcessName, string, Record<string, string>, number])[] = [
+      ['api', 'http_request_duration_seconds_count', { route: BID_ASK_ROUTE, status: '200' }, 5],
+      ['api', 'http_request_duration_seconds_bucket', { route: BID_ASK_ROUTE, le: '+Inf' }, 5],
+      ['api', 'snapshot_lookups_total', { chain: String(ethereum.chainId), result: 'cached' }, 1],
+      ['api', 'snapshot_lookups_total', { chain: String(ethereum.chainId) }, 5],
+      ['api', 'rpc_requests_total', { chain: String(ethereum.chainId), outcome: 'ok' }, 1],
+      ['builders', 'pamm_outcomes_total', { provider: world.providers.stream, outcome: 'accepted' }, 1],
+      ['builders', 'pamm_outcomes_total', { provider: world.providers.bundle, outcome: 'accepted' }, 1],
+      ['builders', 'pamm_answer_seconds_count', {}, 3],
+      ['builders', 'pamm_simulations_total', { chain: String(ethereum.chainId) }, 1],
+      ['builders', 'rpc_requests_total', { chain: String(ethereum.chainId), outcome: 'ok' }, 1],
+      ['capture', 'capture_job_duration_seconds_count', { job: 'listing', result: 'ok' }, 1],
+      ['capture', 'capture_job_last_success_timestamp_seconds', { job: `price-health-${bsc.chainId}` }, 1],
+      ['capture', 'rpc_requests_total', { chain: String(bsc.chainId), outcome: 'ok' }, 1],
+      ['indexer', 'ponder_sync_block', { chain: `chain_${ethereum.chainId}` }, 1],
+      ['indexer', 'ponder_rpc_request_duration_count', { chain: `chain_${ethereum.chainId}` }, 1],
+      ['indexer', 'ponder_realtime_latency_count', { chain: `chain_${ethereum.chainId}` }, 1],
+    ];
+    await vi.waitFor(async () => {
+      const after = await scrapeAll();
+      for (const [name, sample, labels, growth] of expected) {
+        const grown = (after[name].sum(sample, labels) ?? 0) - (before[name].sum(sample, labels) ?? 0);
+        expect(grown, `${name}: ${sample} ${JSON.stringify(labels)}`).toBeGreaterThanOrEqual(growth);
+      }
+      for (const provider of Object.values(world.providers)) {
+        expect(after.builders.sum('pamm_queue_depth', { provider }), provider).toBe(0);
+      }
+      expect(after.builders.sum('pamm_simulation_queue_depth')).toBe(0);
+      expect(after.api.sum('indexing_stalled')).toBe(0);
+    }, EVENTUALLY);
+  });
+
+  test('are all that the dashboard and the alerts read', async () => {
+    const scrapes = await scrapeAll();
+    const known = new Set(['up', ...PROCESSES.flatMap((name) => [...scrapes[name].names])]);
+    const expressions = [...dashboardExpressions(), ...alertExpressions()];
+    expect(expressions.length).toBeGreaterThan(25);
+    for (const expression of expressions) {
+      const names = metricsIn(expression);
+      expect(names, expression).not.toEqual([]);
+      for (const name of names) expect(known, expression).toContain(name);
+    }
+  });
+});
 
 describe('/ready of the API', () => {
   test('lists where the index of every chain is', async () => {

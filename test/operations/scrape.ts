@@ -1,6 +1,6 @@
 /** What a process's `/metrics` said at one moment. */
 export type Scrape = {
-  /** Names of the samples, as `http_request_duration_seconds_bucket`. */
+  /** Names that samples have or may come to have, as `http_request_duration_seconds_bucket`. */
   readonly names: ReadonlySet<string>;
   /** Sum of the samples of this name that have all of these labels; undefined when there is none. */
   readonly sum: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
@@ -13,9 +13,10 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 export async function scrape(url: string): Promise<Scrape> {
   const response = await fetch(`${url}/metrics`);
   if (!response.ok) throw new Error(`${url}/metrics answered ${response.status}`);
-  const samples = (await response.text()).split('\n').flatMap(parseSample);
+  const lines = (await response.text()).split('\n');
+  const samples = lines.flatMap(parseSample);
   return {
-    names: new Set(samples.map(({ name }) => name)),
+    names: new Set(lines.flatMap(declaredNames)),
     sum: (name, labels = {}) => {
       const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const found = samples.filter((it) => it.name === name && wanted.every((label) => it.labels.includes(label)));
@@ -27,4 +28,11 @@ export async function scrape(url: string): Promise<Scrape> {
 function parseSample(line: string): Sample[] {
   const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
   return name === undefined ? [] : [{ name, labels, value: Number(value) }];
+}
+
+/** A metric is declared before its first sample: one that counts failures has none while nothing fails. */
+function declaredNames(line: string): string[] {
+  const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+  if (name === undefined) return [];
+  return type === 'histogram' ? ['_bucket', '_sum', '_count'].map((suffix) => name + suffix) : [name];
 }
