@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid } from '../../builders/testing/updates.ts';
-import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
-import { createBodies, expiry, outcome } from '../../test/pamm/quote-bodies.ts';
-import { BSC, ETHEREUM, type Mocks, type PammAnswer, type Rig, startMocks, startRig } from '../../test/pamm/rig.ts';
+import { expiry, outcome } from '../../test/pamm/quote-bodies.ts';
+import { BSC, ETHEREUM, type PammAnswer, startApi } from '../../test/pamm/rig.ts';
+import { startWorld, type World } from '../../test/pamm/world.ts';
 
-let redis: TestRedis;
-let mocks: Mocks;
-let rig: Rig;
-let bodies: Awaited<ReturnType<typeof createBodies>>;
+let world: World;
+let mocks: World['mocks'];
+let rig: World['rig'];
+let bodies: World['bodies'];
 
 beforeAll(async () => {
-  [redis, mocks, bodies] = await Promise.all([createRedisDatabase(), startMocks(), createBodies()]);
-  rig = await startRig(redis.url, mocks);
-  await eventually(() => mocks.titan.state.connections > 0 && mocks.stream.state.connections > 0);
+  world = await startWorld();
+  ({ mocks, rig, bodies } = world);
 });
-
-afterAll(async () => {
-  await rig.stop();
-  await Promise.all([mocks.stop(), redis.drop()]);
-});
+afterAll(() => world.stop());
 
 describe('a good request', () => {
   test('reaches every Ethereum builder whole, with hex in either spelling and unknown fields dropped', async () => {
@@ -90,29 +85,44 @@ describe('a good request', () => {
 });
 
 describe('the response deadline', () => {
-  test('a slow builder is pending at 500 ms, and a lower timeout counts from arrival', async () => {
-    mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
-    for (const [responseTimeoutMs, low, high] of [
-      [undefined, 400, 500],
-      [5_000, 400, 500],
-      [200, 195, 300],
-    ] as const) {
+  let prompt: Awaited<ReturnType<typeof startApi>>;
+
+  beforeAll(async () => {
+    prompt = await startApi(world.redis.url, mocks, rig.keys.prefix);
+  });
+  afterAll(() => prompt.stop());
+  afterEach(() => {
+    mocks.titan.state.behaviour = { kind: 'ack' };
+    mocks.quasar.state.behaviour = { kind: 'ack' };
+  });
+
+  test.each([
+    ['no timeout', {}, 500],
+    ['one above 500 ms', { responseTimeoutMs: 5_000 }, 500],
+    ['a lower one', { responseTimeoutMs: 200 }, 200],
+  ])('with %s is kept, from arrival on; a slower builder is pending', async (_name, changes, limitMs) => {
+    mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 2_000 };
+    const times: number[] = [];
+    // The client's own share is in it, and on a busy machine more than that: the fastest of some tells the deadline.
+    while (times.length < 5 && !times.some((took) => took <= limitMs + 30)) {
       const startedAt = performance.now();
-      const [, answer] = (await outcome(await rig.post(ETHEREUM, bodies.ethereum({ responseTimeoutMs })))) as [
-        number,
-        PammAnswer,
-      ];
-      const took = performance.now() - startedAt;
-      expect(took).toBeGreaterThan(low);
-      expect(took).toBeLessThan(high + 100); // The client's own share is in it.
+      const answer = await prompt.submit(ETHEREUM, bodies.ethereum(changes));
+      times.push(performance.now() - startedAt);
       expect(answer.providers[0]).toEqual({
         provider: `titan:${mocks.titan.streamUrl}`,
         accepted: false,
         pending: true,
       });
-      expect(answer).toMatchObject({ accepted: true, providers: [{}, { accepted: true }] });
     }
-    mocks.titan.state.behaviour = { kind: 'ack' };
+    expect(Math.min(...times)).toBeGreaterThan(limitMs - 20);
+    expect(Math.min(...times)).toBeLessThan(limitMs + 100);
+  });
+
+  test('leaves the answers of the faster builders in the response', async () => {
+    mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 2_500 };
+    // As long a wait as the slow builder allows, for the other to answer on a machine however busy.
+    const answer = await rig.submit(ETHEREUM, bodies.ethereum({ responseTimeoutMs: 2_000 }));
+    expect(answer).toMatchObject({ accepted: true, providers: [{ pending: true }, { accepted: true }] });
   });
 
   test('0 answers as soon as the update is queued, and it is delivered all the same', async () => {
@@ -122,8 +132,6 @@ describe('the response deadline', () => {
     const response = await rig.post(ETHEREUM, bodies.ethereum({ replacementUuid, responseTimeoutMs: 0 }));
     expect(await response.json()).toMatchObject({ accepted: false, providers: [{ pending: true }, { pending: true }] });
     await eventually(() => mocks.titan.state.received.some((update) => update.replacementUuid === replacementUuid));
-    mocks.titan.state.behaviour = { kind: 'ack' };
-    mocks.quasar.state.behaviour = { kind: 'ack' };
   });
 
   test("a builder's rejection is 200 with its words", async () => {
@@ -140,7 +148,5 @@ describe('the response deadline', () => {
         ],
       },
     ]);
-    mocks.titan.state.behaviour = { kind: 'ack' };
-    mocks.quasar.state.behaviour = { kind: 'ack' };
   });
 });

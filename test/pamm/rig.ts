@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
+import type { AuditEntry } from '../../builders/audit/audit-log.ts';
 import { createBuildersMetrics } from '../../builders/metrics.ts';
 import { RedisKeys } from '../../builders/queue/redis-keys.ts';
 import { connectBackground, connectPatient } from '../../builders/redis-connections.ts';
-import { type BuildersWorker, startBuildersWorker } from '../../builders/worker.ts';
+import { startBuildersWorker } from '../../builders/worker.ts';
 import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -12,6 +14,7 @@ import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/m
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';
 export const ETHEREUM = 31337;
@@ -22,6 +25,12 @@ export const QUICK_TIMES = {
   runner: { leaseMs: 1_000, pollMs: 50 },
   connection: { dialFloorMs: 100, longestDialDelayMs: 400, keepaliveMs: 300 },
 };
+
+/**
+ * How long the rig's API waits for builders: as long as a slow machine may need. What builders say is then in the
+ * response, and only tests of the deadline itself depend on the clock.
+ */
+const PATIENT_MS = 20_000;
 
 export type PammBody = Schemas['PammQuoteBody'];
 export type PammAnswer = Schemas['PammQuoteResponse'];
@@ -78,36 +87,37 @@ function chainOf(chainId: number, pamm: unknown): ChainConfig {
   });
 }
 
-/** A worker and an API on one Redis, in this process, with real sockets between all parts. */
+/** A worker and an API on one Redis, in this process, with real sockets between all parts; resolves once they are up. */
 export async function startRig(redisUrl: string, mocks: Mocks, simulate = false) {
   const queuePrefix = `t${randomBytes(6).toString('hex')}`;
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
-  const api = await startApi(redisUrl, mocks, queuePrefix, { simulate });
+  const streams = [mocks.titan, mocks.quasar, mocks.stream].map(({ state }) => ({ state, before: state.connections }));
+  const api = await startApi(redisUrl, mocks, queuePrefix, { simulate, responseTimeoutMs: PATIENT_MS });
   const redis = connectPatient(redisUrl, logger);
   const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
   // This Redis has held its data for long: nobody need wait for workers that may know more.
   await redis.set(keys.epoch(), '1');
-  const metrics = createBuildersMetrics(registry);
-  const startWorker = (): BuildersWorker =>
-    startBuildersWorker({
-      chains: mocks.chains,
-      env: mocks.env,
-      redis,
-      background,
-      keys,
-      simulate,
-      metrics,
-      logger,
-      times: QUICK_TIMES,
-    });
-  const worker = startWorker();
+  const worker = startBuildersWorker({
+    chains: mocks.chains,
+    env: mocks.env,
+    redis,
+    background,
+    keys,
+    simulate,
+    metrics: createBuildersMetrics(registry),
+    logger,
+    times: QUICK_TIMES,
+  });
+  await eventually(() => streams.every(({ state, before }) => state.connections > before), 30_000);
   return {
     ...api,
     keys,
     redis,
     registry,
+    /** How the updates of a uuid ended, as the audit trail has it, oldest first. */
+    outcomes: (replacementUuid: string) => outcomesOf(redis, keys, replacementUuid),
     async stop() {
       await worker.stop();
       await api.stop();
@@ -117,23 +127,44 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   };
 }
 
+/** Entries of the audit stream, which no writer empties here. */
+async function outcomesOf(redis: Redis, keys: RedisKeys, replacementUuid: string) {
+  const entries = (await redis.xrange(keys.audit(), '-', '+')).map(
+    ([, [, json = '']]) => JSON.parse(json) as AuditEntry,
+  );
+  const ids = entries.flatMap((entry) =>
+    entry.kind === 'submission' && entry.replacementUuid === replacementUuid ? [entry.submissionId] : [],
+  );
+  return entries.flatMap((entry) => (entry.kind === 'answer' && ids.includes(entry.submissionId) ? [entry] : []));
+}
+
 export type Rig = Awaited<ReturnType<typeof startRig>>;
 
+type ApiOptions = { readonly simulate?: boolean; readonly limits?: LimitsConfig; readonly responseTimeoutMs?: number };
+
+/**
+ * An API on a Redis, in this process, with the contract's response deadline unless told otherwise; resolves once it
+ * hears the answers of builders.
+ */
 export async function startApi(
   redisUrl: string,
   mocks: Mocks,
   queuePrefix: string,
-  { simulate = false, limits = LimitsConfig.parse({ enabled: false }) } = {},
+  { simulate = false, limits = LimitsConfig.parse({ enabled: false }), ...waiting }: ApiOptions = {},
 ) {
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
   const limiterRedis = connectPatient(redisUrl, logger);
+  const channels = new RedisKeys(queuePrefix).answers('*');
+  const listeners = async () => ((await limiterRedis.pubsub('CHANNELS', channels)) as string[]).length;
+  const before = await listeners();
   const pamm = openPamm({
     chains: new Map(mocks.chains.map((chain) => [chain.chainId, chain])),
     env: mocks.env,
     redisUrl,
     queuePrefix,
     simulate,
+    ...waiting,
     metrics: createBuildersMetrics(registry),
     logger,
   });
@@ -144,6 +175,7 @@ export async function startApi(
     logger,
   });
   const server = await startServer(app, '127.0.0.1', 0);
+  await eventually(async () => (await listeners()) > before, 30_000);
   const base = `http://127.0.0.1:${server.port}`;
   const client = createPoolTradingDataClient(base, { apiKey: API_KEY });
   const send = (chainId: number, body: PammBody) =>

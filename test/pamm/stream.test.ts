@@ -1,36 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, type PammAnswer, type PammBody } from './rig.ts';
+import { startWorld, type World } from './world.ts';
 
 /** What the quote streams do, over HTTP from end to end. */
 
-let redis: TestRedis;
-let mocks: Mocks;
-let rig: Rig;
+let world: World;
+let rig: World['rig'];
+let mocks: World['mocks'];
 let tx: string;
 let otherTx: string;
 
 beforeAll(async () => {
-  [redis, mocks, tx, otherTx] = await Promise.all([
-    createRedisDatabase(),
-    startMocks(),
-    signedTx(ETHEREUM, 1),
-    signedTx(ETHEREUM, 2),
-  ]);
-  rig = await startRig(redis.url, mocks);
+  [world, tx, otherTx] = await Promise.all([startWorld(), signedTx(ETHEREUM, 1), signedTx(ETHEREUM, 2)]);
+  ({ rig, mocks } = world);
 });
+afterAll(() => world.stop());
 
 beforeEach(async () => {
   mocks.titan.state.behaviour = { kind: 'ack' };
   mocks.quasar.state.behaviour = { kind: 'ack' };
-  await eventually(async () => (await submit({})).providers.every(({ accepted }) => accepted));
-});
-
-afterAll(async () => {
-  await rig.stop();
-  await Promise.all([mocks.stop(), redis.drop()]);
+  // Short waits, since an update is dropped that a broken connection held up for too long.
+  const answered = () => submit({ responseTimeoutMs: 1_000 });
+  await eventually(async () => (await answered()).providers.every(({ accepted }) => accepted), 20_000);
 });
 
 async function submit(changes: Partial<PammBody>): Promise<PammAnswer> {
@@ -42,6 +35,9 @@ const sent = (uuid: string) =>
   mocks.titan.state.received
     .filter(({ replacementUuid }) => replacementUuid === uuid)
     .map(({ replacementSeqNumber, tx }) => (tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber));
+
+const titanOutcomes = async (uuid: string) =>
+  (await rig.outcomes(uuid)).filter(({ provider }) => provider.startsWith('titan:'));
 
 const OLDER = 'skipped: older than a quote already seen for this stream';
 const SUPERSEDED = 'skipped: superseded by a newer quote before sending';
@@ -55,19 +51,20 @@ async function disconnect(): Promise<void> {
 
 test('several updates are in flight at once, each answered by its own acknowledgement', async () => {
   const replacementUuid = newUuid();
-  mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 250 };
+  mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 1_000 };
   const first = submit({ replacementUuid });
   await eventually(() => sent(replacementUuid).length === 1);
   mocks.titan.state.behaviour = { kind: 'reject', error: 'only the second' };
   const second = await submit({ replacementUuid, replacementSeqNumber: 2 });
   expect(second.providers[0]).toMatchObject({ accepted: false, error: 'only the second' });
   expect((await first).providers[0]).toMatchObject({ accepted: true });
+  expect((await titanOutcomes(replacementUuid)).map(({ outcome }) => outcome)).toEqual(['rejected', 'accepted']);
 });
 
 test('a silent builder holds up neither its own later updates nor another builder', async () => {
   mocks.titan.state.behaviour = { kind: 'silent' };
   const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, i) => submit({ replacementUuid: newUuid(), blockNumber: 1_000 + i })),
+    Array.from({ length: 30 }, (_, i) => submit({ blockNumber: 1_000 + i, responseTimeoutMs: 2_000 })),
   );
   for (const { accepted, providers } of answers) {
     expect(accepted).toBe(true);
@@ -122,15 +119,15 @@ describe('while the connection is away', () => {
   test('only the newest update of a uuid is kept, and sent once it is back', async () => {
     const [replaced, cancelled] = [newUuid(), newUuid()];
     await disconnect();
-    const answers = [1, 2, 3].map((replacementSeqNumber) =>
-      submit({ replacementUuid: replaced, replacementSeqNumber }),
+    const queue = (changes: Partial<PammBody>) => submit({ ...changes, responseTimeoutMs: 0 });
+    await Promise.all(
+      [1, 2, 3].map((replacementSeqNumber) => queue({ replacementUuid: replaced, replacementSeqNumber })),
     );
-    answers.push(submit({ replacementUuid: cancelled }));
-    await Promise.all(answers);
-    await submit({ replacementUuid: cancelled, replacementSeqNumber: 2, tx: '0x', responseTimeoutMs: 0 });
+    await queue({ replacementUuid: cancelled });
+    await queue({ replacementUuid: cancelled, replacementSeqNumber: 2, tx: '0x' });
     mocks.titan.state.behaviour = { kind: 'ack' };
-    await eventually(() => sent(replaced).length > 0 && sent(cancelled).length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await eventually(async () => (await titanOutcomes(replaced)).length === 3);
+    await eventually(async () => (await titanOutcomes(cancelled)).length === 2);
     expect(sent(replaced)).toEqual(['3']);
     expect(sent(cancelled)).toEqual(['cancel 2']);
   });
@@ -139,7 +136,7 @@ describe('while the connection is away', () => {
     const replacementUuid = newUuid();
     await disconnect();
     const first = submit({ replacementUuid });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => rig.redis.exists(rig.keys.newestUpdate(ETHEREUM, replacementUuid)).then(Boolean));
     const second = submit({ replacementUuid, replacementSeqNumber: 2 });
     mocks.titan.state.behaviour = { kind: 'ack' };
     expect((await first).providers[0]).toMatchObject({ accepted: false, error: SUPERSEDED });
@@ -149,11 +146,13 @@ describe('while the connection is away', () => {
   test('an update with less than 500 ms of its 3 seconds left is dropped; one with more is sent', async () => {
     const [early, late] = [newUuid(), newUuid()];
     await disconnect();
-    const startedAt = Date.now();
-    expect((await submit({ replacementUuid: early })).providers[0]).toMatchObject({ pending: true });
-    await new Promise((resolve) => setTimeout(resolve, startedAt + 1_200 - Date.now()));
+    expect((await submit({ replacementUuid: early, responseTimeoutMs: 400 })).providers[0]).toMatchObject({
+      pending: true,
+    });
+    const dropped = await eventually(async () => (await titanOutcomes(early))[0]);
+    expect(dropped.outcome).toBe('dropped');
+    expect(dropped.answeredAtMs - dropped.receivedAtMs).toBeGreaterThanOrEqual(2_500);
     await submit({ replacementUuid: late, responseTimeoutMs: 0 });
-    await new Promise((resolve) => setTimeout(resolve, startedAt + 2_600 - Date.now()));
     mocks.titan.state.behaviour = { kind: 'ack' };
     await eventually(() => sent(late).length === 1);
     expect(sent(early)).toEqual([]);
@@ -171,8 +170,9 @@ describe('a connection is replaced when the builder', () => {
     await eventually(() => sent(replacementUuid).length === 1);
     mocks.titan.state.behaviour = { kind: 'ack' };
     expect((await answer).providers[0]).toMatchObject({ accepted: true });
-    expect(sent(replacementUuid)).toEqual(['1', '1']);
-    expect(connections()).toBe(before + 1);
+    expect(sent(replacementUuid).length).toBeGreaterThan(1);
+    expect(new Set(sent(replacementUuid))).toEqual(new Set(['1']));
+    expect(connections()).toBeGreaterThan(before);
   });
 
   test('acknowledges nothing for as long as an update may take', async () => {
