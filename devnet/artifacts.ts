@@ -7,6 +7,8 @@ export type ContractName =
   | 'Bytes32Token'
   | 'DataProvider'
   | 'DepositAllowlist'
+  | 'GasHog'
+  | 'HostileProvider'
   | 'LiquidityAdder'
   | 'ManualProvider'
   | 'Multicall3'

@@ -84,8 +84,9 @@ export interface QuoteDuty {
   /** Inverts prices with fees into a quote which yields them again, as exactly as the roundings allow. */
   invertPrices(state: PoolState, prices: SellAndBuyPrices): ProviderQuote | null;
   /**
-   * Code to put at the pool's address by a state override: it answers `inSwap()` with the provider, and any other
-   * call with the provider's quote or the provider's own revert data. The provider is read from the pool's storage;
+   * Code to put at the pool's address by a state override: it answers `inSwap()` with the provider, `extsload` as the
+   * pool would, and any other call with the provider's quote. It reverts when the provider gives none, and answers with
+   * nothing when the gas left is less than a provider may take. The provider is read from the pool's storage;
    * `immutableProvider` serves pools whose storage holds none.
    */
   providerStubCode(immutableProvider: Address): Hex;

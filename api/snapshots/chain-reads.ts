@@ -29,7 +29,7 @@ export class ChainReads {
   readonly clock: BlockClock<ReportedHead>;
   readonly #deps: ChainReadsDeps;
   readonly #curves: Gather<ReportedHead, ServedPool, CurveRead>;
-  readonly #guards: Gather<ReportedHead, GuardJob, ReadonlyMap<Address, GuardedSides>>;
+  readonly #guards: Gather<ReportedHead, GuardJob, ReadonlyMap<Address, GuardedSides | Error>>;
 
   constructor(deps: ChainReadsDeps) {
     this.clock = deps.clock;
@@ -61,6 +61,7 @@ export class ChainReads {
     const { address } = snapshot.pool;
     const sides = (await this.#guards.add(head, { pool: address, curve })).get(address);
     if (!sides) throw new SnapshotError('read_failed', `${address} is missing from its probes`);
+    if (sides instanceof Error) throw sides;
     return guardedDepth(outcome, sides);
   }
 

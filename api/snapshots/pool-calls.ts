@@ -1,10 +1,10 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hexToBigInt } from 'viem';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/geometry.ts';
 import type { LayoutAdapter, PoolHead } from '../../protocol/layout.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { decodePriceFailure, type PriceFailure } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
-import type { CallResult, ContractCall } from './rpc/multicall.ts';
 import { SnapshotError } from './types.ts';
 
 /** What a pool says of itself at one block, apart from its provider's quote. */
@@ -18,29 +18,33 @@ export interface PoolRead {
   readonly balance1Raw: bigint | null;
 }
 
-/** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
-const GAS = { extsload: 10_000, perSlot: 3_000, prices: 250_000, balance: 50_000 };
+/** Of the answers, as much as is decoded: two prices, or the selector of an error; one balance. */
+const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
+const BALANCE = { likelyGas: 50_000, gasLimit: 500_000, keptBytes: 32 };
 
-/** The calls that {@link decodePoolRead} takes the results of. */
-export function poolReadCalls(pool: ServedPool, layout: LayoutAdapter): ContractCall[] {
-  const slots = layout.storage.stateSlots(pool.immutables);
+/** The calls whose results {@link decodePoolRead} takes: of the provider and both tokens, which may be anyone's. */
+export function poolReadCalls(pool: ServedPool, layout: LayoutAdapter): BoundedCall[] {
   const balanceOf = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [pool.address] });
   return [
-    {
-      target: pool.address,
-      data: layout.storage.encodeExtsload(slots),
-      gas: GAS.extsload + slots.length * GAS.perSlot,
-    },
-    { target: pool.address, data: layout.quote.sellAndBuyPricesCall, gas: GAS.prices },
-    { target: pool.token0.address, data: balanceOf, gas: GAS.balance },
-    { target: pool.token1.address, data: balanceOf, gas: GAS.balance },
+    { target: pool.address, data: layout.quote.sellAndBuyPricesCall, ...PRICES },
+    { target: pool.token0.address, data: balanceOf, ...BALANCE },
+    { target: pool.token1.address, data: balanceOf, ...BALANCE },
   ];
 }
 
-/** @throws SnapshotError when the pool's storage could not be read or makes no sense */
-export function decodePoolRead(pool: ServedPool, layout: LayoutAdapter, results: readonly CallResult[]): PoolRead {
-  const [storage, prices, balance0, balance1] = results;
-  if (!storage?.success || !prices) throw new SnapshotError('read_failed', `storage of ${pool.address} was not read`);
+/**
+ * @param storage the answer to `extsload`
+ * @param results what {@link poolReadCalls} gave
+ * @throws SnapshotError when the pool's storage could not be read or makes no sense
+ */
+export function decodePoolRead(
+  pool: ServedPool,
+  layout: LayoutAdapter,
+  storage: CallResult | undefined,
+  results: readonly CallResult[],
+): PoolRead {
+  const [prices, balance0, balance1] = results;
+  if (!storage?.success) throw new SnapshotError('read_failed', `storage of ${pool.address} was not read`);
   try {
     return {
       ...layout.storage.decodeState(pool.immutables, layout.storage.decodeExtsload(storage.data)),
@@ -53,9 +57,10 @@ export function decodePoolRead(pool: ServedPool, layout: LayoutAdapter, results:
   }
 }
 
-function decodePrices(layout: LayoutAdapter, { success, data }: CallResult): SellAndBuyPrices | PriceFailure {
-  if (!success) return decodePriceFailure(data);
-  return isWords(data, 2) ? layout.quote.decodeSellAndBuyPrices(data) : 'unexplained';
+function decodePrices(layout: LayoutAdapter, result: CallResult | undefined): SellAndBuyPrices | PriceFailure {
+  if (!result) return 'unexplained';
+  if (!result.success) return decodePriceFailure(result.data);
+  return isWords(result.data, 2) ? layout.quote.decodeSellAndBuyPrices(result.data) : 'unexplained';
 }
 
 function decodeBalance(result: CallResult | undefined): bigint | null {

@@ -1,29 +1,29 @@
 import type { Address } from 'viem';
-import type { LayoutAdapter } from '../../protocol/layout.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { buildCurveSnapshot, type CurveSnapshot } from './curve-snapshot.ts';
 import { decodePoolRead, poolReadCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { ProviderQuotes } from './provider-quotes.ts';
-import { type CallResult, type MulticallTarget, multicall } from './rpc/multicall.ts';
-import { RpcFailure } from './rpc/rpc-failure.ts';
+import { boundedCalls } from './rpc/bounded-calls.ts';
+import type { MulticallTarget } from './rpc/multicall.ts';
+import { type AdaptedPool, type StateRead, StateReader } from './state-reader.ts';
 import { type BlockRef, SnapshotError } from './types.ts';
 
 export type CurveRead = ReadonlyMap<Address, CurveSnapshot | SnapshotError>;
 
-const layoutOf = (pool: ServedPool): LayoutAdapter => layoutAdapter(pool.layout);
-
-/** Reads sets of pools of one chain: state, prices and balances through Multicall3, quotes under a state override. */
+/**
+ * Reads sets of pools of one chain: storage and provider quotes under a state override; prices and balances, which come
+ * from anyone's contracts, by calls that cannot spoil each other.
+ */
 export class PoolReader {
   readonly #target: MulticallTarget;
-  readonly #quotes: ProviderQuotes;
+  readonly #states: StateReader;
   readonly #logger: Logger;
 
   constructor(target: MulticallTarget, logger: Logger) {
     this.#target = target;
-    this.#quotes = new ProviderQuotes(target);
+    this.#states = new StateReader(target, logger);
     this.#logger = logger;
   }
 
@@ -32,47 +32,35 @@ export class PoolReader {
    * @throws RpcFailure when no node gave the block's state
    */
   async read(block: BlockRef, pools: readonly ServedPool[], signal?: AbortSignal): Promise<CurveRead> {
-    const groups = pools.map((pool) => poolReadCalls(pool, layoutOf(pool)));
-    const [results, told] = await Promise.all([
-      multicall(this.#target, block, groups, undefined, signal),
-      this.#quotes.read(block, pools, layoutOf, signal).catch(rpcFailure),
+    const adapted = pools.map((pool) => ({ pool, layout: layoutAdapter(pool.layout) }));
+    const groups = adapted.map(({ pool, layout }) => poolReadCalls(pool, layout));
+    const [states, answers] = await Promise.all([
+      this.#states.read(block, adapted, signal),
+      boundedCalls(this.#target, block, groups, signal),
     ]);
-    const quotes = told instanceof RpcFailure ? this.#noQuotes(told) : told;
     const readAt = Math.floor(Date.now() / 1000);
     return new Map(
-      pools.map((pool, index) => [
-        pool.address,
-        this.#snapshot(pool, block, readAt, results[index] ?? [], quotes.get(pool.address)),
+      adapted.map((pool, index) => [
+        pool.pool.address,
+        this.#snapshot(pool, block, readAt, states[index], answers[index]?.results ?? []),
       ]),
     );
   }
 
-  /** Quotes are a help, not a need: prices can be inverted. */
-  #noQuotes(failure: RpcFailure): ReadonlyMap<Address, ProviderQuote> {
-    if (failure.code === 'refused') this.#quotes.unsupported();
-    this.#logger.warn({ err: failure }, 'provider quotes were not read: prices are inverted instead');
-    return new Map();
-  }
-
   #snapshot(
-    pool: ServedPool,
+    { pool, layout }: AdaptedPool,
     block: BlockRef,
     readAt: number,
+    state: StateRead | undefined,
     results: readonly CallResult[],
-    quote: ProviderQuote | undefined,
   ): CurveSnapshot | SnapshotError {
     try {
-      const layout = layoutOf(pool);
-      return buildCurveSnapshot({ pool, layout, block, readAt, read: decodePoolRead(pool, layout, results), quote });
+      const read = decodePoolRead(pool, layout, state?.storage, results);
+      return buildCurveSnapshot({ pool, layout, block, readAt, read, quote: state?.quote });
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
       this.#logger.warn({ err: error, pool: pool.address }, error.message);
       return error;
     }
   }
-}
-
-function rpcFailure(error: unknown): RpcFailure {
-  if (error instanceof RpcFailure) return error;
-  throw error;
 }

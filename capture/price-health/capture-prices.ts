@@ -1,16 +1,21 @@
 import type pg from 'pg';
-import { type Address, BaseError, HttpRequestError, type PublicClient, TimeoutError } from 'viem';
+import type { Address, PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import {
+  type BoundedCall,
+  CALLER,
+  decodeBoundedCalls,
+  encodeBoundedCalls,
+} from '../../protocol/bounded-calls/bounded-calls.ts';
+import { runBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
-import { callMany } from './multicall.ts';
-import { CALLS_PER_POOL, type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
+import { type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
-/**
- * Pools per `eth_call`: a price with its provider and oracle costs up to a quarter of a million gas, and nodes give
- * 50 million by default.
- */
-const POOLS_PER_CALL = 150;
+/** Pools read and stored at a time: a few `eth_call`s, so that a node is not asked for a thousand pools at once. */
+const POOLS_AT_ONCE = 150;
+/** What nodes give an `eth_call` at most by default. */
+const CALL_GAS = 50_000_000n;
 
 type PoolAtChain = { readonly address: Address; readonly layout: string };
 type Reading = PoolPrice & {
@@ -28,9 +33,9 @@ type Reading = PoolPrice & {
 export async function capturePrices(database: pg.Pool, client: PublicClient, chain: ChainConfig): Promise<number> {
   const pools = await poolsOf(database, chain);
   let read = 0;
-  for (let start = 0; start < pools.length; start += POOLS_PER_CALL) {
-    const batch = pools.slice(start, start + POOLS_PER_CALL);
-    const readings = await retryUnexplained(await readBatch(client, chain, batch), client, chain, batch);
+  for (let start = 0; start < pools.length; start += POOLS_AT_ONCE) {
+    const batch = pools.slice(start, start + POOLS_AT_ONCE);
+    const readings = await readBatch(client, chain, batch);
     await store(database, chain.chainId, readings);
     read += readings.length;
   }
@@ -50,49 +55,29 @@ async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtC
   });
 }
 
-/** Reads a batch; one that the node cannot run is halved, so that a single costly pool does not hide the others. */
+/**
+ * No pool can spoil the reading of another: see `runBoundedCalls`. One that the node gave no reading of is left out, and
+ * what is stored of it grows old.
+ */
 async function readBatch(client: PublicClient, chain: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
-  try {
-    return await readAtOnce(client, chain, pools);
-  } catch (error) {
-    if (pools.length <= 1 || isTransportFailure(error)) throw error;
-    const middle = Math.ceil(pools.length / 2);
-    const first = await readBatch(client, chain, pools.slice(0, middle));
-    return [...first, ...(await readBatch(client, chain, pools.slice(middle)))];
-  }
-}
-
-/** The node is away: a smaller call would fail as well. */
-function isTransportFailure(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return false;
-  return error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null;
-}
-
-async function readAtOnce(client: PublicClient, chain: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
-  const calls = pools.flatMap(({ address, layout }) => poolPriceCalls(address, layoutAdapter(layout)));
-  const { results, blockNumber, blockTimestamp } = await callMany(client, chain.multicall3, calls);
-  return pools.map(({ address, layout }, index) => {
-    const own = results.slice(index * CALLS_PER_POOL, (index + 1) * CALLS_PER_POOL);
-    return { address, blockNumber, blockTimestamp, ...readPoolPrice(own, layoutAdapter(layout)) };
+  const groups = pools.map(({ address, layout }) => poolPriceCalls(address, layoutAdapter(layout)));
+  const answers = await runBoundedCalls(groups, (calls) => send(client, chain, calls));
+  return pools.flatMap(({ address, layout }, index) => {
+    const answer = answers[index];
+    if (!answer) return [];
+    const blockNumber = Number(answer.blockNumber);
+    const blockTimestamp = Number(answer.blockTimestamp);
+    return { address, blockNumber, blockTimestamp, ...readPoolPrice(answer.results, layoutAdapter(layout)) };
   });
 }
 
-/** A reading may be empty because its neighbours used up the gas: such pools are read once more, by themselves. */
-async function retryUnexplained(
-  readings: readonly Reading[],
-  client: PublicClient,
-  chain: ChainConfig,
-  pools: readonly PoolAtChain[],
-): Promise<readonly Reading[]> {
-  const unclear = new Set(readings.filter(({ unexplained }) => unexplained).map(({ address }) => address));
-  if (unclear.size === 0 || pools.length === 1) return readings;
-  const again = await readBatch(
-    client,
-    chain,
-    pools.filter(({ address }) => unclear.has(address)),
-  );
-  const byAddress = new Map(again.map((reading) => [reading.address, reading]));
-  return readings.map((reading) => byAddress.get(reading.address) ?? reading);
+async function send(client: PublicClient, { chainId }: ChainConfig, calls: readonly BoundedCall[]) {
+  const { data } = await client.call({ account: CALLER, data: encodeBoundedCalls(calls), gas: CALL_GAS });
+  const answer = decodeBoundedCalls(data ?? '0x', calls.length);
+  if (answer.chainId !== BigInt(chainId)) {
+    throw new Error(`a node of chain ${chainId} answers for chain ${answer.chainId}`);
+  }
+  return answer;
 }
 
 async function store(database: Queryable, chainId: number, readings: readonly Reading[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
 import { decodePriceFailure, type PriceFailure, quoteStatus } from '../../protocol/quote-status.ts';
-import type { CallResult, PoolCall } from './multicall.ts';
 
 /** Status as the listing shows it: a fault on our side is no fault of the feed, so it is `unknown` there. */
 export type ListedStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'unknown';
@@ -11,23 +11,30 @@ export type PoolPrice = {
   readonly status: ListedStatus;
   readonly sellX64: bigint | null;
   readonly buyX64: bigint | null;
-  /** True when the reading says nothing that a pool would say: worth another try by itself. */
-  readonly unexplained: boolean;
 };
 
-/** Bytes of two words, and of a dynamic array of one. */
-const TWO_WORDS_LENGTH = 2 + 2 * 64;
+const TWO_WORDS = 2 * 32;
+/** Characters of two words in hex, and of a dynamic array of one. */
+const TWO_WORDS_LENGTH = 2 + 2 * TWO_WORDS;
+/** A price comes with its provider and oracle, which may be anyone's. */
+const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: TWO_WORDS };
+const HEAD = { likelyGas: 20_000, gasLimit: 50_000 };
 
-export const CALLS_PER_POOL = 2;
-
-/** The calls whose results {@link readPoolPrice} takes: prices through the pool, and the slot with the pause level. */
-export function poolPriceCalls(pool: Address, layout: LayoutAdapter): PoolCall[] {
+/** The calls whose results {@link readPoolPrice} takes: prices through the pool, and the slots with the pause level. */
+export function poolPriceCalls(pool: Address, layout: LayoutAdapter): BoundedCall[] {
+  const { headSlots } = layout.storage;
   return [
-    { target: pool, data: layout.quote.sellAndBuyPricesCall },
-    { target: pool, data: layout.storage.encodeExtsload(layout.storage.headSlots) },
+    { target: pool, data: layout.quote.sellAndBuyPricesCall, ...PRICES },
+    {
+      target: pool,
+      data: layout.storage.encodeExtsload(headSlots),
+      keptBytes: TWO_WORDS + headSlots.length * 32,
+      ...HEAD,
+    },
   ];
 }
 
+/** @param results what {@link poolPriceCalls} gave; none when the node could not run them */
 export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter): PoolPrice {
   const [prices, head] = results;
   const quote = prices ? readPrices(prices, layout) : 'unexplained';
@@ -38,7 +45,6 @@ export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdap
     status: status === 'internal_error' ? 'unknown' : status,
     sellX64: isRead ? quote.sellX64 : null,
     buyX64: isRead ? quote.buyX64 : null,
-    unexplained: quote === 'unexplained' || pauseLevel === null,
   };
 }
 

@@ -117,14 +117,28 @@ describe('a protected provider', () => {
     }
   });
 
-  it('passes its own error through the stub, and the pool wraps it, when the feed is down', async () => {
+  it('leaves the stub the storage of the pool, word for word', async () => {
+    const { storage } = flatAdapter;
+    const slots = storage.stateSlots(replaceable.immutables);
+    const { success, returnData } = await askStub(replaceable, storage.encodeExtsload(slots));
+    expect(success).toBe(true);
+    const words = await Promise.all(
+      slots.map((slot) => poolChain.chain.client.getStorageAt({ address: replaceable.address, slot })),
+    );
+    expect(storage.decodeExtsload(returnData).map(BigInt)).toEqual(words.map((word) => BigInt(word ?? '0x0')));
+    expect(new Set(words).size).toBeGreaterThan(3);
+    expect(storage.decodeExtsload((await askStub(replaceable, storage.encodeExtsload([]))).returnData)).toEqual([]);
+  });
+
+  it('gives the stub no quote, and the pool its own error, when the feed is down', async () => {
     const { chain, deployment } = poolChain;
     await silenceFeed(chain, deployment, FEED, 'takeDown');
     const answer = await askStub(replaceable, flatAdapter.quote.providerQuoteCall);
     const shown = await pricesOf(replaceable);
     await setFeedPrice(chain, deployment, { feedId: FEED, priceX64: REFERENCE_X64 });
-    expect(answer).toEqual({ success: false, returnData: FEED_STALLED });
+    expect(answer).toEqual({ success: false, returnData: '0x' });
     expect(shown.success).toBe(false);
+    expect(shown.returnData).toContain(FEED_STALLED.slice(2));
     expect(decodePriceFailure(shown.returnData)).toBe('feedDown');
   });
 
@@ -132,7 +146,7 @@ describe('a protected provider', () => {
     const oneWord = '0x60205ff3';
     expect(await askStub(open, flatAdapter.quote.providerQuoteCall, oneWord)).toEqual({
       success: false,
-      returnData: `0x${'00'.repeat(32)}`,
+      returnData: '0x',
     });
     const [shown] = await callMany(
       poolChain,

@@ -27,6 +27,9 @@ contract GuardSearch {
 
     uint256 private constant STEPS = 1e6;
     uint256 private constant UNASKED = type(uint256).max;
+    /// A simulation that took more of the gas it had than this part may have ended for a lack of it, somewhere inside:
+    /// a 64th is kept back at each of up to eight frames.
+    uint256 private constant SUSPECT_EIGHTHS = 7;
     /// A swap that burns this much is refused: no block would take it.
     uint256 private constant ENOUGH_GAS = 15e6;
     /// For what follows the last probe: encoding the answer, and the price of returning it as code.
@@ -50,8 +53,9 @@ contract GuardSearch {
         if (gasleft() < job.gas + RESERVE) return false;
         uint256 given = (gasleft() - RESERVE) * 63 / 64;
         if (given > ENOUGH_GAS) given = ENOUGH_GAS;
+        uint256 before = gasleft();
         (bool trades, bool told) = _simulate(simulated, job, _amountAt(job.edges, step), given);
-        if (!told && given < ENOUGH_GAS) return false;
+        if (given < ENOUGH_GAS && (!told || (before - gasleft()) * 8 > given * SUSPECT_EIGHTHS)) return false;
         if (trades) found.low = step;
         else found.high = step;
         found.done = _isDone(job.edges, found, trades);

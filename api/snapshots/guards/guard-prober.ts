@@ -2,6 +2,7 @@ import type { Address } from 'viem';
 import type { Depth } from '../../../protocol/depth.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
 import type { MulticallTarget } from '../rpc/multicall.ts';
+import { RpcFailure } from '../rpc/rpc-failure.ts';
 import { type BlockRef, SnapshotError } from '../types.ts';
 import { runGuardSearch, type SearchTask, taskBytes } from './guard-search.ts';
 import { executableLevels, type Found, NOTHING_FOUND, type SideJob, STEPS_PER_BIN, sideJob } from './side-job.ts';
@@ -25,8 +26,13 @@ const GAS_PER_CALL = 44_000_000;
 const BYTES_PER_CALL = 44_000;
 /** Answers are charged by the byte. */
 const TASKS_PER_CALL = 64;
-/** More than the worst search takes, a single simulation per call. */
-const MOST_ROUNDS = 32;
+/** More than the worst search takes, two simulations per call. */
+const MOST_ROUNDS = 16;
+/** From this round on each search has a call of its own: what takes so long holds no other back. */
+const APART_FROM_ROUND = 4;
+
+/** What is known of a side, or why nothing more will be. */
+type Outcome = Found | RpcFailure;
 
 /**
  * Asks the guards of pools by simulated swaps: the chain itself is the judge. The searches of all pools share calls and run
@@ -40,49 +46,60 @@ export class GuardProber {
   }
 
   /**
-   * @returns an entry for each job
-   * @throws RpcFailure when the nodes failed, SnapshotError when searches come to no end
+   * @returns an entry for each job: the reason when its search came to no end
+   * @throws RpcFailure when the nodes failed from the start
    */
   async probe(
     block: BlockRef,
     jobs: readonly GuardJob[],
     signal?: AbortSignal,
-  ): Promise<ReadonlyMap<Address, GuardedSides>> {
+  ): Promise<ReadonlyMap<Address, GuardedSides | Error>> {
     const sides = jobs.flatMap(({ pool, curve }) => {
       const { bids, asks } = curve.sides();
       return [sideJob(pool, curve, bids), sideJob(pool, curve, asks)];
     });
     const found = await this.#search(block, sides, signal);
-    const levelsOf = (index: number) => {
-      const side = sides[index];
-      return side ? executableLevels(side, found.get(side) ?? NOTHING_FOUND) : null;
-    };
-    return new Map(jobs.map(({ pool }, index) => [pool, { bids: levelsOf(2 * index), asks: levelsOf(2 * index + 1) }]));
+    const levelsOf = (side: SideJob | undefined) => side && levelsFound(side, found.get(side) ?? NOTHING_FOUND);
+    return new Map(
+      jobs.map(({ pool }, index) => {
+        const [bids = null, asks = null] = [levelsOf(sides[2 * index]), levelsOf(sides[2 * index + 1])];
+        if (bids instanceof Error) return [pool, bids];
+        return [pool, asks instanceof Error ? asks : { bids, asks }];
+      }),
+    );
   }
 
   async #search(
     block: BlockRef,
     sides: readonly SideJob[],
     signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<SideJob, Found>> {
-    const found = new Map<SideJob, Found>();
+  ): Promise<ReadonlyMap<SideJob, Outcome>> {
+    const outcomes = new Map<SideJob, Outcome>(sides.map((job) => [job, NOTHING_FOUND]));
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const open = sides
-        .map((job) => ({ job, known: found.get(job) ?? NOTHING_FOUND }))
-        .filter(({ known }) => !known.done);
-      if (open.length === 0) return found;
+      const open = [...outcomes].flatMap(([job, known]) => (isOpen(known) ? [{ job, known }] : []));
+      if (open.length === 0) break;
+      const chunks = round < APART_FROM_ROUND ? chunkTasks(open) : open.map((task) => [task]);
       await Promise.all(
-        chunkTasks(open).map(async (tasks) => {
-          const results = await runGuardSearch(this.#target, block, tasks, signal);
-          results.forEach((result, index) => {
-            const task = tasks[index];
-            if (task) found.set(task.job, result);
+        chunks.map(async (tasks) => {
+          const answer = await runGuardSearch(this.#target, block, tasks, signal).catch((error: unknown) => {
+            // What others have found before is theirs.
+            if (round > 0 && error instanceof RpcFailure) return tasks.map(() => error);
+            throw error;
           });
+          for (const [index, { job }] of tasks.entries()) outcomes.set(job, answer[index] ?? NOTHING_FOUND);
         }),
       );
     }
-    throw new SnapshotError('read_failed', `guards of ${sides[0]?.pool} and others gave no answer`);
+    return outcomes;
   }
+}
+
+const isOpen = (outcome: Outcome): outcome is Found => !(outcome instanceof RpcFailure) && !outcome.done;
+
+function levelsFound(side: SideJob, outcome: Outcome): Depth['bids'] | null | Error {
+  if (outcome instanceof RpcFailure) return outcome;
+  if (!outcome.done) return new SnapshotError('read_failed', `the guards of ${side.pool} came to no answer`);
+  return executableLevels(side, outcome);
 }
 
 /** Cuts tasks into calls, in order, by size and by the gas that they are likely to take. */

@@ -1,10 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { compileGuardSearch } from './compile-guard-search.ts';
+import { compileCreationCode } from '../../../protocol/bounded-calls/creation-code.ts';
 import { GUARD_SEARCH_CODE } from './guard-search-code.ts';
 import { executableLevels, type SideJob, tradingBins } from './side-job.ts';
 
 test('the committed code is what the compiler makes of the source', () => {
-  expect(compileGuardSearch()).toBe(GUARD_SEARCH_CODE);
+  const source = fileURLToPath(new URL('./GuardSearch.sol', import.meta.url));
+  expect(compileCreationCode(source)).toBe(GUARD_SEARCH_CODE);
 });
 
 const level = (bin: number, cumulativeInput: bigint) => ({

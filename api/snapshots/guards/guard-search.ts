@@ -1,5 +1,4 @@
 import {
-  type Address,
   concatHex,
   decodeAbiParameters,
   encodeDeployData,
@@ -9,6 +8,7 @@ import {
   parseAbiParameters,
   toFunctionSelector,
 } from 'viem';
+import { CALLER } from '../../../protocol/bounded-calls/bounded-calls.ts';
 import { CALL_GAS_CAP, type MulticallTarget } from '../rpc/multicall.ts';
 import { RpcFailure } from '../rpc/rpc-failure.ts';
 import type { BlockRef } from '../types.ts';
@@ -27,9 +27,6 @@ const answerParameters = parseAbiParameters([
 
 const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
 const UNASKED = (1n << 256n) - 1n;
-/** An account that nobody owns: the search runs at an address that it would create, where nothing lives. */
-const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
-
 /** A search to begin or to go on with. */
 export interface SearchTask {
   readonly job: SideJob;

@@ -1,4 +1,5 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, parseAbi } from 'viem';
+import type { CallResult } from '../../../protocol/bounded-calls/bounded-calls.ts';
 import type { BlockRef } from '../types.ts';
 import type { ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -8,12 +9,6 @@ export interface ContractCall {
   readonly target: Address;
   readonly data: Hex;
   readonly gas: number;
-}
-
-/** What a call of a batch gave: its return data, or its revert data. */
-export interface CallResult {
-  readonly success: boolean;
-  readonly data: Hex;
 }
 
 /** Nodes cap an `eth_call` at 50 million gas by default; estimates stay below it by this much. */
@@ -34,8 +29,10 @@ export interface MulticallTarget {
 /**
  * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Each
  * `eth_call` also asks for the chain id, so that a node of another chain is found out by the very answer it gives.
+ * Multicall3 gives each call all the gas there is: only for contracts which are known not to burn it.
  *
- * @param groups calls that stay together in one chunk, such as those of one pool
+ * @param groups calls that stay together in one chunk, such as those of one pool; within a chunk the first calls of all
+ *   groups come before the second ones, and so on
  * @returns results in the shape of `groups`
  * @throws RpcFailure when a chunk failed on every node
  */
@@ -81,11 +78,15 @@ async function runChunk(
   overrides: CodeOverrides | undefined,
   signal: AbortSignal | undefined,
 ): Promise<CallResult[][]> {
-  const calls = chunk.flat();
+  const calls = chunk
+    .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
+    .sort((a, b) => a.rank - b.rank);
   const data = encodeCalls([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
   const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, ...(overrides && { overrides }) };
   const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
-  return chunk.map((group) => results.splice(0, group.length));
+  const byGroup = chunk.map((): CallResult[] => []);
+  for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
+  return byGroup;
 }
 
 function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.37;
+
+/// Runs calls of strangers' contracts inside one eth_call, so that none can spoil another: each has a gas limit of its own,
+/// what it changes is undone before the next begins, and of what it returns only the part that was asked for is kept.
+/// Nobody deploys it: its creation code runs with the calls behind it, and what the constructor returns is the answer.
+///
+/// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata; its result
+/// as state (1), number of bytes kept (1), these bytes. A call for which the gas left would not do is not begun.
+contract BoundedCalls {
+    uint256 private constant HEADER_BYTES = 27;
+    /// State and number, both zero: not begun.
+    uint256 private constant NOT_BEGUN_BYTES = 2;
+    /// The answer is charged as deployed code, by the byte, and copied once more.
+    uint256 private constant GAS_PER_BYTE = 250;
+    uint256 private constant RESERVE = 150_000;
+
+    constructor(uint256 answerBytes, bytes memory calls) {
+        address apart = address(new Apart());
+        bytes memory results = new bytes(answerBytes);
+        uint256 reserve = answerBytes * GAS_PER_BYTE + RESERVE;
+        uint256 used = 0;
+        for (uint256 offset = 0; offset < calls.length;) {
+            uint256 header;
+            assembly ("memory-safe") {
+                header := mload(add(add(calls, 32), offset))
+            }
+            uint256 size = HEADER_BYTES + (header >> 40 & 0xffff);
+            uint256 limit = header >> 64 & 0xffffffff;
+            // Two frames lie between here and the target, and each keeps back a 64th.
+            if (gasleft() < limit + limit / 24 + reserve) used += NOT_BEGUN_BYTES;
+            else used += _run(apart, calls, offset, size, results, used);
+            offset += size;
+        }
+        assembly ("memory-safe") {
+            mstore(results, used)
+        }
+        bytes memory answer = abi.encode(block.chainid, block.number, block.timestamp, results);
+        assembly ("memory-safe") {
+            return(add(answer, 32), mload(answer))
+        }
+    }
+
+    function _run(address apart, bytes memory calls, uint256 offset, uint256 size, bytes memory results, uint256 used)
+        private
+        returns (uint256 length)
+    {
+        assembly ("memory-safe") {
+            pop(call(gas(), apart, 0, add(add(calls, 32), offset), size, 0, 0))
+            length := returndatasize()
+            returndatacopy(add(add(results, 32), used), 0, length)
+        }
+    }
+}
+
+/// Makes one call and reverts with its packed result, which undoes whatever the call has done.
+contract Apart {
+    fallback() external {
+        assembly {
+            let header := calldataload(0)
+            let size := sub(calldatasize(), 27)
+            calldatacopy(0, 27, size)
+            let succeeded := call(and(shr(64, header), 0xffffffff), shr(96, header), 0, 0, size, 0, 0)
+            let kept := and(shr(56, header), 0xff)
+            if lt(returndatasize(), kept) { kept := returndatasize() }
+            mstore8(0, add(1, succeeded))
+            mstore8(1, kept)
+            returndatacopy(2, 0, kept)
+            revert(0, add(2, kept))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
+import { expect, test } from 'vitest';
+import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
+import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
+import { compileCreationCode } from './creation-code.ts';
+import { chunkGroups, runBoundedCalls } from './run-bounded-calls.ts';
+
+const TARGET = `0x${'ab'.repeat(20)}` as const;
+/** What a call may use, what an answer may hold and what creation code may: the protocol's numbers, and a node's. */
+const LIMITS = { gas: 50_000_000, code: 49_152, answer: 24_576 };
+
+test('the committed code is what the compiler makes of the source', () => {
+  const source = fileURLToPath(new URL('./BoundedCalls.sol', import.meta.url));
+  expect(compileCreationCode(source)).toBe(BOUNDED_CALLS_CODE);
+});
+
+const call = fc.record({
+  target: fc.constant(TARGET),
+  data: fc.integer({ min: 0, max: 3_000 }).map((bytes): Hex => `0x${'00'.repeat(bytes)}`),
+  likelyGas: fc.integer({ min: 1, max: 300_000 }),
+  gasLimit: fc.integer({ min: 1, max: 3_000_000 }),
+  keptBytes: fc.integer({ min: 0, max: 255 }),
+});
+const groupsOf = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { maxLength: 60 });
+const sum = (calls: readonly BoundedCall[], of: (call: BoundedCall) => number) =>
+  calls.reduce((total, one) => total + of(one), 0);
+
+test('chunks keep groups whole and in order, and stay within what a node and the protocol allow', () => {
+  fc.assert(
+    fc.property(groupsOf, fc.constantFrom('likelyGas' as const, 'gasLimit' as const), (groups, key) => {
+      const chunks = chunkGroups(groups, (one) => one[key]);
+      expect(chunks.flat()).toEqual(groups);
+      for (const calls of chunks.map((chunk) => chunk.flat())) {
+        expect(sum(calls, (one) => one[key])).toBeLessThan(LIMITS.gas);
+        expect(size(encodeBoundedCalls(calls))).toBeLessThan(LIMITS.code);
+        expect(sum(calls, answerBytes) + 6 * 32).toBeLessThan(LIMITS.answer);
+        expect(sum(calls, callBytes)).toBeLessThan(LIMITS.code);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+/** A node that has this much gas for a call and whose contracts burn what `burns` says; it begins what still fits. */
+function nodeWith(gas: number, burns: (call: BoundedCall) => number, sent: number[]) {
+  return async (calls: readonly BoundedCall[]) => {
+    sent.push(calls.length);
+    let left = gas;
+    const results = calls.map((one) => {
+      if (left < one.gasLimit * (25 / 24)) return null;
+      left -= Math.min(burns(one), one.gasLimit);
+      return { success: true, data: one.data };
+    });
+    return { chainId: 1n, blockNumber: BigInt(sent.length), blockTimestamp: 7n, results };
+  };
+}
+
+test('whatever the contracts burn, every group has its answer after two rounds', async () => {
+  await fc.assert(
+    fc.asyncProperty(groupsOf, fc.double({ min: 0, max: 1, noNaN: true }), async (groups, share) => {
+      const sent: number[] = [];
+      const burns = ({ gasLimit }: BoundedCall) => gasLimit * share;
+      const answers = await runBoundedCalls(groups, nodeWith(LIMITS.gas - 6_000_000, burns, sent));
+      const echoed = answers.map((answer) => answer?.results.map(({ data }) => data));
+      expect(echoed).toEqual(groups.map((group) => group.map(({ data }) => data)));
+      const most = Math.ceil(sum(groups.flat(), ({ gasLimit }) => gasLimit) / 20_000_000);
+      const bytes =
+        Math.ceil(sum(groups.flat(), callBytes) / 20_000) + Math.ceil(sum(groups.flat(), answerBytes) / 10_000);
+      expect(sent.length).toBeLessThanOrEqual(2 * (most + bytes) + 2);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a node that gives less gas than a call may take leaves its group unanswered', async () => {
+  const expensive = { target: TARGET, data: '0x', likelyGas: 1, gasLimit: 3_000_000, keptBytes: 0 } as const;
+  const cheap = { ...expensive, gasLimit: 1_000 };
+  const answers = await runBoundedCalls(
+    [[expensive], [cheap]],
+    nodeWith(1_000_000, () => 0, []),
+  );
+  expect(answers.map((answer) => answer === null)).toEqual([true, false]);
+});
+
+const answerOf = (packed: Hex): Hex =>
+  encodeAbiParameters(parseAbiParameters('uint256, uint256, uint256, bytes'), [5n, 6n, 7n, packed]);
+
+test('answers are told apart: not begun, failed, succeeded', () => {
+  const packed = concatHex(['0x0000', '0x0102beef', '0x0200', '0x0203c0ffee']);
+  expect(decodeBoundedCalls(answerOf(packed), 4)).toEqual({
+    ...{ chainId: 5n, blockNumber: 6n, blockTimestamp: 7n },
+    results: [
+      null,
+      { success: false, data: '0xbeef' },
+      { success: true, data: '0x' },
+      { success: true, data: '0xc0ffee' },
+    ],
+  });
+});
+
+test.each([
+  ['nothing', '0x'],
+  ['noise', `0x${'ab'.repeat(640)}`],
+  ['too few results', answerOf('0x0200')],
+  ['a result that is cut', answerOf('0x02000204aaaa')],
+] as const)('an answer of %s is an error', (_name, answer) => {
+  expect(() => decodeBoundedCalls(answer, 2)).toThrow();
+});
+
+test('a call is packed as the code unpacks it', () => {
+  const one = { target: TARGET, data: '0xc0ffee', likelyGas: 1, gasLimit: 3_000_000, keptBytes: 64 } as const;
+  const packed = concatHex([TARGET, numberToHex(3_000_000, { size: 4 }), '0x40', '0x0003', '0xc0ffee']);
+  const [bytes, calls] = [66n, packed];
+  const args = encodeAbiParameters(parseAbiParameters('uint256, bytes'), [bytes, calls]);
+  expect(encodeBoundedCalls([one])).toBe(concatHex([BOUNDED_CALLS_CODE, args]));
+  expect(callBytes(one)).toBe(size(packed));
+});

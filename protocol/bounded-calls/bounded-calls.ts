@@ -1,0 +1,97 @@
+import {
+  type Address,
+  concatHex,
+  decodeAbiParameters,
+  encodeDeployData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+  size,
+  sliceHex,
+} from 'viem';
+import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
+
+/** An account that nobody owns, to call from: creation code runs at an address that it would create, where nothing lives. */
+export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
+
+/** A call of a contract that may do its worst. */
+export interface BoundedCall {
+  readonly target: Address;
+  readonly data: Hex;
+  /** Gas that an honest contract takes at most: how many calls are tried at once. */
+  readonly likelyGas: number;
+  /** Gas after which it counts as failed. It has this much whatever the calls before it did. */
+  readonly gasLimit: number;
+  /** Bytes of its return or revert data to keep, at most 255. */
+  readonly keptBytes: number;
+}
+
+/** What a call gave: the beginning of its return data, or of its revert data. */
+export interface CallResult {
+  readonly success: boolean;
+  readonly data: Hex;
+}
+
+export interface BoundedAnswer {
+  readonly chainId: bigint;
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly blockTimestamp: bigint;
+  /** In the order of the calls; null for one that was not begun, since the gas left would not have done. */
+  readonly results: readonly (CallResult | null)[];
+}
+
+const codeAbi = parseAbi(['constructor(uint256 answerBytes, bytes calls)']);
+const answerParameters = parseAbiParameters(
+  'uint256 chainId, uint256 blockNumber, uint256 blockTimestamp, bytes results',
+);
+/** State and number of bytes, before the bytes of a result. */
+const RESULT_HEADER_BYTES = 2;
+const CALL_HEADER_BYTES = 27;
+const NOT_BEGUN = 0;
+const SUCCEEDED = 2;
+
+/** Bytes that a call adds to the data of an `eth_call`. */
+export const callBytes = ({ data }: BoundedCall): number => CALL_HEADER_BYTES + size(data);
+
+/** Bytes that a call adds to the answer, at most. */
+export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER_BYTES + keptBytes;
+
+/** The data of an `eth_call` without address that runs these calls: `BoundedCalls.sol` tells how. */
+export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
+  const packed = calls.flatMap(({ target, data, gasLimit, keptBytes }) => [
+    target,
+    numberToHex(gasLimit, { size: 4 }),
+    numberToHex(keptBytes, { size: 1 }),
+    numberToHex(size(data), { size: 2 }),
+    data,
+  ]);
+  const bytes = calls.reduce((sum, call) => sum + answerBytes(call), 0);
+  return encodeDeployData({
+    abi: codeAbi,
+    bytecode: BOUNDED_CALLS_CODE,
+    args: [BigInt(bytes), packed.length > 0 ? concatHex(packed) : '0x'],
+  });
+}
+
+/** @throws Error when it is no answer to this many calls */
+export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
+  const [chainId, blockNumber, blockTimestamp, packed] = decodeAbiParameters(answerParameters, answer);
+  const results: (CallResult | null)[] = [];
+  let offset = 0;
+  for (let index = 0; index < count; index++) {
+    const state = byteAt(packed, offset);
+    const kept = byteAt(packed, offset + 1);
+    offset += RESULT_HEADER_BYTES;
+    const data = kept === 0 ? '0x' : sliceHex(packed, offset, offset + kept, { strict: true });
+    results.push(state === NOT_BEGUN ? null : { success: state === SUCCEEDED, data });
+    offset += kept;
+  }
+  return { chainId, blockNumber, blockTimestamp, results };
+}
+
+/** @throws Error past the end */
+function byteAt(hex: Hex, offset: number): number {
+  return Number.parseInt(sliceHex(hex, offset, offset + 1, { strict: true }), 16);
+}

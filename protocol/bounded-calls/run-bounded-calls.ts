@@ -1,0 +1,84 @@
+import { answerBytes, type BoundedAnswer, type BoundedCall, type CallResult, callBytes } from './bounded-calls.ts';
+
+/** What a group of calls gave, all of it at one block. */
+export type GroupAnswer = Omit<BoundedAnswer, 'results'> & { readonly results: readonly CallResult[] };
+
+/** Sends one `eth_call` with these calls. */
+export type SendCalls = (calls: readonly BoundedCall[]) => Promise<BoundedAnswer>;
+
+/** Nodes cap an `eth_call` at 50 million gas by default; the rest is for the answer and the last call's limit. */
+const GAS_PER_CALL = 40_000_000;
+/** The protocol bounds creation code to 49,152 bytes, and what it returns to 24,576. */
+const BYTES_PER_CALL = 44_000;
+const ANSWER_BYTES_PER_CALL = 22_000;
+/** What a call costs beside its own gas, and the two 64ths of it that must be there and are not spent. */
+const OVERHEAD_GAS = 10_000;
+const HELD_BACK = 25 / 24;
+
+/**
+ * Runs groups of calls, such as those of one pool, in few `eth_call`s: as many at once as would do if every contract were
+ * honest. Those that were not begun because others burned the gas go once more, as many at once as can all burn what they
+ * may. So any set takes two rounds at most, and a contract costs no more than its limit.
+ *
+ * @returns what each group gave, in order; null where the node gives an `eth_call` less gas than a group may take
+ * @throws what `send` throws
+ */
+export async function runBoundedCalls(
+  groups: readonly (readonly BoundedCall[])[],
+  send: SendCalls,
+): Promise<(GroupAnswer | null)[]> {
+  const likely = await runRound(groups, ({ likelyGas }) => likelyGas, send);
+  const open = groups.filter((_, index) => likely[index] === null);
+  const certain = await runRound(open, ({ gasLimit }) => gasLimit * HELD_BACK, send);
+  return likely.map((answer) => answer ?? certain.shift() ?? null);
+}
+
+async function runRound(
+  groups: readonly (readonly BoundedCall[])[],
+  gasOf: (call: BoundedCall) => number,
+  send: SendCalls,
+): Promise<(GroupAnswer | null)[]> {
+  const answers = await Promise.all(
+    chunkGroups(groups, gasOf).map(async (chunk) => groupAnswers(chunk, await send(chunk.flat()))),
+  );
+  return answers.flat();
+}
+
+/** Cuts groups into chunks, in order, none above the limits unless a single group is. */
+export function chunkGroups(
+  groups: readonly (readonly BoundedCall[])[],
+  gasOf: (call: BoundedCall) => number,
+): (readonly BoundedCall[])[][] {
+  const chunks: (readonly BoundedCall[])[][] = [];
+  const total = { gas: Number.POSITIVE_INFINITY, bytes: 0, answer: 0 };
+  for (const group of groups) {
+    const sum = (of: (call: BoundedCall) => number) => group.reduce((all, call) => all + of(call), 0);
+    const own = { gas: sum(gasOf) + group.length * OVERHEAD_GAS, bytes: sum(callBytes), answer: sum(answerBytes) };
+    const fits =
+      total.gas + own.gas <= GAS_PER_CALL &&
+      total.bytes + own.bytes <= BYTES_PER_CALL &&
+      total.answer + own.answer <= ANSWER_BYTES_PER_CALL;
+    if (fits) {
+      chunks.at(-1)?.push(group);
+      for (const key of ['gas', 'bytes', 'answer'] as const) total[key] += own[key];
+    } else {
+      chunks.push([group]);
+      Object.assign(total, own);
+    }
+  }
+  return chunks;
+}
+
+/** A group of which a part was not begun has no answer: half of it would be of another block than the other half. */
+function groupAnswers(
+  chunk: readonly (readonly BoundedCall[])[],
+  { results, ...block }: BoundedAnswer,
+): (GroupAnswer | null)[] {
+  let begin = 0;
+  return chunk.map((group) => {
+    const own = results.slice(begin, begin + group.length);
+    begin += group.length;
+    const begun = own.filter((result) => result !== null);
+    return begun.length === group.length ? { ...block, results: begun } : null;
+  });
+}

@@ -1,0 +1,146 @@
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { QuotesConfig } from '../config/quotes-schema.ts';
+import { deployContract } from '../devnet/deploy.ts';
+import { evenBins, stopLossExtension } from '../devnet/pools.ts';
+import { deployManualProvider } from '../devnet/providers.ts';
+import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
+import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makeCutPool,
+  makePool,
+  type Pair,
+  priceX64,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+} from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+
+const CLOSED = { bidAdj: '0', askAdj: ((1n << 128n) - 1n).toString() };
+/** More than the gas of two calls can pay for, at three million each. */
+const HOGS = 40;
+
+let world: QuoteWorld;
+let pair: Pair;
+let honest: Address[];
+let hogs: Address[];
+
+/** An honest node of a machine under load answers in time, and no block ends what is known. */
+const patient = QuotesConfig.parse({ rpcTimeoutMs: 30_000, readTimeoutMs: 60_000, ethereumReadTimeoutMs: 60_000 });
+
+async function apiFor(pools: readonly Address[]): Promise<QuoteApi> {
+  const served = await Promise.all(pools.map((pool) => servedPool(world.chain, world.deployment, pool)));
+  const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
+  return quoteApi({ chain, directory: fixedDirectory(served), quotes: patient });
+}
+
+/** The quotes of pools when a batch holds these pools before them, by pool, without the time of the reading. */
+async function quotesAmong(pools: readonly Address[], others: readonly Address[], depth = true) {
+  const all = [...others, ...pools];
+  const api = await apiFor(all);
+  const results = await api.results(all, depth);
+  const quotes = new Map(
+    results.map((result) => {
+      if (!('quote' in result)) throw new Error(JSON.stringify(result));
+      const { serverTs, ...quote } = result.quote;
+      expect(serverTs).toBeGreaterThan(0);
+      return [result.poolAddress as Address, quote];
+    }),
+  );
+  return { api, quotes, of: pools.map((pool) => quotes.get(pool)) };
+}
+
+beforeAll(async () => {
+  world = await startQuoteWorld();
+  pair = await world.pair(18, 18);
+  const extensions = [stopLossExtension(world.deployment)];
+  const spec = { pair, price: 1.5, bins: evenBins(-3, 3, 700), shares: evenShares(-3, 3, SHARES_OF_ONE) };
+  honest = [
+    (await makePool(world, spec)).address,
+    (await makePool(world, { ...spec, extensions, notionalFeeE8: 3_000 })).address,
+    (await makeCutPool(world, pair, 12, 4)).address,
+  ];
+  hogs = [];
+  for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
+});
+
+afterAll(() => world.stop());
+
+describe('providers that burn all the gas', () => {
+  test('are down themselves, and leave every digit of the others as it is', async () => {
+    const alone = await quotesAmong(honest, []);
+    expect(alone.of.map((quote) => quote?.priceProviderStatus)).toEqual(['healthy', 'healthy', 'healthy']);
+    const among = await quotesAmong(honest, hogs);
+    expect(among.of).toEqual(alone.of);
+    for (const hog of hogs) {
+      expect(among.quotes.get(hog)).toMatchObject({
+        ...CLOSED,
+        priceProviderStatus: 'feed_down',
+        totalToken0Available: '0',
+        depth: { bids: [], asks: [] },
+      });
+    }
+  });
+
+  test('cost a bounded number of calls, once per block however many ask', async () => {
+    const { api } = await quotesAmong(honest.slice(0, 1), hogs, false);
+    const calls = api.calls.filter((call) => call.startsWith('eth_call')).length;
+    // One call each for what honest pools take; then, of storage and quotes and of prices, what was left undone, a dozen
+    // pools to a call.
+    expect(calls).toBeLessThanOrEqual(2 + 2 * Math.ceil(HOGS / 9));
+    expect(api.calls.every((call) => call.endsWith(':ok'))).toBe(true);
+    await Promise.all(hogs.map((hog) => api.quote(hog, false)));
+    expect(api.calls.filter((call) => call.startsWith('eth_call')).length).toBe(calls);
+  });
+});
+
+describe('a provider that does its worst and then quotes', () => {
+  test('is healthy, and changes neither the prices nor the balances of the pools after it', async () => {
+    const [victim] = honest as [Address];
+    const alone = await quotesAmong(honest, []);
+    const spiteful = [
+      await spitefulPool(world, pair, { victim, gift: 10n ** 18n, gasLeft: 30_000n }),
+      ...(await Promise.all(
+        [60_000n, 100_000n, 200_000n].map((gasLeft) => spitefulPool(world, pair, { victim, gift: 0n, gasLeft })),
+      )),
+    ];
+    const among = await quotesAmong(honest, spiteful);
+    expect(among.of).toEqual(alone.of);
+    for (const pool of spiteful) {
+      expect(among.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
+      expect(BigInt(among.quotes.get(pool)?.bidAdj ?? 0) >> 64n).toBe(1n);
+    }
+  });
+});
+
+test('a token that burns all the gas has a balance of null, and its pools and the others are quoted as ever', async () => {
+  const mixed = { ...pair, token1: (await world.pair(18, 18)).token1 };
+  const provider = await deployManualProvider(world.chain, mixed, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const pool = await poolBehind(world, mixed, provider);
+  const alone = await quotesAmong([pool, ...honest], []);
+  await turnIntoGasHog(world, mixed.token1);
+  const after = await quotesAmong(honest, [pool]);
+  expect(after.of).toEqual(alone.of.slice(1));
+  expect(after.quotes.get(pool)).toEqual({ ...alone.quotes.get(pool), totalToken1Available: null });
+  expect(after.quotes.get(pool)).toMatchObject({ priceProviderStatus: 'healthy', totalToken0Available: '0' });
+});
+
+test('an extension that burns all the gas refuses both sides of its own pool, and no guard of another', async () => {
+  const hog = await deployContract(world.chain, 'GasHog');
+  const provider = await deployManualProvider(world.chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const guarded: Address[] = [];
+  for (const phase of ['beforeSwap', 'afterSwap', 'beforeSwap'] as const) {
+    guarded.push(await poolBehind(world, pair, provider, [{ address: hog, phases: [phase] }]));
+  }
+  const alone = await quotesAmong(honest, []);
+  const among = await quotesAmong(honest, guarded);
+  expect(among.of).toEqual(alone.of);
+  for (const pool of guarded) {
+    expect(among.quotes.get(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
+  }
+  const without = await quotesAmong([], guarded, false);
+  for (const pool of guarded) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
+});
