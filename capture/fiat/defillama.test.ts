@@ -1,31 +1,42 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defiLlamaPrices } from './defillama.ts';
+import { LLAMA_CHAINS } from './llama-chains.ts';
 import { tokenKey } from './token-key.ts';
 
-/** A recorded answer of the service: one price, one that it does not trust itself; unknown coins are left out. */
-const RECORDED = {
-  coins: {
-    'ethereum:0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2': {
-      decimals: 18,
-      symbol: 'WETH',
-      price: 3120.55,
-      timestamp: 1_795_000_000,
-      confidence: 0.99,
-    },
-    'ethereum:0x00000000000000000000000000000000000000bb': {
-      decimals: 18,
-      symbol: 'DUST',
-      price: 1,
-      timestamp: 1_795_000_000,
-      confidence: 0.3,
-    },
+/**
+ * What the service knows, as it keeps it: by name of the coin in lower case. One it trusts, one it does not, one whose
+ * price was set by hand, and two entries that are not whole.
+ */
+const RECORDED: Record<string, object> = {
+  'ethereum:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2': {
+    ...{ decimals: 18, symbol: 'WETH', price: 3120.55, timestamp: 1_795_000_000, confidence: 0.99 },
   },
+  'ethereum:0x00000000000000000000000000000000000000bb': {
+    ...{ decimals: 18, symbol: 'DUST', price: 1, timestamp: 1_795_000_000, confidence: 0.3 },
+  },
+  'ethereum:0x00000000000000000000000000000000000000dd': { symbol: 'HAND', price: 2, timestamp: 1_795_000_001 },
+  'ethereum:0x00000000000000000000000000000000000000e1': { decimals: 18, symbol: 'AGELESS', price: 7, confidence: 1 },
+  'ethereum:0x00000000000000000000000000000000000000e2': { symbol: 'NONE', price: null, timestamp: 1_795_000_000 },
 };
 const WETH = tokenKey(1, '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2');
 const DUST = tokenKey(1, '0x00000000000000000000000000000000000000bb');
 const UNKNOWN = tokenKey(1, '0x00000000000000000000000000000000000000cc');
+const HAND = tokenKey(1, '0x00000000000000000000000000000000000000dd');
+const AGELESS = tokenKey(1, '0x00000000000000000000000000000000000000e1');
+const PRICELESS = tokenKey(1, '0x00000000000000000000000000000000000000e2');
+
+/** Names each coin as it was asked for, and leaves out those that it does not know. */
+function answerTo(url: string): string {
+  const asked = decodeURIComponent(url.replace('/prices/current/', '')).split(',');
+  const coins = asked.flatMap((name) => {
+    const known = RECORDED[name.toLowerCase()];
+    return known ? [[name, known] as const] : [];
+  });
+  return JSON.stringify({ coins: Object.fromEntries(coins) });
+}
 
 let server: Server;
 let requests: string[];
@@ -35,8 +46,8 @@ beforeEach(async () => {
   requests = [];
   answers = [];
   server = createServer((request, response) => {
-    requests.push(decodeURIComponent(request.url ?? ''));
-    const [status, body, headers] = answers.shift() ?? [200, JSON.stringify(RECORDED)];
+    requests.push(request.url ?? '');
+    const [status, body, headers] = answers.shift() ?? [200, answerTo(request.url ?? '')];
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,12 +63,31 @@ const source = (options: { batchSize?: number; cacheMs?: number; timeoutMs?: num
     ...options,
   });
 
-test('reads a recorded answer, whatever the spelling of addresses, and leaves out what is not trusted', async () => {
+test('reads a recorded answer, and leaves out what is not trusted', async () => {
   const prices = await source()([WETH, DUST, UNKNOWN, tokenKey(99, '0xaa')]);
   expect([...prices]).toEqual([[WETH, { usd: 3120.55, source: 'defillama', pricedAt: new Date(1_795_000_000_000) }]]);
   expect(requests).toEqual([
     `/prices/current/${[WETH, DUST, UNKNOWN].map((it) => it.replace('1:', 'ethereum:')).join(',')}`,
   ]);
+});
+
+test('an entry that is not whole has no price, and spoils no other', async () => {
+  const prices = await source()([AGELESS, HAND, PRICELESS, WETH]);
+  expect([...prices.keys()]).toEqual([HAND, WETH]);
+  expect(prices.get(HAND)).toEqual({ usd: 2, source: 'defillama', pricedAt: new Date(1_795_000_001_000) });
+});
+
+test('finds a coin whose name comes back with capitals', async () => {
+  const coin = { price: 5, timestamp: 1_795_000_000, confidence: 1 };
+  answers = [[200, JSON.stringify({ coins: { 'ethereum:0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2': coin } })]];
+  expect((await source()([WETH])).get(WETH)?.usd).toBe(5);
+});
+
+test('every chain of the mainnet configuration has its name at the service', async () => {
+  const { chains } = JSON.parse(await readFile(new URL('../../config/mainnet.json', import.meta.url), 'utf8'));
+  const names = chains.map(({ chainId }: { chainId: number }) => LLAMA_CHAINS.get(chainId));
+  expect(names.length).toBe(10);
+  expect(names).not.toContain(undefined);
 });
 
 test('asks in batches and keeps answers, also those of unknown tokens', async () => {
@@ -80,7 +110,7 @@ test.each([
   ['too many requests', [429, '', { 'Retry-After': '0' }]],
   ['a fault', [503, 'busy']],
   ['nonsense', [200, '<html>']],
-  ['an unexpected shape', [200, '{"coins":{"a":{"price":"1"}}}']],
+  ['an unexpected shape', [200, '{"coins":[]}']],
 ] as const)('tries again after %s', async (_name, answer) => {
   answers = [answer];
   expect((await source()([WETH])).get(WETH)?.usd).toBe(3120.55);

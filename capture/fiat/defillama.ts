@@ -13,9 +13,13 @@ export type LlamaOptions = {
   readonly retryDelayMs?: number;
 };
 
-/** Tokens per request: some 50 characters each keep the address line within what servers take. */
+/**
+ * Tokens per request. All are named in the path, some 55 characters each, and the service stands behind a gateway that
+ * takes 10,240 bytes of request line and headers.
+ */
 const BATCH_SIZE = 80;
-const CACHE_MS = 45_000;
+/** The service's own answers are good until the next five minutes are full: asking more often brings nothing new. */
+const CACHE_MS = 120_000;
 const CACHE_TOKENS = 20_000;
 const TIMEOUT_MS = 8_000;
 const ATTEMPTS = 3;
@@ -24,16 +28,16 @@ const MAX_RETRY_AFTER_MS = 5_000;
 /** Below this the service itself does not trust its price. */
 const MIN_CONFIDENCE = 0.8;
 
-const Answer = z.object({
-  coins: z.record(
-    z.string(),
-    z.object({
-      price: z.number().nonnegative().finite(),
-      /** Unix seconds. */
-      timestamp: z.number().positive(),
-      confidence: z.number().optional(),
-    }),
-  ),
+/** Coins that the service does not know, or has not priced for twelve hours, are left out. */
+const Answer = z.object({ coins: z.record(z.string(), z.unknown()) });
+
+/** A price of unknown age is none. `symbol` and `decimals` are the token's own business. */
+const Coin = z.object({
+  price: z.number().nonnegative().finite(),
+  /** Of the price, Unix seconds: most are minutes old, some of thinly traded tokens an hour or more. */
+  timestamp: z.number().positive(),
+  /** From 0 to 1; missing where the price was set by hand. */
+  confidence: z.number().nullish(),
 });
 
 /** The service did not answer usefully. */
@@ -62,7 +66,7 @@ export function defiLlamaPrices(options: LlamaOptions): PriceSource {
   const coinOf = (token: TokenKey): string | null => {
     const { chainId, address } = parseTokenKey(token);
     const slug = chainSlug(chainId);
-    return slug === undefined ? null : `${slug}:${address}`;
+    return slug === undefined ? null : `${encodeURIComponent(slug)}:${address}`;
   };
 
   return async (tokens) => {
@@ -100,7 +104,7 @@ async function fetchWithRetries(coins: readonly string[], options: LlamaOptions)
 }
 
 async function fetchPrices(coins: readonly string[], options: LlamaOptions): Promise<Map<string, FiatPrice>> {
-  const url = `${options.baseUrl.replace(/\/$/, '')}/prices/current/${coins.map(encodeURIComponent).join(',')}`;
+  const url = `${options.baseUrl.replace(/\/$/, '')}/prices/current/${coins.join(',')}`;
   const response = await request(url, options.timeoutMs ?? TIMEOUT_MS);
   if (!response.ok) {
     const isRetryable = response.status === 429 || response.status >= 500;
@@ -122,15 +126,16 @@ async function request(url: string, timeoutMs: number): Promise<Response> {
   }
 }
 
-/** The service may spell addresses with capitals. */
+/** Prices by coin as it was asked for, in lower case; an entry that makes no sense spoils no other. */
 function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
-  const trusted = Object.entries(coins).filter(([, { confidence }]) => (confidence ?? 1) >= MIN_CONFIDENCE);
-  return new Map(
-    trusted.map(([coin, { price, timestamp }]) => [
-      coin.toLowerCase(),
-      { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) },
-    ]),
-  );
+  const prices = new Map<string, FiatPrice>();
+  for (const [name, entry] of Object.entries(coins)) {
+    const coin = Coin.safeParse(entry);
+    if (!coin.success || (coin.data.confidence ?? 1) < MIN_CONFIDENCE) continue;
+    const { price, timestamp } = coin.data;
+    prices.set(name.toLowerCase(), { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) });
+  }
+  return prices;
 }
 
 function retryAfter(response: Response): number | null {
