@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BundleState } from '../../builders/bundle/bundle-state.ts';
-import { chainEndpoints } from '../../builders/endpoints.ts';
 import { newUuid, signedTx, submissionOf } from '../../builders/testing/updates.ts';
 import type { Behaviour } from '../../devnet/mock-builders/behaviour.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
@@ -174,7 +173,7 @@ describe('a quote that comes again', () => {
 
 test('the 257th uuid to wait is skipped; one that waits already may still replace its push', async () => {
   await occupy(2_900);
-  const state = new BundleState(rig.redis, rig.keys, endpointId());
+  const state = new BundleState(rig.redis, rig.keys, mocks.endpointId('bundle'));
   const waiting = Array.from({ length: 256 }, () =>
     submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) }),
   );
@@ -280,11 +279,4 @@ async function bundleOutcome({ replacementUuid }: PammBody) {
   return outcomes.find(({ provider }) => provider.startsWith('bundle:'));
 }
 
-function endpointId(): string {
-  const endpoint = mocks.chains
-    .flatMap((chain) => chainEndpoints(chain, mocks.env))
-    .find(({ url }) => url === mocks.bundle.bundleUrl);
-  if (!endpoint) throw new Error('the bundle builder is off');
-  return endpoint.id;
-}
-const waitingKey = () => rig.keys.bundle(endpointId()).waiting;
+const waitingKey = () => rig.keys.bundle(mocks.endpointId('bundle')).waiting;

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
 import type { AuditEntry } from '../../builders/audit/audit-log.ts';
+import { chainEndpoints } from '../../builders/endpoints.ts';
 import { createBuildersMetrics } from '../../builders/metrics.ts';
 import { RedisKeys } from '../../builders/queue/redis-keys.ts';
 import { connectBackground, connectPatient } from '../../builders/redis-connections.ts';
@@ -63,13 +64,17 @@ export async function startMocks() {
     }),
   ];
   const all: MockBuilder[] = [titan, quasar, stream, bundle];
+  const env = { TITAN_KEY: 'titan-secret', BUNDLE_KEY: 'bundle-secret' };
+  const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
   return {
     titan,
     quasar,
     stream,
     bundle,
     chains,
-    env: { TITAN_KEY: 'titan-secret', BUNDLE_KEY: 'bundle-secret' },
+    env,
+    /** Name of a builder's endpoint in Redis. */
+    endpointId: (builder: string) => endpoints.find(({ provider }) => provider.startsWith(`${builder}:`))?.id ?? '',
     stop: () => Promise.all(all.map((mock) => mock.stop())),
   };
 }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from './eventually.ts';
+import { BSC, ETHEREUM, startApi } from './rig.ts';
+import { startWorld, type World } from './world.ts';
+
+/** Several API processes and workers that share one Redis act as one service. */
+
+let world: World;
+let rig: World['rig'];
+let mocks: World['mocks'];
+let bodies: World['bodies'];
+/** Another replica of the rig's API. */
+let replica: Awaited<ReturnType<typeof startApi>>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ rig, mocks, bodies } = world);
+  replica = await startApi(world.redis.url, mocks, rig.keys.prefix, { responseTimeoutMs: 20_000 });
+});
+afterAll(async () => {
+  await replica.stop();
+  await world.stop();
+});
+
+const OLDER = { accepted: false, error: 'skipped: older than a quote already seen for this stream' };
+
+describe('two API replicas', () => {
+  test('judge an update by what the other has taken', async () => {
+    const body = bodies.bsc({ replacementSeqNumber: 5 });
+    const first = await rig.submit(BSC, body);
+    expect(first.providers.map(({ accepted }) => accepted)).toEqual([true, true]);
+    const again = await replica.submit(BSC, body);
+    expect(again.providers[1]).toEqual(first.providers[1]);
+    const older = await replica.submit(BSC, { ...body, replacementSeqNumber: 4, blockNumber: 6 });
+    expect(older.providers).toMatchObject([OLDER, OLDER]);
+    const cancelled = await replica.submit(BSC, { ...body, replacementSeqNumber: 6, tx: '0x' });
+    expect(cancelled.providers[0]).toMatchObject({ accepted: true });
+    const late = await rig.submit(BSC, { ...body, replacementSeqNumber: 6, blockNumber: 8 });
+    expect(late.providers).toMatchObject([OLDER, OLDER]);
+    expect(mocks.bundle.state.received).toHaveLength(1);
+  });
+
+  test('tell a client what an update at the other did to its own', async () => {
+    mocks.bundle.state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
+    const before = mocks.bundle.state.received.length;
+    await rig.submit(BSC, bodies.bsc({ blockNumber: 20, responseTimeoutMs: 0 }));
+    await eventually(() => mocks.bundle.state.received.length > before);
+    mocks.bundle.state.behaviour = { kind: 'ack' };
+    const waiting = bodies.bsc({ blockNumber: 21 });
+    const answer = rig.submit(BSC, waiting);
+    const queue = rig.keys.bundle(mocks.endpointId('bundle')).waiting;
+    await eventually(async () => Boolean(await rig.redis.hexists(queue, waiting.replacementUuid)));
+    await replica.submit(BSC, { ...waiting, replacementSeqNumber: 2, blockNumber: 22, responseTimeoutMs: 0 });
+    expect((await answer).providers[1]).toMatchObject({
+      accepted: false,
+      error: 'skipped: superseded by a newer quote before sending',
+    });
+  });
+});
+
+describe('a worker whose endpoint another has taken over', () => {
+  /** How long the other holds the endpoint: less than an update stays worth sending. */
+  const OTHERS_MS = 1_000;
+
+  test.each([
+    ['quote stream', 'titan', ETHEREUM],
+    ['bundle', 'bundle', BSC],
+  ] as const)('sends nothing over the %s until it holds it again', async (_transport, builder, chainId) => {
+    const takenAtMs = Date.now();
+    await rig.redis.set(rig.keys.lease(mocks.endpointId(builder)), 'another', 'PX', OTHERS_MS);
+    const body = (chainId === BSC ? bodies.bsc : bodies.ethereum)({ blockNumber: 30 });
+    const answer = await rig.submit(chainId, body);
+    expect(answer.providers.every(({ accepted }) => accepted)).toBe(true);
+    const sent = mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === '30');
+    expect(sent).toHaveLength(1);
+    expect(Number(sent[0]?.atNs) / 1e6).toBeGreaterThan(takenAtMs + OTHERS_MS - 10);
+  });
+});
