@@ -1,12 +1,16 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
 export const LIVE_SCHEMA = 'live';
 
-/** Longest wait for one view: below `deadlock_timeout` (1 s), so that a reader never loses a deadlock to the switch. */
-const LOCK_TIMEOUT = '100ms';
-const PAUSE_MS = 50;
+/**
+ * Longest wait for one view. Short as a rule, since a deadlock with a busy reader is best left quickly; now and then long
+ * enough to outlast readers that relieve one another. Always below `deadlock_timeout` (1 s), so that no reader ever loses
+ * a deadlock to the switch.
+ */
+const lockTimeoutMs = (attempt: number) => (attempt % 5 === 4 ? 300 : 15);
+const PAUSE_MS = 15;
 const DEFAULT_LIMIT_MS = 60_000;
 /** SQLSTATE: lock not available, deadlock detected. */
 const BUSY_CODES = ['55P03', '40P01'];
@@ -17,7 +21,7 @@ export class ViewsBusyError extends Error {
   override readonly name = 'ViewsBusyError';
 }
 
-/** The read model does not fit the tables of an index. Nothing has changed. */
+/** The read model does not fit the tables of an index, which has not been served. */
 export class ReadModelMismatchError extends Error {
   readonly code = 'READ_MODEL_MISMATCH';
   override readonly name = 'ReadModelMismatchError';
@@ -55,10 +59,10 @@ export async function serveSchema(
   limitMs: number = DEFAULT_LIMIT_MS,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
-  for (;;) {
+  for (let attempt = 0; ; attempt++) {
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
-        await replaceViews(client, schema);
+        await replaceViews(client, schema, lockTimeoutMs(attempt));
         await checkReadModel(client);
         await alongside(client);
       });
@@ -72,38 +76,51 @@ export async function serveSchema(
   }
 }
 
-async function replaceViews(client: Queryable, schema: string): Promise<void> {
-  await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+/** Few round trips: readers wait from the first view that is dropped to the commit. */
+async function replaceViews(client: Queryable, schema: string, waitMs: number): Promise<void> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
-  const views = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', LIVE_SCHEMA);
+  const old = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', LIVE_SCHEMA);
   // What starts so holds Ponder's record of blocks that may yet be undone.
   const tables = await namesOf(
     client,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND NOT starts_with(tablename, '_reorg__')`,
     schema,
   );
-  for (const name of views) await client.query(`DROP VIEW ${LIVE_SCHEMA}."${name}"`);
-  for (const name of tables) {
-    await client.query(`CREATE VIEW ${LIVE_SCHEMA}."${name}" AS SELECT * FROM "${schema}"."${name}"`);
-  }
+  const statements = [
+    `SET LOCAL lock_timeout = ${waitMs}`,
+    // In another order each time: in any fixed one, busy readers may be in the way again and again.
+    ...(old.length > 0 ? [`DROP VIEW ${shuffled(old.map(liveName)).join(', ')}`] : []),
+    ...tables.map((name) => `CREATE VIEW ${liveName(name)} AS SELECT * FROM "${schema}"."${name}"`),
+  ];
+  await client.query(statements.join(';'));
 }
 
 /** Plans every view of the read model: they name the tables of the index as text, which nothing else would check. */
 async function checkReadModel(client: Queryable): Promise<void> {
   const views = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', 'read_model');
-  for (const name of views) {
-    try {
-      await client.query(`SELECT FROM read_model."${name}" LIMIT 0`);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new ReadModelMismatchError(`view read_model.${name} does not fit the new index: ${reason}`, { cause });
-    }
+  try {
+    await client.query(views.map((name) => `SELECT FROM read_model."${name}" LIMIT 0`).join(';'));
+  } catch (cause) {
+    if (!(cause instanceof pg.DatabaseError) || BUSY_CODES.includes(cause.code ?? '')) throw cause;
+    const place = cause.where?.split('\n')[0] ?? 'no place given';
+    throw new ReadModelMismatchError(`the read model does not fit the new index: ${cause.message} (${place})`, {
+      cause,
+    });
   }
 }
 
 async function namesOf(client: Queryable, sql: string, schema: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(`${sql} ORDER BY 1`, [schema]);
   return rows.map(({ name }) => name);
+}
+
+function liveName(name: string): string {
+  return `${LIVE_SCHEMA}."${name}"`;
+}
+
+function shuffled(names: readonly string[]): string[] {
+  const keyed = names.map((name) => ({ name, key: Math.random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ name }) => name);
 }
 
 function codeOf(error: unknown): string {
