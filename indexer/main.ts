@@ -1,3 +1,4 @@
+import { register } from 'node:module';
 import { createServer } from 'node:net';
 import { Command } from 'commander';
 import type pg from 'pg';
@@ -97,6 +98,7 @@ async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_CACHE_BYTES ||= CACHE_BYTES;
   const root = new URL('.', import.meta.url).pathname;
   process.argv.splice(2, process.argv.length, 'start', '--root', root, '--log-format', 'json', ...options);
+  register('./ponder-mends/load-hook.ts', import.meta.url);
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 
