@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import pg from 'pg';
-import type { Address, PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerMetadata } from '../../api/metadata/metadata.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
@@ -8,12 +8,11 @@ import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
+import { expectAnalytics } from './expect-analytics.ts';
 import { listingReader, type Page } from './listing-reader.ts';
-import { countLogs, lpBalancesRaw } from './raw-log-analytics.ts';
 
 const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
 const DAY = 86_400;
@@ -24,6 +23,8 @@ let file: ChainsFile;
 let listing: ReturnType<typeof listingReader>;
 type Row = Page['data'][number];
 let rows: readonly Row[];
+/** The same pools as they were listed before any was classified. */
+let unclassified: readonly Row[];
 
 /** The window's lower edge is put in the middle of the traffic: what came before must not count. */
 beforeAll(async () => {
@@ -47,11 +48,13 @@ beforeAll(async () => {
     url: chain.anvil.url,
   }));
   file = parseChainsFile(buildChainsFile(served), 'test');
-  await runJobs();
+  await runJobs((name) => name !== 'classification');
   const app = new OpenAPIHono();
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   registerMetadata(app, { chains, database, statusMaxAgeSecs: 600 });
   listing = listingReader(inProcessClient(app));
+  unclassified = (await listing.pageAcrossChains({ minTvlFiat: 0, count: 500 })).data;
+  await runJobs();
   rows = (await listing.pageAcrossChains({ include24h: true, minTvlFiat: 0, count: 500 })).data;
 }, 240_000);
 
@@ -71,9 +74,11 @@ async function middleOfTraffic(): Promise<number> {
 }
 
 /** One round of each job, in an order in which each finds what it needs. */
-async function runJobs(): Promise<void> {
+async function runJobs(isWanted = (_name: string) => true): Promise<void> {
   const deps = { file, database, fiatMaxAgeSecs: 900, statusMaxAgeSecs: 600, llamaUrl: 'http://127.0.0.1:1' };
-  for (const { run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) await run();
+  for (const { name, run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) {
+    if (isWanted(name)) await run();
+  }
 }
 
 const rowOf = (chain: WorldChain, name: string): Row => {
@@ -92,11 +97,13 @@ describe('analytics equal what independent code counts in raw logs', () => {
     const blocks = await readBlockTimes(chain.client);
     let counted = { inWindow: 0, before: 0 };
     for (const row of own) {
-      const logs = await compareWithLogs(chain, row, blocks);
+      const logs = await expectAnalytics(chain.client, row, blocks);
       counted = { inWindow: counted.inWindow + logs.inWindow, before: counted.before + logs.before };
     }
     expect(counted.inWindow).toBeGreaterThan(30);
     expect(counted.before).toBeGreaterThan(30);
+    const statuses = new Set(own.map(({ analytics24h }) => analytics24h?.fiatStatus));
+    expect([...statuses].sort()).toEqual(['complete', 'partial']);
   });
 });
 
@@ -109,95 +116,17 @@ async function readBlockTimes(client: PublicClient): Promise<number[]> {
   return blocks.map(({ timestamp }) => Number(timestamp));
 }
 
-/** @returns logs of the pool in the window and before it */
-async function compareWithLogs({ client }: WorldChain, row: Row, blockTimes: readonly number[]) {
-  const shown = row.analytics24h;
-  if (!shown) throw new Error('no analytics');
-  const address = row.poolAddress as Address;
-  const immutables = await client.readContract({ address, abi: flatPoolFunctions, functionName: 'getImmutables' });
-  const shape = {
-    multipliers: [immutables.token0ScaleMultiplier, immutables.token1ScaleMultiplier] as [bigint, bigint],
-  };
-  const inWindow = blockTimes.flatMap((time, number) => (time > shown.fromTs && time <= shown.toTs ? [number] : []));
-  expect([shown.fromBlock, shown.toBlock]).toEqual([inWindow[0], inWindow.at(-1)]);
-  expect(shown.toTs - shown.fromTs).toBe(DAY);
-  const logs = await client.getLogs({ address, fromBlock: 0n, toBlock: 'latest' });
-  const recent = logs.filter(({ blockNumber }) => inWindow.includes(Number(blockNumber)));
-  const count = await countLogs(client, address, shape, recent);
-  const week = await countLogs(client, address, shape, logs);
-  const liquidity = await lpBalancesRaw(client, address, shape);
-  expect(shown).toMatchObject({
-    swapTxCount: count.swapTx.size,
-    transfers: count.transfers,
-    liquidityEventCount: count.adds + count.removes,
-    liquidityAddEventCount: count.adds,
-    liquidityRemoveEventCount: count.removes,
-  });
-  for (const side of [0, 1] as const) {
-    const token = side === 0 ? shown.token0 : shown.token1;
-    expect(token).toMatchObject({
-      liquidityRaw: String(liquidity[side]),
-      volumeRaw: String(count.volume[side]),
-      inflowRaw: String(count.inflow[side]),
-      outflowRaw: String(count.outflow[side]),
-      netRaw: String(count.inflow[side] - count.outflow[side]),
-    });
+test('a pool is unclassified, without reasons and in no tier, until it is classified', () => {
+  expect(unclassified.map(({ poolAddress }) => poolAddress).sort()).toEqual(
+    rows.map(({ poolAddress }) => poolAddress).sort(),
+  );
+  for (const { classificationSummary } of unclassified) {
+    expect(classificationSummary).toEqual({ tierQualification: 'unclassified', reasonCodes: [] });
   }
-  expectFiat(row, { count, week, liquidity });
-  return { inWindow: recent.length, before: logs.length - recent.length };
-}
-
-type Counted = {
-  count: Awaited<ReturnType<typeof countLogs>>;
-  week: Awaited<ReturnType<typeof countLogs>>;
-  liquidity: [bigint, bigint];
-};
-
-/** Dollars again, in floating point: shown values are cut to millionths. */
-function expectFiat(row: Row, { count, week, liquidity }: Counted): void {
-  const shown = row.analytics24h;
-  const decimals = [row.token0Decimals, row.token1Decimals];
-  const prices = [row.token0FiatPrice, row.token1FiatPrice];
-  if (!shown || decimals.includes(undefined)) throw new Error('no decimals');
-  const internal = Math.max(18, ...decimals.map(Number));
-  const worth = (amounts: readonly bigint[], scale: readonly number[]) => {
-    let sum = 0;
-    for (const [side, amount] of amounts.entries()) {
-      if (amount === 0n) continue;
-      const price = prices[side] ?? null;
-      if (price === null) return null;
-      sum += (Number(amount) / 10 ** (scale[side] ?? 0)) * price;
-    }
-    return sum;
-  };
-  const raw = decimals.map(Number);
-  const scaled = [internal, internal];
-  const tvl = worth(liquidity, raw);
-  expectNear(shown.tvlFiat, tvl);
-  expect(row.tvlFiat).toBe(shown.tvlFiat);
-  expectNear(shown.volumeFiat, worth(count.swapIn, raw));
-  expectNear(shown.feesFiat, worth(count.feeScaled, scaled));
-  expectNear(shown.token0.netFiat, worth([count.inflow[0] - count.outflow[0], 0n], raw));
-  expectNear(shown.token1.inflowFiat, worth([0n, count.inflow[1]], raw));
-  expectApr(shown.aprBps, worth(count.lpFeeScaled, scaled), tvl, 1);
-  expectApr(row.aprBps7d ?? null, worth(week.lpFeeScaled, scaled), tvl, 7);
-}
-
-function expectNear(shown: number | null, expected: number | null): void {
-  if (expected === null) expect(shown).toBeNull();
-  else expect(Math.abs((shown ?? Number.NaN) - expected)).toBeLessThanOrEqual(2e-6 + Math.abs(expected) * 1e-9);
-}
-
-function expectApr(shown: number | bigint | null, fees: number | null, tvl: number | null, days: number): void {
-  if (fees === null || !tvl) {
-    expect(shown).toBeNull();
-    return;
-  }
-  const exact = (fees * 365 * 10_000) / (days * tvl);
-  const slack = exact * 1e-9 + 1e-9;
-  expect(Number(shown)).toBeGreaterThanOrEqual(Math.floor(exact - slack));
-  expect(Number(shown)).toBeLessThanOrEqual(Math.floor(exact + slack));
-}
+  expect(rows.map(({ classificationSummary }) => classificationSummary.tierQualification)).not.toContain(
+    'unclassified',
+  );
+});
 
 test('statuses, tiers and details tell the pools of the scenario apart', () => {
   for (const chain of world.chains) {
