@@ -19,7 +19,7 @@ const RpcResponse = z.union([
  * Sends an update as a bundle placed first in the block and reads the builder's verdict. Never throws: what goes wrong
  * on the way is an outcome too.
  *
- * @param timeoutMs how long the builder may take
+ * @param timeoutMs how long the builder may take, above 0
  */
 export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeoutMs: number): Promise<Outcome> {
   let response: Response;
@@ -29,7 +29,7 @@ export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeou
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...(endpoint.apiKey ? { Authorization: endpoint.apiKey } : {}) },
       body: bundleRequest(update),
-      signal: AbortSignal.timeout(Math.max(1, timeoutMs)),
+      signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
     });
     text = await response.text();

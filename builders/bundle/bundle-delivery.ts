@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AnswerLog } from '../answers/answer-log.ts';
 import { skipped } from '../answers/skip-reasons.ts';
@@ -50,7 +51,7 @@ export class BundleDelivery {
   }
 
   async #handle(taken: Exclude<TakeResult, { kind: 'fenced' | 'empty' }>): Promise<void> {
-    const { endpoint, answers, lease } = this.#deps;
+    const { endpoint, answers } = this.#deps;
     switch (taken.kind) {
       case 'busy':
         return sleep(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
@@ -59,14 +60,16 @@ export class BundleDelivery {
       case 'expired':
         return answers.publish(endpoint, taken.submission, skipped.expired);
       case 'send':
-        if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
         return this.#send(taken.submission);
     }
   }
 
+  /** The push is in flight until its deadline, which keeps every other worker off the endpoint, lease or not. */
   async #send(submission: Submission): Promise<void> {
     const { endpoint, state, answers, logger } = this.#deps;
-    const outcome = await sendBundle(endpoint, submission.update, deadlineMs(submission) - Date.now());
+    const leftMs = deadlineMs(submission) - Date.now();
+    if (leftMs <= 0) return answers.ended(endpoint, submission, 'dropped');
+    const outcome = await sendBundle(endpoint, submission.update, leftMs);
     // First the state, then the answer: a client that pushes again on hearing it meets the result or the pause.
     const { pauseMs, skipped: waiting } = await state
       .settle(submission, outcome, Date.now())
@@ -75,5 +78,3 @@ export class BundleDelivery {
     for (const other of waiting) answers.publish(endpoint, other, skipped.backingOff(pauseMs));
   }
 }
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -92,6 +92,13 @@ test('a maxTimestamp that has passed skips the bundle builder only', async () =>
   expect(answer.providers[1]?.error).toBe('skipped: maxTimestamp passed while queued');
 });
 
+test('a push whose maxTimestamp passes while it waits is skipped', async () => {
+  const flying = await occupy();
+  const waiting = await push({ maxTimestamp: inSeconds(1) });
+  expect(await bundleAnswer(waiting)).toEqual(skip('maxTimestamp passed while queued'));
+  expect(sentTxs()).toEqual([flying.tx]);
+});
+
 test('one request is in flight; of each uuid only the newest push waits and is sent next', async () => {
   await occupy();
   const [a, b] = [newUuid(), newUuid()];
