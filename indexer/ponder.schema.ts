@@ -2,6 +2,6 @@
 export { poolActivity } from './schema/activity.ts';
 export { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from './schema/extensions.ts';
 export { factory, factoryCollection } from './schema/factories.ts';
-export { binSwap, feeCollection, liquidityChange, liquidityChangeBin, swap } from './schema/pool-events.ts';
+export { feeCollection, liquidityChange, liquidityChangeBin, swap } from './schema/pool-events.ts';
 export { pool, poolBin, poolExtension, poolState, token } from './schema/pools.ts';
 export { priceProvider, priceProviderSetting } from './schema/providers.ts';

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../db/migrate.ts';
 import { activityOf, sumLoggedActivity } from './indexing/activity-from-logs.ts';
-import { readPriceVelocity, readProvider, readStopLoss, readWatermark } from './indexing/chain-facts.ts';
+import { readBinSwaps, readPriceVelocity, readProvider, readStopLoss, readWatermark } from './indexing/chain-facts.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from './indexing/indexed-world.ts';
@@ -122,6 +123,22 @@ describe('what else is indexed equals what the chains answer', () => {
       for (const provider of providers) {
         expect(provider).toMatchObject(await readProvider(client, provider.address, provider.kind));
       }
+    }
+  });
+
+  test('the bins of every swap, as SQL readers see them', async () => {
+    await migrate(world.databaseUrl);
+    for (const { chainId, client, scenario } of world.chains) {
+      const rows = await select(
+        `SELECT pool, block_number, log_index, transaction_hash, bin_idx, delta0_scaled, delta1_scaled, lp_fee_scaled
+         FROM read_model.bin_swap WHERE chain_id = $1 ORDER BY block_number, log_index`,
+        [chainId],
+      );
+      const logs = await readBinSwaps(client, [
+        ...(await readChainPools(client, scenario.deployment.poolFactory)).keys(),
+      ]);
+      expect(rows).toEqual(logs);
+      expect(new Set(rows.map(({ transaction_hash }) => transaction_hash)).size).toBeLessThan(rows.length);
     }
   });
 

@@ -62,9 +62,10 @@ export async function seedSwaps(database: pg.Pool, now: number, from: number, to
     await database.query(`
       INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
         zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
-        cur_bin_idx, cur_pos_in_bin)
+        cur_bin_idx, cur_pos_in_bin, bin_log_indexes, bin_idxs, bin_deltas0_scaled, bin_deltas1_scaled, bin_lp_fees_scaled)
       SELECT ${chainId}, 1000000 + k, ${second}, n, '0x' || md5(k || ':' || n) || md5(n || ':' || k), ${addressOf('1000000 + n')},
-        ${addressOf('5')}, ${addressOf('6')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890
+        ${addressOf('5')}, ${addressOf('6')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
+        '{0}', '{0}', '{1000000000000000000}', '{-990000000000000000}', '{3000000000000}'
       FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
     await database.query(`
       INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, swap_count, swap_tx_count,

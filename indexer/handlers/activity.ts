@@ -22,6 +22,6 @@ export async function advanceActivity(
     newest === null ? null : required(await db.find(poolActivity, keyAt(newest)), 'activity of pool', pool);
   const sums = addActivity(totals, gain);
   if (newest === blockTimestamp)
-    await db.update(poolActivity, keyAt(blockTimestamp)).set({ ...sums, ...stampOf(place) });
-  else await db.insert(poolActivity).values({ ...keyAt(blockTimestamp), ...sums, ...stampOf(place) });
+    await db.update(poolActivity, keyAt(blockTimestamp)).set({ blockNumber: place.blockNumber, ...sums });
+  else await db.insert(poolActivity).values({ chainId, pool, ...sums, ...stampOf(place) });
 }

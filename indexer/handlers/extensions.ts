@@ -33,7 +33,7 @@ export async function recordWatermark(
   const values = { watermarkToken0: newHwmToken0, watermarkToken1: newHwmToken1, ...stampOf(place) };
   await db
     .insert(stopLossWatermark)
-    .values({ chainId: place.chainId, ...key, binIdx, ...values })
+    .values({ chainId: place.chainId, binIdx, ...key, ...values })
     .onConflictDoUpdate(values);
 }
 

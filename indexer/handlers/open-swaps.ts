@@ -23,7 +23,7 @@ export class OpenSwaps {
   add({ chainId, transactionHash, logIndex }: LogPlace, pool: Address, event: BinSwapped): void {
     const key = keyOf(chainId, pool);
     const open = this.#byPool.get(key);
-    const part = { ...event, logIndex };
+    const part = { logIndex, ...event };
     const goesOn = open?.transactionHash === transactionHash && lastIndex(open) < logIndex;
     if (goesOn) open.parts.push(part);
     else this.#byPool.set(key, { transactionHash, parts: [part] });

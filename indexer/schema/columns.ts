@@ -1,3 +1,4 @@
+import { customType } from 'drizzle-orm/pg-core';
 import { hex, int8, integer } from 'ponder';
 
 /*
@@ -23,3 +24,12 @@ export const logPlace = () => ({
   logIndex: integer().notNull(),
   transactionHash: hex().notNull(),
 });
+
+/** A list, written as {@link arrayLiteral}: Ponder would copy an array of a row deeply, element by element. */
+export const list = (elements: 'integer' | 'numeric(78)') =>
+  customType<{ data: string }>({ dataType: () => `${elements}[]` })().notNull();
+
+/** Postgres's text form of an array of numbers. */
+export function arrayLiteral(values: readonly (number | bigint)[]): string {
+  return `{${values.join()}}`;
+}

@@ -1,5 +1,5 @@
 import { bigint, boolean, hex, index, integer, onchainTable, primaryKey, text } from 'ponder';
-import { logPlace } from './columns.ts';
+import { list, logPlace } from './columns.ts';
 
 /** Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and in the input token of an exact output. */
 export const swap = onchainTable(
@@ -20,23 +20,12 @@ export const swap = onchainTable(
     /** Cursor after the swap. */
     curBinIdx: integer().notNull(),
     curPosInBin: bigint().notNull(),
-  },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
-    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
-  }),
-);
-
-/** The part of one bin in a swap; its `swap` row is the pool's next one in the same transaction. */
-export const binSwap = onchainTable(
-  'bin_swap',
-  {
-    ...logPlace(),
-    pool: hex().notNull(),
-    binIdx: integer().notNull(),
-    delta0Scaled: bigint().notNull(),
-    delta1Scaled: bigint().notNull(),
-    lpFeeScaled: bigint().notNull(),
+    /** The parts that bins had in it, as the pool logged them before the swap: the n-th of each list is of the n-th. */
+    binLogIndexes: list('integer'),
+    binIdxs: list('integer'),
+    binDeltas0Scaled: list('numeric(78)'),
+    binDeltas1Scaled: list('numeric(78)'),
+    binLpFeesScaled: list('numeric(78)'),
   },
   (table) => ({
     key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),

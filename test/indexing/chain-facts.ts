@@ -1,6 +1,7 @@
-import type { Address, PublicClient } from 'viem';
+import { type Address, getAbiItem, type PublicClient } from 'viem';
 import { stopLossAdminAbi } from '../../devnet/abi.ts';
 import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/abi/extensions.ts';
+import { flatPoolEvents } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
 
 /** What a StopLoss says of a pool, as a row of `stop_loss`; null when it knows nothing of it. */
@@ -72,4 +73,20 @@ export async function readProvider(client: PublicClient, address: Address, kind:
     mutable_params: await client.readContract({ ...at, functionName: 'MUTABLE_PARAMS' }),
     source: BigInt(source) === 0n ? null : source.toLowerCase(),
   };
+}
+
+/** The bins of all swaps of these pools, as the chain logged them and as rows of `bin_swap`, in the order of their logs. */
+export async function readBinSwaps(client: PublicClient, pools: readonly Address[]) {
+  const event = getAbiItem({ abi: flatPoolEvents, name: 'BinSwapped' });
+  const logs = await client.getLogs({ address: [...pools], event, fromBlock: 0n, strict: true });
+  return logs.map(({ address, blockNumber, logIndex, transactionHash, args }) => ({
+    pool: address.toLowerCase(),
+    block_number: Number(blockNumber),
+    log_index: logIndex,
+    transaction_hash: transactionHash,
+    bin_idx: Number(args.binIdx),
+    delta0_scaled: args.delta.delta0Scaled,
+    delta1_scaled: args.delta.delta1Scaled,
+    lp_fee_scaled: args.lpFeeAmount,
+  }));
 }
