@@ -1,20 +1,16 @@
-import { Hono } from 'hono';
 import type { Redis } from 'ioredis';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { registerHealth } from '../runtime/health.ts';
-import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { AuditWriter } from './audit/audit-writer.ts';
 import { createBuildersMetrics } from './metrics.ts';
-import { EndpointQueues } from './queue/endpoint-queue.ts';
+import { serveOperatorPages } from './operator-pages.ts';
 import { RedisKeys } from './queue/redis-keys.ts';
-import { registerQueueDepths } from './queue-depth.ts';
 import { connectBackground, connectPatient } from './redis-connections.ts';
 import { startBuildersWorker } from './worker.ts';
 
@@ -31,6 +27,7 @@ Settings (environment):
   QUEUE_PREFIX               start of all names in Redis (pamm)
   PAMM_SIMULATION            on or off (on)
   PAMM_AUDIT_RETENTION_DAYS  days that the audit trail is kept (30)
+  OPERATOR_KEY               opens the queue dashboard at /queues when set
   LOG_LEVEL                  silent to trace (info)
   and the builders' keys, under the names that the chains file gives
 `;
@@ -53,9 +50,6 @@ runMain(async () => {
   const auditRedis = connectPatient(env.REDIS_URL, logger);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
 
-  const countCall = chainCallCounter(registry);
-  const queues = new EndpointQueues(background, keys.prefix, logger);
-  registerQueueDepths(registry, { chains, env: process.env, redis: background, queues, keys, logger });
   const worker = startBuildersWorker({
     chains,
     env: process.env,
@@ -64,26 +58,20 @@ runMain(async () => {
     keys,
     simulate: env.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(registry),
-    countCall,
+    countCall: chainCallCounter(registry),
     logger,
   });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
   const auditWriter = new AuditWriter({ redis: auditRedis, keys, database, retentionDays, logger });
-  const app = new Hono();
-  registerHealth(app, {
-    metrics: registry,
-    checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') },
-  });
-  const server = process.env.PORT ? await serve(app) : undefined;
+  const pages = await serveOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');
 
   stopOnSignal(logger, [
     ['deliveries', () => worker.stop()],
     ['audit trail', () => auditWriter.stop()],
-    ['health server', async () => server?.stop(1_000)],
+    ['operator pages', () => pages.close()],
     ['database', () => database.$client.end()],
-    ['queues', () => queues.close()],
     [
       'Redis',
       async () => {
@@ -93,11 +81,6 @@ runMain(async () => {
     ],
   ]);
 });
-
-function serve(app: Hono): Promise<RunningServer> {
-  const { HOST, PORT } = readEnvironment(['HOST', 'PORT']);
-  return startServer(app, HOST, PORT);
-}
 
 /** Order and cancels survive a crash of Redis only in its append-only file. */
 async function warnWithoutAppendOnlyFile(redis: Redis, logger: Logger): Promise<void> {

@@ -35,6 +35,8 @@ export const settings = {
   DEFILLAMA_URL: z.url({ protocol: /^https?$/ }).default('https://coins.llama.fi'),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  /** Opens the operator's pages; they are off without it. */
+  OPERATOR_KEY: z.string().min(24, 'a key of the operator has at least 24 characters').optional(),
   PORT: z.coerce.number().int().min(0).max(65535),
   HOST: z.string().min(1).default('0.0.0.0'),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
