@@ -91,7 +91,7 @@ describe('split', () => {
         expect(sum(own.map((fill) => fill.found))).toBe(foundAt(hop.curve, given));
       }
     }, 1_000);
-    expect(shared).toBeGreaterThan(5);
+    expect(shared).toBeGreaterThan(0);
   });
 
   it('keeps the limits: number of routes, least part of the order, least gain, no pool twice in a route', () => {
