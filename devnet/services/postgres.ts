@@ -53,9 +53,9 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
   const password = randomBytes(16).toString('hex');
   try {
     await initialise(bin, folder, data, password, account);
-    const serveOn = (port: number) => serve({ bin, data, port, durable, account });
+    const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    return controls(service, () => serveOn(port), folder, port, password);
+    return postgresControls(service, () => serveOn(port), folder, port, password);
   } catch (error) {
     await folder.remove();
     throw error;
@@ -84,16 +84,26 @@ async function initialise(
   });
 }
 
-interface Server {
+export interface PostgresServer {
   readonly bin: string;
   readonly data: string;
   readonly port: number;
   readonly durable: boolean;
   readonly account: Account | undefined;
+  /** Settings besides the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-function serve({ bin, data, port, durable, account }: Server): Promise<ServiceProcess> {
-  const settings = Object.entries({ ...SETTINGS, synchronous_commit: durable ? 'on' : 'off', port }).flatMap(
+/** Serves a data folder, and waits until it takes connections: a standby takes those that only read. */
+export function servePostgres({
+  bin,
+  data,
+  port,
+  durable,
+  account,
+  settings: more,
+}: PostgresServer): Promise<ServiceProcess> {
+  const settings = Object.entries({ ...SETTINGS, synchronous_commit: durable ? 'on' : 'off', port, ...more }).flatMap(
     ([key, value]) => ['-c', `${key}=${value}`],
   );
   return startService({
@@ -103,13 +113,13 @@ function serve({ bin, data, port, durable, account }: Server): Promise<ServicePr
     cwd: data,
     env: ENVIRONMENT,
     user: account,
-    ready: /database system is ready to accept connections/,
+    ready: /database system is ready to accept (read-only )?connections/,
     // "Fast": ends the sessions instead of waiting for clients to leave.
     stopSignal: 'SIGINT',
   });
 }
 
-function controls(
+export function postgresControls(
   first: ServiceProcess,
   serveAgain: () => Promise<ServiceProcess>,
   folder: TempFolder,

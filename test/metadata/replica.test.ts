@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { createRegistry } from '../../capture/pools/operator-registry.ts';
+import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/client.ts';
+import { migrate } from '../../db/migrate.ts';
+import { onFreePort } from '../../devnet/services/free-port.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { startReplica } from '../../devnet/services/postgres-replica.ts';
+import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
+import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
+import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
+
+const LIMIT_MS = 60_000;
+
+let primary: Postgres;
+let replica: Postgres;
+let writer: pg.Pool;
+let reader: pg.Pool;
+let folder: TempFolder;
+let api: { readonly stop: () => Promise<void> };
+let client: PoolTradingDataClient;
+
+/** An API process with a real streaming replica to read from, and one pool listed. */
+beforeAll(async () => {
+  primary = await startPostgres({ durable: true });
+  writer = poolOf(primary);
+  await migrate(primary.url);
+  await createOnchainTables(writer);
+  await setIndexedBlock(writer, { chainId: CHAIN_A, number: 1000, timestamp: Math.floor(Date.now() / 1000) });
+  await seed(1);
+  replica = await startReplica(primary);
+  reader = poolOf(replica);
+  await caughtUp();
+  folder = await createTempFolder('replica-test');
+  const chainsFile = join(folder.path, 'chains.json');
+  await writeFile(chainsFile, JSON.stringify(CHAINS_FILE));
+  const { url, stop } = await onFreePort(async (port) => {
+    const env = {
+      ...{ CHAINS_CONFIG: chainsFile, REDIS_URL: inject('redisUrl'), PORT: String(port), HOST: '127.0.0.1' },
+      ...{ DATABASE_URL: primary.url, DATABASE_REPLICA_URL: replica.url, LOG_LEVEL: 'silent' },
+    };
+    const url = `http://127.0.0.1:${port}`;
+    return { url, ...(await startOwnProcess({ main: 'api/main.ts', env, ready: `${url}/public/v1/chains` })) };
+  });
+  api = { stop };
+  client = createPoolTradingDataClient(url);
+}, 3 * LIMIT_MS);
+
+afterAll(async () => {
+  await api?.stop();
+  await Promise.all([writer, reader].map((pool) => pool?.end()));
+  await replica?.stop();
+  await primary?.stop();
+  await folder?.remove();
+});
+
+function poolOf({ url }: Postgres): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  // Connections that die with their server are replaced by the next query.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Adds a pool to the chain and publishes the listing anew, on the primary. */
+async function seed(number: number): Promise<void> {
+  const seeder = openSeeder(primary.url);
+  await seedToken(seeder.db, { chainId: CHAIN_A, address: TOKEN0 });
+  await seedToken(seeder.db, { chainId: CHAIN_A, address: TOKEN1 });
+  await seedPools(seeder.db, [{ pool: { chainId: CHAIN_A, address: seedAddress(0x1000 + number) } }]);
+  await seeder.end();
+  await createListingRefresh({
+    database: writer,
+    registry: createRegistry(CHAINS_FILE),
+    findBlockAt: async (_timestamp, indexed) => indexed.number,
+    fiatMaxAgeSecs: 600,
+    statusMaxAgeSecs: 60,
+  })();
+}
+
+/** Waits until the replica has replayed all that the primary has written so far. */
+async function caughtUp(): Promise<void> {
+  const { rows } = await writer.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn');
+  const isThere = async () => {
+    const replayed = await reader.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS done', [rows[0]?.lsn]);
+    expect(replayed.rows).toEqual([{ done: true }]);
+  };
+  await vi.waitFor(isThere, { timeout: LIMIT_MS, interval: 100 });
+}
+
+const ask = async () => {
+  const params = { path: { chain_id: CHAIN_A }, query: { minTvlFiat: 0 } };
+  const { data, error, response } = await client.GET('/public/v1/evm/{chain_id}/metadata', { params });
+  return response.status === 200 ? { status: 200, total: data?.total } : { status: response.status, error };
+};
+
+test('the listing is what the replica has, not what the primary has', { timeout: 2 * LIMIT_MS }, async () => {
+  expect(await ask()).toEqual({ status: 200, total: 1 });
+  await reader.query('SELECT pg_wal_replay_pause()');
+  await seed(2);
+  const { rows } = await writer.query('SELECT pool FROM operator.pool_listing');
+  expect(rows.length).toBe(2);
+  expect(await ask()).toEqual({ status: 200, total: 1 });
+  await reader.query('SELECT pg_wal_replay_resume()');
+  await caughtUp();
+  expect(await ask()).toEqual({ status: 200, total: 2 });
+});
+
+test('it goes on while the primary is away', { timeout: 2 * LIMIT_MS }, async () => {
+  await primary.kill();
+  expect(await ask()).toEqual({ status: 200, total: 2 });
+  await primary.restart();
+  await seed(3);
+  await caughtUp();
+  expect(await ask()).toEqual({ status: 200, total: 3 });
+});
+
+test('without the replica it is 503, and again 200 once it is back', { timeout: 2 * LIMIT_MS }, async () => {
+  await replica.kill();
+  expect(await ask()).toEqual({ status: 503, error: { error: 'Service temporarily unavailable' } });
+  await replica.restart();
+  await expect.poll(ask, { timeout: LIMIT_MS }).toEqual({ status: 200, total: 3 });
+});
