@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { readChainPools } from '../indexing/chain-pools.ts';
+import { connectExact, readIndexedPools } from '../indexing/indexed-pools.ts';
+import { checkAudit, checkDeliveries } from './check-quote-updates.ts';
+import { type Comparison, compareDatabases } from './compare-databases.ts';
+import type { QuoteUpdates } from './quote-updates.ts';
+import type { SupervisedProcess } from './supervised-process.ts';
+import type { Undisturbed, World } from './world.ts';
+
+/** What was found when the dust had settled. */
+export interface AftermathReport {
+  readonly comparison: Comparison;
+  /** Pools whose state was compared with the storage of their contracts. */
+  readonly pools: number;
+  /** What differs from the chains, and what was lost or put out of order on the way to the builders. */
+  readonly offences: readonly string[];
+  /** From the end of the chaos until the index was at the chains' heads. */
+  readonly caughtUpMs: number;
+}
+
+const RECOVERY_LIMIT_MS = 180_000;
+const EQUAL_LIMIT_MS = 120_000;
+const POLL_MS = 500;
+/** The index learns of a reorganisation with the next block. */
+const LAST_BLOCKS = 2;
+
+/**
+ * Waits until everything works again by itself and compares what the service has with what it should have.
+ *
+ * @throws Error when a process does not come back, or the index does not reach the chains' heads
+ */
+export async function inspectAftermath(
+  world: World,
+  updates: QuoteUpdates,
+  say: (line: string) => void,
+): Promise<AftermathReport> {
+  const startedAt = performance.now();
+  for (const chain of world.chains) await chain.rest(LAST_BLOCKS);
+  const undisturbed = await world.startUndisturbed();
+  try {
+    await catchUp(world, world.processes.indexer, world.databaseUrl);
+    const caughtUpMs = performance.now() - startedAt;
+    say(`the index is at the chains' heads after ${(caughtUpMs / 1_000).toFixed(1)} s`);
+    await everythingServes(world);
+    await finishQuoteUpdates(world, updates);
+    await catchUp(world, undisturbed.indexer, undisturbed.databaseUrl);
+    const comparison = await compareUntilEqual(world, undisturbed);
+    say(`${comparison.rows} rows of ${comparison.relations} tables and views compared`);
+    const storage = await compareWithStorage(world);
+    const deliveries = checkDeliveries(updates, world.builders);
+    const audit = await auditOf(world, updates);
+    return { comparison, pools: storage.pools, offences: [...storage.offences, ...deliveries, ...audit], caughtUpMs };
+  } finally {
+    await undisturbed.stop();
+  }
+}
+
+/** Waits until an index is complete and at the head of every chain. */
+async function catchUp({ chains }: World, indexer: SupervisedProcess, databaseUrl: string): Promise<void> {
+  await indexer.answers('/ready', RECOVERY_LIMIT_MS);
+  const heads = new Map(
+    await Promise.all(chains.map(async (chain) => [chain.plan.chainId, await chain.head()] as const)),
+  );
+  const client = await connectExact(databaseUrl);
+  try {
+    await eventually(`${indexer.name} at the chains' heads`, RECOVERY_LIMIT_MS, async () => {
+      const { rows } = await client.query('SELECT chain_id, block_number FROM read_model.indexed_block');
+      return rows.length === heads.size && rows.every((row) => row.block_number === heads.get(row.chain_id));
+    });
+  } finally {
+    await client.end();
+  }
+}
+
+async function everythingServes({ processes: { capture, apis, workers } }: World): Promise<void> {
+  await Promise.all([capture, ...apis, ...workers].map((process) => process.answers('/ready', RECOVERY_LIMIT_MS)));
+}
+
+/** A last update of every quote reaches every stream builder of its chain. */
+async function finishQuoteUpdates({ builders }: World, updates: QuoteUpdates): Promise<void> {
+  const streams = builders.filter(({ transport }) => transport === 'quote-stream');
+  for (const maker of updates.makers) {
+    await updates.update(maker, true);
+    await eventually(`the last update of ${maker.uuid} at every stream builder`, RECOVERY_LIMIT_MS, async () =>
+      streams
+        .filter(({ kind }) => kind === maker.plan.kind)
+        .every(({ mock }) =>
+          mock.state.received.some(
+            (each) => each.replacementUuid === maker.uuid && each.replacementSeqNumber === String(maker.seq),
+          ),
+        ),
+    );
+  }
+}
+
+/** Derived tables follow with the next rounds of the scheduled work; what still differs at the end is a difference. */
+async function compareUntilEqual(world: World, undisturbed: Undisturbed): Promise<Comparison> {
+  const deadline = Date.now() + EQUAL_LIMIT_MS;
+  for (;;) {
+    const comparison = await compareDatabases(world.databaseUrl, undisturbed.databaseUrl);
+    if (comparison.differences.length === 0 || Date.now() > deadline) return comparison;
+    await sleep(POLL_MS);
+  }
+}
+
+/** The other way to derive the state: from the storage of the contracts, slot by slot. */
+async function compareWithStorage({ chains, databaseUrl }: World): Promise<{ pools: number; offences: string[] }> {
+  const client = await connectExact(databaseUrl);
+  const offences: string[] = [];
+  let pools = 0;
+  try {
+    for (const { plan, client: node, scenario } of chains) {
+      const indexed = await readIndexedPools(client, plan.chainId);
+      for (const [address, pool] of await readChainPools(node, scenario.deployment.poolFactory)) {
+        pools += 1;
+        const [found, expected] = [textOf(indexed.get(address)), textOf(pool)];
+        if (found !== expected)
+          offences.push(`pool ${address} of ${plan.name} is ${found}, its storage says ${expected}`);
+      }
+    }
+  } finally {
+    await client.end();
+  }
+  return { pools, offences };
+}
+
+/** One text for equal values, whatever the order of their fields. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each === 'bigint') return `${each}n`;
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+async function auditOf({ servers, processes, databaseUrl }: World, updates: QuoteUpdates): Promise<string[]> {
+  const killedAtMs = [...servers.redis.killedAtMs, ...processes.workers.flatMap((worker) => worker.killedAtMs)];
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    for (const deadline = Date.now() + RECOVERY_LIMIT_MS; ; ) {
+      const missing = await checkAudit(client, updates, killedAtMs);
+      if (missing.length === 0 || Date.now() > deadline) return missing;
+      await sleep(POLL_MS);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function eventually(what: string, limitMs: number, isSo: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + limitMs; !(await isSo()); await sleep(POLL_MS)) {
+    if (Date.now() > deadline) throw new Error(`not so after ${limitMs / 1_000} s: ${what}`);
+  }
+}

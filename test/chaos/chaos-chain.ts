@@ -1,0 +1,201 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPublicClient, http, type PublicClient } from 'viem';
+import type { ServedChain } from '../../devnet/chains-config.ts';
+import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { type Misbehaviour, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { buildPool } from '../../devnet/scenario/pool-builder.ts';
+import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
+import { runScenario, type ScenarioPool } from '../../devnet/scenario.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
+import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+
+export interface ChainPlan {
+  readonly chainId: number;
+  readonly name: string;
+  readonly kind: 'ethereum' | 'bsc';
+}
+
+/** Ways of stalling, each for a while. */
+const STALLS: readonly Misbehaviour[] = [
+  { kind: 'silent' },
+  { kind: 'silent' },
+  { kind: 'slow', ms: 1_500 },
+  { kind: 'down' },
+  { kind: 'trickle' },
+  { kind: 'text', status: 502, body: '<html>Bad Gateway</html>' },
+];
+
+/** How often, in a hundred actions, a new pool is opened. */
+const OPENINGS = 2;
+/** Above the numbers of the scenario's own pools. */
+const FIRST_NEW_POOL = 1_000;
+
+/** Actions that fail in a row until the node counts as gone. */
+const PATIENCE = 20;
+
+interface Parts {
+  readonly scenario: ServedChain['scenario'];
+  readonly pools: ScenarioPool[];
+  readonly chain: DevChain;
+  readonly proxy: RpcProxy;
+  readonly traffic: Traffic;
+  readonly random: Random;
+}
+
+/** A chain with pools that trade, behind a proxy through which every process of the service reaches it. */
+export class ChaosChain {
+  readonly plan: ChainPlan;
+  readonly anvil: Anvil;
+  readonly client: PublicClient;
+  readonly scenario: ServedChain['scenario'];
+  readonly #chain: DevChain;
+  readonly #proxy: RpcProxy;
+  readonly #traffic: Traffic;
+  readonly #random: Random;
+  /** Those of the scenario: it grows and shrinks with the chain. */
+  readonly #pools: ScenarioPool[];
+  reorganisations = 0;
+  deepest = 0;
+  blocksUndone = 0;
+  stalls = 0;
+  actions = 0;
+  poolsOpened = 0;
+  /** Traffic and reorganisations take turns. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(plan: ChainPlan, anvil: Anvil, parts: Parts) {
+    this.plan = plan;
+    this.anvil = anvil;
+    this.client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+    this.scenario = parts.scenario;
+    this.#chain = parts.chain;
+    this.#proxy = parts.proxy;
+    this.#traffic = parts.traffic;
+    this.#random = parts.random;
+    this.#pools = parts.pools;
+  }
+
+  static async start(plan: ChainPlan, seed: number): Promise<ChaosChain> {
+    const anvil = await startAnvil({ chainId: plan.chainId });
+    const deployed = await runScenario({ rpcUrl: anvil.url, chainId: plan.chainId });
+    const pools = [...deployed.pools];
+    const scenario = { ...deployed, pools };
+    const [chain, proxy, traffic] = await Promise.all([
+      connectDevChain(anvil.url),
+      startRpcProxy(anvil.url, false),
+      createTraffic({ rpcUrl: anvil.url, scenario, seed }),
+    ]);
+    return new ChaosChain(plan, anvil, { scenario, pools, chain, proxy, traffic, random: seededRandom(seed) });
+  }
+
+  /** As the service sees it. */
+  get served(): ServedChain {
+    return { ...this.plan, url: this.#proxy.url, scenario: this.scenario };
+  }
+
+  /** As somebody sees it who is not disturbed. */
+  get undisturbed(): ServedChain {
+    return { ...this.plan, url: this.anvil.url, scenario: this.scenario };
+  }
+
+  head(): Promise<number> {
+    return this.client.getBlockNumber().then(Number);
+  }
+
+  /** Trades, a block per action, until it is told to stop. @throws Error when the node takes nothing any more */
+  async trade(perSecond: number, signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      const startedAt = performance.now();
+      const done = await this.#inTurn(() => this.#act());
+      failures = done ? 0 : failures + 1;
+      if (failures >= PATIENCE) throw new Error(`${this.plan.name} takes no transactions`);
+      await sleep(Math.max(0, 1_000 / perSecond - (performance.now() - startedAt)));
+    }
+  }
+
+  /**
+   * Replaces the newest blocks by others with other transactions. Clients see the old branch, then the longer new one:
+   * the node holds its answers meanwhile.
+   */
+  reorganise(depth: number): Promise<void> {
+    return this.#inTurn(async () => {
+      let goOn: () => void = () => undefined;
+      this.#proxy.misbehave({ kind: 'held', until: new Promise((resolve) => (goOn = resolve)) });
+      try {
+        const head = await this.head();
+        await request(this.anvil.url, 'anvil_rollback', [depth]);
+        await this.#forgetUndonePools();
+        await this.#grow(head + 1);
+      } finally {
+        this.#proxy.misbehave(null);
+        goOn();
+      }
+      this.reorganisations += 1;
+      this.blocksUndone += depth;
+      this.deepest = Math.max(this.deepest, depth);
+    });
+  }
+
+  /** The node fails its clients for a while in one of several ways. A reorganisation meanwhile ends it early. */
+  async stall(random: Random, ms: number): Promise<void> {
+    this.stalls += 1;
+    this.#proxy.misbehave(random.pick(STALLS));
+    await sleep(ms);
+    await this.#inTurn(async () => this.#proxy.misbehave(null));
+  }
+
+  /** Mines empty blocks: nothing is left in the air. */
+  async rest(blocks: number): Promise<void> {
+    await this.#inTurn(() => request(this.anvil.url, 'anvil_mine', [blocks]));
+  }
+
+  async stop(): Promise<void> {
+    await this.#proxy.stop();
+    await this.anvil.stop();
+  }
+
+  /** Trades until the chain is at a height; where an action mined nothing, an empty block goes in between. */
+  async #grow(height: number): Promise<void> {
+    for (let head = await this.head(); head < height; ) {
+      await this.#act();
+      const grown = await this.head();
+      if (grown === head) await request(this.anvil.url, 'anvil_mine', [1]);
+      head = await this.head();
+    }
+  }
+
+  /** False when the node refused, as it does what a reorganisation made impossible. */
+  async #act(): Promise<boolean> {
+    try {
+      if (this.#random.chance(OPENINGS)) await this.#openPool();
+      else await this.#traffic.step();
+      this.actions += 1;
+      return true;
+    } catch (error) {
+      if (error instanceof Error) return false;
+      throw error;
+    }
+  }
+
+  /** A pool that the index meets while it follows the chain; traffic trades in it from then on. */
+  async #openPool(): Promise<void> {
+    const { finish: _, ...plan } = this.#random.pick(TRADING_POOLS);
+    const ground = { chain: this.#chain, deployment: this.scenario.deployment, tokens: this.scenario.tokens };
+    this.#pools.push(await buildPool(ground, plan, FIRST_NEW_POOL + this.poolsOpened));
+    this.poolsOpened += 1;
+  }
+
+  async #forgetUndonePools(): Promise<void> {
+    const codes = await Promise.all(this.#pools.map(({ address }) => this.client.getCode({ address })));
+    const standing = this.#pools.filter((_, index) => codes[index] !== undefined);
+    this.#pools.splice(0, this.#pools.length, ...standing);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work, work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+}

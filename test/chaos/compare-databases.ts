@@ -1,0 +1,113 @@
+import pg from 'pg';
+
+/** Tables of two databases that are not equal, by name, and how many rows were compared. */
+export interface Comparison {
+  readonly relations: number;
+  readonly rows: number;
+  /** One text per difference, a few per relation. */
+  readonly differences: readonly string[];
+}
+
+interface Relation {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** Columns that tell when something was looked at rather than what was seen. */
+const MOMENTS: Readonly<Record<string, readonly string[]>> = {
+  'read_model.price_health': ['captured_at'],
+  'read_model.fiat_price': ['priced_at'],
+  'operator.price_health': ['captured_at'],
+  'operator.fiat_price': ['priced_at'],
+  'operator.pool_classification': ['classified_at'],
+  'operator.listing_window': ['generation', 'generated_at_ts', 'bounds'],
+};
+
+/** What an index or a listing does not make: keys, the audit of quote updates, and Ponder's own notes. */
+const LEFT_OUT = new Set([
+  'operator.migration',
+  'operator.api_key',
+  'operator.pamm_submission',
+  'operator.pamm_answer',
+  'read_model.pamm_submission',
+  'read_model.pamm_answer',
+  // The same block through `read_model.indexed_block`; the rest of a checkpoint tells how an indexer got there.
+  'live._ponder_checkpoint',
+  'live._ponder_meta',
+]);
+
+const SHOWN_ROWS = 3;
+const SHOWN_CHARACTERS = 600;
+
+/**
+ * Compares the onchain tables, the read model's views and what the scheduled work derives, row by row and column by
+ * column.
+ */
+export async function compareDatabases(firstUrl: string, secondUrl: string): Promise<Comparison> {
+  const [first, second] = await Promise.all([connect(firstUrl), connect(secondUrl)]);
+  try {
+    const relations = await relationsOf(first);
+    const names = relations.map(nameOf);
+    const otherNames = (await relationsOf(second)).map(nameOf);
+    const differences =
+      names.join() === otherNames.join() ? [] : [`tables: ${names.join()} against ${otherNames.join()}`];
+    let rows = 0;
+    for (const relation of relations) {
+      const [left, right] = await Promise.all([rowsOf(first, relation), rowsOf(second, relation)]);
+      rows += left.length;
+      differences.push(...describe(relation, left, right));
+    }
+    return { relations: relations.length, rows, differences };
+  } finally {
+    await Promise.all([first.end(), second.end()]);
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+async function relationsOf(client: pg.Client): Promise<Relation[]> {
+  const { rows } = await client.query<Relation>(
+    `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
+     WHERE table_schema IN ('live', 'read_model', 'operator') ORDER BY 1, 2`,
+  );
+  return rows.filter((relation) => !LEFT_OUT.has(nameOf(relation)));
+}
+
+function nameOf({ schema, name }: Relation): string {
+  return `${schema}.${name}`;
+}
+
+/** Rows as texts, in one order: numerics keep every digit. */
+async function rowsOf(client: pg.Client, relation: Relation): Promise<string[]> {
+  const moments = MOMENTS[nameOf(relation)] ?? [];
+  const { rows } = await client.query<{ row: string }>(
+    `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM "${relation.schema}"."${relation.name}" t ORDER BY 1`,
+    [moments],
+  );
+  return rows.map(({ row }) => row);
+}
+
+function describe(relation: Relation, left: readonly string[], right: readonly string[]): string[] {
+  const missing = without(right, left);
+  const surplus = without(left, right);
+  if (missing.length + surplus.length === 0) return [];
+  const show = (sign: string, rows: readonly string[]) =>
+    rows.slice(0, SHOWN_ROWS).map((row) => `  ${sign} ${row.slice(0, SHOWN_CHARACTERS)}`);
+  const head = `${nameOf(relation)}: ${missing.length} rows missing, ${surplus.length} too many of ${right.length}`;
+  return [[head, ...show('-', missing), ...show('+', surplus)].join('\n')];
+}
+
+/** Rows of the first list that the second has not, each counted as often as it comes. */
+function without(rows: readonly string[], others: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const row of others) counts.set(row, (counts.get(row) ?? 0) + 1);
+  return rows.filter((row) => {
+    const left = counts.get(row) ?? 0;
+    counts.set(row, left - 1);
+    return left <= 0;
+  });
+}

@@ -1,0 +1,195 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import getPort from 'get-port';
+import pg from 'pg';
+import { issueApiKey } from '../../db/api-keys.ts';
+import { migrate } from '../../db/migrate.ts';
+import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { type Redis, startRedis } from '../../devnet/services/redis.ts';
+import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { type ChainPlan, ChaosChain } from './chaos-chain.ts';
+import { type ChaosBuilder, startChaosBuilders } from './quote-updates.ts';
+import { KillableServer } from './servers.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+
+const CHAINS: readonly ChainPlan[] = [
+  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum' },
+  { chainId: 31_338, name: 'devnet-b', kind: 'bsc' },
+];
+
+/** A fast chain: its blocks come several a second. */
+const BLOCK_TIME_MS = 500;
+
+/** The whole service with everything around it. */
+export interface World {
+  readonly chains: readonly ChaosChain[];
+  readonly builders: readonly ChaosBuilder[];
+  readonly servers: { readonly postgres: KillableServer; readonly redis: KillableServer };
+  readonly processes: Processes;
+  readonly databaseUrl: string;
+  /** A Trading API key. */
+  readonly key: string;
+  /** Starts an index and a listing of their own, which nothing disturbs, in an empty database. */
+  readonly startUndisturbed: () => Promise<Undisturbed>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Processes {
+  readonly indexer: SupervisedProcess;
+  readonly capture: SupervisedProcess;
+  readonly apis: readonly SupervisedProcess[];
+  readonly workers: readonly SupervisedProcess[];
+}
+
+export interface Undisturbed {
+  readonly databaseUrl: string;
+  readonly indexer: SupervisedProcess;
+  readonly stop: () => Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  /** How many of two chains. */
+  readonly chainCount?: number;
+  /** Folder for one log file per process. */
+  readonly logs?: string | undefined;
+}
+
+/** What lies under the processes. */
+interface Ground {
+  readonly chains: readonly ChaosChain[];
+  readonly builders: readonly ChaosBuilder[];
+  readonly postgres: Postgres;
+  readonly redis: Redis;
+  readonly folder: TempFolder;
+  readonly logs: string | undefined;
+}
+
+export async function startWorld({ seed, chainCount = CHAINS.length, logs }: WorldOptions): Promise<World> {
+  const [postgres, redis, builders, folder, ...chains] = await Promise.all([
+    startPostgres({ durable: true }),
+    startRedis({ durable: true }),
+    startChaosBuilders(),
+    createTempFolder('chaos'),
+    ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId)),
+  ]);
+  if (logs !== undefined) await mkdir(logs, { recursive: true });
+  const ground: Ground = { chains, builders, postgres, redis, folder, logs };
+  const key = await prepareDatabase(postgres.url);
+  const processes = await startProcesses(ground);
+  const all = [...processes.apis, ...processes.workers, processes.capture, processes.indexer];
+  return {
+    chains,
+    builders,
+    servers: { postgres: new KillableServer('postgres', postgres), redis: new KillableServer('redis', redis) },
+    processes,
+    databaseUrl: postgres.url,
+    key,
+    startUndisturbed: () => startUndisturbed(ground),
+    stop: async () => {
+      await Promise.all(all.map((process) => process.stop()));
+      await Promise.all([...chains.map((chain) => chain.stop()), ...builders.map(({ mock }) => mock.stop())]);
+      await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
+    },
+  };
+}
+
+async function prepareDatabase(url: string): Promise<string> {
+  await migrate(url);
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    return (await issueApiKey(pool, 'chaos')).key;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function startProcesses(ground: Ground): Promise<Processes> {
+  const { chains, builders, postgres } = ground;
+  const ofKind = (kind: ChainPlan['kind']) =>
+    builders
+      .filter((builder) => builder.kind === kind)
+      .map(({ id, transport, mock }) => ({
+        ...{ id, transport },
+        url: transport === 'bundle' ? mock.bundleUrl : mock.streamUrl,
+      }));
+  const file = buildChainsFile(
+    chains.map(({ served }) => served),
+    { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS },
+  );
+  const env = await environmentOf(ground, 'chains.json', file, postgres.url);
+  const start = (name: string, main: string) => startProcess(ground, name, main, env);
+  const [indexer, capture, ...others] = await Promise.all([
+    start('indexer', 'indexer/main.ts'),
+    start('capture', 'capture/main.ts'),
+    start('api-1', 'api/main.ts'),
+    start('api-2', 'api/main.ts'),
+    start('builders-1', 'builders/main.ts'),
+    start('builders-2', 'builders/main.ts'),
+  ]);
+  return { indexer, capture, apis: others.slice(0, 2), workers: others.slice(2) };
+}
+
+/** The same chains, straight from their nodes, into a new database. */
+async function startUndisturbed(ground: Ground): Promise<Undisturbed> {
+  const url = await createDatabase(ground.postgres.url, 'undisturbed');
+  await migrate(url);
+  const file = buildChainsFile(
+    ground.chains.map(({ undisturbed }) => undisturbed),
+    { blockTimeMs: BLOCK_TIME_MS },
+  );
+  const env = await environmentOf(ground, 'undisturbed.json', file, url);
+  const [indexer, capture] = await Promise.all([
+    startProcess(ground, 'undisturbed-indexer', 'indexer/main.ts', env),
+    startProcess(ground, 'undisturbed-capture', 'capture/main.ts', env),
+  ]);
+  return {
+    databaseUrl: url,
+    indexer,
+    stop: async () => {
+      await Promise.all([indexer.stop(), capture.stop()]);
+    },
+  };
+}
+
+async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function environmentOf({ folder, redis }: Ground, fileName: string, file: unknown, databaseUrl: string) {
+  const path = join(folder.path, fileName);
+  await writeFile(path, JSON.stringify(file));
+  return {
+    CHAINS_CONFIG: path,
+    DATABASE_URL: databaseUrl,
+    DATABASE_REPLICA_URL: '',
+    DATABASE_SCHEMA: '',
+    REDIS_URL: redis.url,
+    QUEUE_PREFIX: 'chaos',
+    LOG_LEVEL: 'info',
+  };
+}
+
+async function startProcess(
+  { logs }: Ground,
+  name: string,
+  main: string,
+  env: Readonly<Record<string, string>>,
+): Promise<SupervisedProcess> {
+  const port = await getPort({ host: '127.0.0.1' });
+  const output = logs === undefined ? undefined : createWriteStream(join(logs, `${name}.log`));
+  const process = new SupervisedProcess({ name, main, env, port, output });
+  process.start();
+  return process;
+}
