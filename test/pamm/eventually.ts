@@ -1,7 +1,7 @@
 /** Asks until the answer is neither undefined nor false, every 10 ms. @throws Error after the time limit */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
-  limitMs = 8_000,
+  limitMs = 20_000,
 ): Promise<Exclude<T, undefined | false>> {
   const giveUpAt = Date.now() + limitMs;
   for (;;) {
