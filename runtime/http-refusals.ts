@@ -9,12 +9,16 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
+/** With the bytes that the parser choked on. */
+type HttpParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
 /** Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. */
-export function refuseBrokenHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function refuseBrokenHttp(error: HttpParseError, socket: Duplex): void {
   // Inside an answer that has begun, another status line would be read as part of its body.
   if (socket.writable && error.code !== 'ECONNRESET' && !hasBegunAnswer(socket)) {
     const status = STATUS_OF_CODE[error.code ?? ''] ?? 400;
-    const body = errorBody(status);
+    // Who asks with HEAD takes a body for the start of another answer. The request may stand anywhere in the bytes.
+    const body = error.rawPacket?.includes('HEAD ') ? '' : errorBody(status);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Content-Type: application/json',

@@ -98,12 +98,19 @@ function mountCaching(app: OpenAPIHono, path: string, directive: string): void {
   });
 }
 
-const limitEach = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
+const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
 
-/** A body of unknown length is read here, up to the limit, and may break off. */
+/**
+ * A body that tells its length is left alone until a handler reads it: one that was opened and then not read would end
+ * the connection, and with it the client's next request. A body that does not is read here, up to the limit.
+ */
 const limitBody: MiddlewareHandler = async (c, next) => {
+  if (c.req.header('Transfer-Encoding') === undefined) {
+    if (Number(c.req.header('Content-Length') ?? 0) > MAX_BODY_BYTES) refuseLargeBody();
+    return next();
+  }
   try {
-    return await limitEach(c, next);
+    return await limitStream(c, next);
   } catch (error) {
     // What handlers throw has become an answer before it gets here.
     throw error instanceof ApiError ? error : incompleteBody(error);
