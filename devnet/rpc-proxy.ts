@@ -24,6 +24,8 @@ export type Misbehaviour =
   | { readonly kind: 'text'; readonly status: number; readonly body: string }
   /** Answers with this JSON-RPC result, whatever was asked. */
   | { readonly kind: 'result'; readonly result: unknown }
+  /** Answers with this JSON-RPC error, whatever was asked. */
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** Passes requests to another node. */
   | { readonly kind: 'elsewhere'; readonly url: string }
   /** Tells this block as the latest. */
@@ -105,6 +107,11 @@ async function respond(
       return;
     case 'result':
       return sendJson(response, { jsonrpc: '2.0', id: request.id, result: behaviour.result });
+    case 'error':
+      return sendJson(response, {
+        ...{ jsonrpc: '2.0', id: request.id },
+        error: { code: behaviour.code, message: behaviour.message },
+      });
     case 'elsewhere':
       return forward(behaviour.url, request, response);
     case 'staleHead':

@@ -100,7 +100,8 @@ describe('quoteStatus', () => {
     ['such a quote and a pause', { price: 'quoteRefused', pauseLevel: 1 }, 'pool_refused'],
     ['a down feed', { price: 'feedDown' }, 'feed_down'],
     ['a down feed and a pause', { price: 'feedDown', pauseLevel: 2 }, 'feed_down'],
-    ['a price that cannot be explained away', { price: 'unexplained' }, 'internal_error'],
+    ['a price that was not read', { price: 'unread' }, 'internal_error'],
+    ['a price call that ended in nothing known', { price: 'unexplained' }, 'unknown'],
     ['a pause level that could not be read', { pauseLevel: null }, 'unknown'],
   ] as const)('of %s', (_, facts, status) => {
     expect(quoteStatus({ ...healthy, ...facts })).toBe(status);

@@ -6,9 +6,10 @@ import { poolErrors } from './abi/pool.ts';
  * Why a pool gave no price.
  * - `feedDown`: the provider failed, be it a stalled feed or the oracle's own error;
  * - `quoteRefused`: the feed quoted, but no pool trades on a bid of zero or a bid above the ask;
- * - `unexplained`: nothing that a pool says: a fault on the way, not of the feed.
+ * - `unexplained`: it ended without a word, or with one that says nothing of the feed, such as a panic;
+ * - `unread`: nobody asked it, or nobody could make sense of what it said: a fault on our side.
  */
-export type PriceFailure = 'feedDown' | 'quoteRefused' | 'unexplained';
+export type PriceFailure = 'feedDown' | 'quoteRefused' | 'unexplained' | 'unread';
 
 /** What a simulated swap ended with. */
 export type SimulationOutcome =
@@ -115,7 +116,8 @@ export interface StatusFacts {
 
 /** The first that applies is the status: a paused pool with a down feed shows the feed. */
 const STATUS_RULES: readonly { status: PriceProviderStatus; applies: (facts: StatusFacts) => boolean }[] = [
-  { status: 'internal_error', applies: ({ price }) => price === 'unexplained' },
+  { status: 'internal_error', applies: ({ price }) => price === 'unread' },
+  { status: 'unknown', applies: ({ price }) => price === 'unexplained' },
   { status: 'feed_down', applies: ({ price }) => price === 'feedDown' },
   { status: 'pool_refused', applies: ({ price }) => price === 'quoteRefused' },
   { status: 'unknown', applies: ({ pauseLevel }) => pauseLevel === null },

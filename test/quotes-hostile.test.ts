@@ -20,8 +20,8 @@ import {
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 
 const CLOSED = { bidAdj: '0', askAdj: ((1n << 128n) - 1n).toString() };
-/** More than the gas of two calls can pay for, at three million each. */
-const HOGS = 40;
+/** More than the gas of one call can pay for, at three million each. */
+const HOGS = 24;
 
 let world: QuoteWorld;
 let pair: Pair;
@@ -128,19 +128,36 @@ test('a token that burns all the gas has a balance of null, and its pools and th
   expect(after.quotes.get(pool)).toMatchObject({ priceProviderStatus: 'healthy', totalToken0Available: '0' });
 });
 
-test('an extension that burns all the gas refuses both sides of its own pool, and no guard of another', async () => {
-  const hog = await deployContract(world.chain, 'GasHog');
-  const provider = await deployManualProvider(world.chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });
-  const guarded: Address[] = [];
-  for (const phase of ['beforeSwap', 'afterSwap', 'beforeSwap'] as const) {
-    guarded.push(await poolBehind(world, pair, provider, [{ address: hog, phases: [phase] }]));
+describe('extensions that burn all the gas', () => {
+  /** Pools that each have one extension which needs this much gas; zero: all there is. */
+  async function guardedBy(needed: bigint, phases: readonly ('beforeSwap' | 'afterSwap')[]): Promise<Address[]> {
+    const address = await deployContract(world.chain, 'GasHog', [needed]);
+    const quote = { bidX64: priceX64(2), askX64: priceX64(3) };
+    const provider = await deployManualProvider(world.chain, pair, quote);
+    const pools: Address[] = [];
+    for (const phase of phases) pools.push(await poolBehind(world, pair, provider, [{ address, phases: [phase] }]));
+    return pools;
   }
-  const alone = await quotesAmong(honest, []);
-  const among = await quotesAmong(honest, guarded);
-  expect(among.of).toEqual(alone.of);
-  for (const pool of guarded) {
-    expect(among.quotes.get(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
-  }
-  const without = await quotesAmong([], guarded, false);
-  for (const pool of guarded) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
+
+  test('refuse both sides of their own pools, and no side of another', async () => {
+    const refusing = await guardedBy(0n, ['beforeSwap', 'afterSwap', 'beforeSwap']);
+    const alone = await quotesAmong(honest, []);
+    const among = await quotesAmong(honest, refusing);
+    expect(among.of).toEqual(alone.of);
+    for (const pool of refusing) {
+      expect(among.quotes.get(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
+    }
+    const without = await quotesAmong([], refusing, false);
+    for (const pool of refusing) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
+  });
+
+  test('do not starve an honest one that needs much', async () => {
+    const phases = (count: number) => Array.from({ length: count }, () => 'beforeSwap' as const);
+    const hungry = await guardedBy(1_500_000n, phases(9));
+    const refusing = await guardedBy(0n, phases(2));
+    const alone = await quotesAmong(hungry.slice(0, 1), []);
+    const { of } = await quotesAmong(hungry, refusing);
+    for (const quote of of) expect({ ...quote, poolAddress: '' }).toEqual({ ...alone.of[0], poolAddress: '' });
+    expect(of[0]?.priceProviderStatus).toBe('healthy');
+  });
 });

@@ -2,8 +2,9 @@ import { gunzipSync } from 'node:zlib';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { administer } from '../devnet/actions.ts';
-import { createPool, evenBins } from '../devnet/pools.ts';
+import { evenBins } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
+import { poolBehind } from './quotes/hostile-pools.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
@@ -23,7 +24,8 @@ const UNKNOWN: Address = `0x${'77'.repeat(20)}`;
 let world: QuoteWorld;
 let pair: Pair;
 let api: QuoteApi;
-let pools: Record<'healthy' | 'down' | 'crossed' | 'paused' | 'pausedDown' | 'empty' | 'deep', Address>;
+type Name = 'healthy' | 'down' | 'crossed' | 'zeroBid' | 'paused' | 'pausedDown' | 'panicking' | 'empty' | 'deep';
+let pools: Record<Name, Address>;
 
 beforeAll(async () => {
   world = await startQuoteWorld();
@@ -46,15 +48,15 @@ beforeAll(async () => {
   for (const { address } of [paused, pausedDown]) {
     await administer(chain, deployment, chain.roles.curator, 'pausePool', [address]);
   }
+  const quoting = async (bidX64: bigint, askX64: bigint) =>
+    poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64, askX64 }));
   const one = 1n << 64n;
-  const provider = await deployManualProvider(chain, pair, { bidX64: one, askX64: one });
-  const crossed = await createPool(chain, deployment, {
-    ...{ token0: pair.token0, token1: pair.token1, priceProvider: provider, bins: evenBins(-1, 1, 1_000) },
-    initialAmount0PerShareE18: 1n,
-    initialAmount1PerShareE18: 1n,
-  });
+  const crossed = await quoting(one, one);
+  const zeroBid = await quoting(0n, one);
+  // The price of buying at a spread this wide is more than a price can be: the pool's arithmetic panics.
+  const panicking = await quoting(1n, (1n << 128n) - 1n);
   pools = {
-    ...{ healthy: healthy.address, down: down.address, crossed },
+    ...{ healthy: healthy.address, down: down.address, crossed, zeroBid, panicking },
     ...{ paused: paused.address, pausedDown: pausedDown.address, empty: empty.address, deep: deep.address },
   };
   const served = await Promise.all(Object.values(pools).map((pool) => servedPool(chain, deployment, pool)));
@@ -69,6 +71,8 @@ describe('statuses', () => {
   test.each([
     ['down', 'feed_down'],
     ['crossed', 'pool_refused'],
+    ['zeroBid', 'pool_refused'],
+    ['panicking', 'unknown'],
     ['paused', 'pool_paused'],
     ['pausedDown', 'feed_down'],
   ] as const)('of the pool "%s": %s, with both sentinels and empty lists', async (name, priceProviderStatus) => {

@@ -25,6 +25,7 @@ const quotes = QuotesConfig.parse({
   ...{ rpcTimeoutMs: 600, readTimeoutMs: 3_000, ethereumReadTimeoutMs: 600, waitTimeoutMs: 300, minRefreshMs: 20 },
 });
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
+const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
 
 let world: QuoteWorld;
@@ -254,6 +255,29 @@ test('a batch that takes too long fails as a whole with 503, and its reads are t
     const calls = api.calls.length;
     expect((await api.batch({ pools: [pool.address] })).status).toBe(200);
     expect(api.calls.slice(calls).filter((call) => call.startsWith('eth_call'))).toEqual([]);
+  }));
+
+/** Calls of creation code: those that ask pools for their prices. */
+const onlyPriceCalls = ({ method, params: [call] }: ProxiedRequest) =>
+  method === 'eth_call' && typeof call === 'object' && call !== null && !('to' in call);
+
+test('a node that gives storage and refuses to ask for prices: internal_error, until it asks again', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    first.misbehave({ kind: 'error', code: -32000, message: 'out of gas' }, onlyPriceCalls);
+    for (const depth of [true, false]) {
+      expect(await api.quote(pool.address, depth)).toMatchObject({
+        priceProviderStatus: 'internal_error',
+        ...{ bidAdj: '0', askAdj: CLOSED_ASK, totalToken0Available: null, totalToken1Available: null },
+        depth: depth ? { bids: [], asks: [] } : null,
+      });
+    }
+    expect(await api.results([pool.address], false)).toMatchObject([
+      { quote: { priceProviderStatus: 'internal_error', bidAdj: '0', depth: null } },
+    ]);
+    first.misbehave(null);
+    await nextBlock();
+    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
   }));
 
 describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {

@@ -35,7 +35,7 @@ export interface CurveInput {
 export function buildCurveSnapshot({ pool, layout, block, readAt, read, quote }: CurveInput): CurveSnapshot {
   const { prices } = read;
   const curve = typeof prices === 'string' ? null : poolCurve(layout, read, prices, quote);
-  const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unexplained';
+  const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
   const status = quoteStatus({
     price,
     pauseLevel: read.head.pauseLevel,

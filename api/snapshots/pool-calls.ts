@@ -34,7 +34,7 @@ export function poolReadCalls(pool: ServedPool, layout: LayoutAdapter): BoundedC
 
 /**
  * @param storage the answer to `extsload`
- * @param results what {@link poolReadCalls} gave
+ * @param results what {@link poolReadCalls} gave; none when the node did not run them
  * @throws SnapshotError when the pool's storage could not be read or makes no sense
  */
 export function decodePoolRead(
@@ -58,7 +58,7 @@ export function decodePoolRead(
 }
 
 function decodePrices(layout: LayoutAdapter, result: CallResult | undefined): SellAndBuyPrices | PriceFailure {
-  if (!result) return 'unexplained';
+  if (!result) return 'unread';
   if (!result.success) return decodePriceFailure(result.data);
   return isWords(result.data, 2) ? layout.quote.decodeSellAndBuyPrices(result.data) : 'unexplained';
 }

@@ -7,6 +7,7 @@ import { decodePoolRead, poolReadCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
 import { boundedCalls } from './rpc/bounded-calls.ts';
 import type { MulticallTarget } from './rpc/multicall.ts';
+import { RpcFailure } from './rpc/rpc-failure.ts';
 import { type AdaptedPool, type StateRead, StateReader } from './state-reader.ts';
 import { type BlockRef, SnapshotError } from './types.ts';
 
@@ -36,7 +37,7 @@ export class PoolReader {
     const groups = adapted.map(({ pool, layout }) => poolReadCalls(pool, layout));
     const [states, answers] = await Promise.all([
       this.#states.read(block, adapted, signal),
-      boundedCalls(this.#target, block, groups, signal),
+      boundedCalls(this.#target, block, groups, signal).catch((error: unknown) => this.#withoutPrices(error)),
     ]);
     const readAt = Math.floor(Date.now() / 1000);
     return new Map(
@@ -45,6 +46,13 @@ export class PoolReader {
         this.#snapshot(pool, block, readAt, states[index], answers[index]?.results ?? []),
       ]),
     );
+  }
+
+  /** A node that gives storage at this block and refuses this call will not know prices: their pools say so. */
+  #withoutPrices(error: unknown): [] {
+    if (!(error instanceof RpcFailure) || error.code !== 'refused') throw error;
+    this.#logger.warn({ err: error }, 'prices were not read');
+    return [];
   }
 
   #snapshot(

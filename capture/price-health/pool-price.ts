@@ -37,7 +37,7 @@ export function poolPriceCalls(pool: Address, layout: LayoutAdapter): BoundedCal
 /** @param results what {@link poolPriceCalls} gave; none when the node could not run them */
 export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter): PoolPrice {
   const [prices, head] = results;
-  const quote = prices ? readPrices(prices, layout) : 'unexplained';
+  const quote = prices ? readPrices(prices, layout) : 'unread';
   const pauseLevel = head ? readPauseLevel(head, layout) : null;
   const isRead = typeof quote !== 'string';
   const status = quoteStatus({ price: isRead ? 'read' : quote, pauseLevel, bidsRefused: false, asksRefused: false });

@@ -1,0 +1,122 @@
+import pg from 'pg';
+import type { Address } from 'viem';
+import { createPublicClient, http } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { capturePrices } from '../capture/price-health/capture-prices.ts';
+import { DeploymentConfig } from '../config/chains-schema.ts';
+import { migrate } from '../db/migrate.ts';
+import { administer, sellAndBuyPrices } from '../devnet/actions.ts';
+import { evenBins } from '../devnet/pools.ts';
+import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
+import { createDatabase, type TestDatabase } from './harness/database.ts';
+import { createOnchainTables } from './harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from './harness/seed-pools.ts';
+import { gasHogPool, poolBehind, spitefulPool } from './quotes/hostile-pools.ts';
+import {
+  chainConfig,
+  makePool,
+  type Pair,
+  priceX64,
+  type QuoteWorld,
+  startQuoteWorld,
+  type WorldPool,
+} from './quotes/quote-world.ts';
+
+/** More than one call can pay for, at three million each, and than one call holds. */
+const HOGS = 25;
+const HEALTHY = 100;
+
+let world: QuoteWorld;
+let testDatabase: TestDatabase;
+let database: pg.Pool;
+let pair: Pair;
+
+beforeAll(async () => {
+  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
+  pair = await world.pair(18, 6);
+  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  await migrate(testDatabase.url);
+  await createOnchainTables(database);
+});
+
+afterAll(async () => {
+  await database?.end();
+  await Promise.all([world?.stop(), testDatabase?.drop()]);
+});
+
+const plainPool = (): Promise<WorldPool> =>
+  makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
+
+/** Says of these pools that they are indexed. */
+async function seed(pools: readonly Address[]): Promise<void> {
+  const seeder = openSeeder(testDatabase.url);
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: 31337, address });
+  await seedPools(
+    seeder.db,
+    pools.map((address) => ({ pool: { chainId: 31337, address } })),
+  );
+  await seeder.end();
+}
+
+async function capture(url = world.anvil.url): Promise<number> {
+  const deployments = [
+    DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }),
+  ];
+  const client = createPublicClient({ transport: http(url) });
+  return capturePrices(database, client, chainConfig(31337, [url], { deployments }));
+}
+
+async function captured() {
+  const { rows } = await database.query<{
+    pool: Address;
+    status: string;
+    sell_price_x64: string | null;
+    buy_price_x64: string | null;
+    block_number: string;
+    block_timestamp: string;
+  }>('SELECT * FROM operator.price_health WHERE chain_id = 31337');
+  return new Map(rows.map((row) => [row.pool, row]));
+}
+
+test('every pool has its own status and prices, whatever gas the providers beside it burn', async () => {
+  const { chain, deployment } = world;
+  const [first, down, paused] = [await plainPool(), await plainPool(), await plainPool()];
+  await silenceFeed(chain, deployment, down.feed, 'takeDown');
+  await administer(chain, deployment, chain.roles.curator, 'pausePool', [paused.address]);
+  const crossed = await poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64: 5n, askX64: 5n }));
+  const spiteful = await spitefulPool(world, pair, { victim: first.address, gift: 1n, gasLeft: 30_000n });
+  const provider = await deployManualProvider(chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const hogs: Address[] = [];
+  for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
+  const healthy = [first.address, spiteful];
+  for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
+  await seed([...healthy, ...hogs, down.address, paused.address, crossed]);
+
+  expect(await capture()).toBe(healthy.length + hogs.length + 3);
+  const rows = await captured();
+  const head = await chain.client.getBlock();
+  for (const pool of healthy) {
+    const prices = await sellAndBuyPrices(chain, pool);
+    if ('refusal' in prices) throw new Error(`${pool} gives no prices`);
+    const { sellX64, buyX64 } = prices;
+    expect(rows.get(pool)).toMatchObject({
+      ...{ status: 'healthy', sell_price_x64: sellX64.toString(), buy_price_x64: buyX64.toString() },
+      ...{ block_number: head.number.toString(), block_timestamp: head.timestamp.toString() },
+    });
+  }
+  const statusOf = (pool: Address) => rows.get(pool)?.status;
+  expect(new Set(hogs.map(statusOf))).toEqual(new Set(['feed_down']));
+  expect([down.address, paused.address, crossed].map(statusOf)).toEqual(['feed_down', 'pool_paused', 'pool_refused']);
+  expect(rows.get(hogs[0] as Address)).toMatchObject({ sell_price_x64: null, buy_price_x64: null });
+});
+
+test('a node of another chain is an error, and what was captured before stays', async () => {
+  const before = await captured();
+  const elsewhere = await startQuoteWorld(31338);
+  try {
+    await expect(capture(elsewhere.anvil.url)).rejects.toThrow('a node of chain 31337 answers for chain 31338');
+  } finally {
+    await elsewhere.stop();
+  }
+  expect(await captured()).toEqual(before);
+});
