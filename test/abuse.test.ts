@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { flood } from './abuse/flood.ts';
+import { fingerprint, injectionPlaces } from './abuse/injections.ts';
+import { createJudge } from './abuse/judge.ts';
+import { LARGE_BYTES, sendLarge } from './abuse/large-bodies.ts';
+import { createSender, parseAnswers } from './abuse/send.ts';
+import { type SlowEnd, startSlowClients } from './abuse/slow-clients.ts';
+import { SQL_INJECTIONS } from './abuse/values.ts';
+import { type AbuseWorld, CHAIN, startAbuseWorld } from './abuse/world.ts';
+
+/** The short form; `npm run test:abuse` sends as many as docs/operations.md reports. */
+const REQUESTS = Number(process.env.ABUSE_REQUESTS ?? 5_000);
+/** The same seed gives the same requests. */
+const SEED = Number(process.env.ABUSE_SEED ?? 20_261_121);
+const MB = 1024 * 1024;
+/** A process still grows into its working set for some thousand requests, pages that it will not give back included. */
+const MOST_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+let world: AbuseWorld;
+let rowsBefore: Record<string, string>;
+
+beforeAll(async () => {
+  world = await startAbuseWorld();
+  rowsBefore = await fingerprint(world.database);
+}, 180_000);
+
+afterAll(() => world?.stop());
+
+test('SQL in any parameter gets the answer to a wrong value', async () => {
+  const sender = createSender(world.api.port, 8);
+  const judge = createJudge(world.secrets);
+  let client = 0;
+  for (const { name, status, request } of injectionPlaces(world)) {
+    for (const text of SQL_INJECTIONS) {
+      const sent = request(text);
+      const answer = await sender.send(sent, `192.168.${client >> 8}.${client++ & 255}`);
+      expect([name, text, answer.status, answer.body]).toEqual([name, text, status, expect.any(String)]);
+      const said = `${decodeURIComponent(sent.target)} ${sent.headers.flat().join(' ')} ${sent.body ?? ''}`;
+      expect(judge.faults(answer, { text: said, isHead: false })).toEqual([]);
+    }
+  }
+  sender.close();
+  print(`${client} injections into ${injectionPlaces(world).length} places`);
+  expect(await fingerprint(world.database)).toEqual(rowsBefore);
+}, 120_000);
+
+test('a body of 50 MB is refused unread, told its length or not, and takes no memory', async () => {
+  const { port } = world.api;
+  const before = await world.api.memory();
+  const paths = ['bid_ask/batch', 'route', 'pamm-quote'].map((end) => `POST /public/v1/evm/${CHAIN}/${end}`);
+  for (const path of paths) {
+    for (const isChunked of [false, true]) {
+      const { status, body, sent } = await sendLarge(port, path, isChunked);
+      // Bytes that still come when the connection closes can reset it before the answer has been read.
+      if (status !== null) expect([status, Object.keys(JSON.parse(body))]).toEqual([413, ['error']]);
+      print(`${path}${isChunked ? ', chunked' : ''}: ${status ?? 'cut'}, ${(sent / 1e6).toFixed(1)} of 50 MB taken`);
+    }
+  }
+  const ignored = await Promise.all(Array.from({ length: 8 }, () => sendLarge(port, 'GET /public/v1/chains', false)));
+  expect(ignored.every(({ status, sent }) => status === 200 || sent < LARGE_BYTES)).toBe(true);
+  const after = await world.api.memory();
+  print(`memory ${memoryLine(before)} before, ${memoryLine(after)} after`);
+  expect(after.heapUsed - before.heapUsed).toBeLessThan(10 * MB);
+  // One body that was kept would show; eight at once even more so.
+  expect(after.rss - before.rss).toBeLessThan(50 * MB);
+}, 120_000);
+
+test(`${REQUESTS} malformed requests beside slow clients: documented answers, others served, memory flat`, async () => {
+  const slow = startSlowClients(world.api.port, { headers: 100, bodies: 100 });
+  const startedAt = Date.now();
+  const { tally, faults, middle, end } = await flood(world, REQUESTS, SEED);
+  print(`seed ${SEED}, ${((Date.now() - startedAt) / 1_000).toFixed(0)} s\n${tally}`);
+  print(`memory ${memoryLine(middle)} in the middle, ${memoryLine(end)} at the end`);
+  expect(faults).toEqual([]);
+  expect(tally.count('429')).toBeGreaterThan(0);
+  expect(tally.count('500') + tally.count('502') + tally.count('none')).toBe(0);
+  expect(end.heapUsed).toBeLessThan(middle.heapUsed * MOST_GROWTH.heapUsed);
+  expect(end.rss).toBeLessThan(middle.rss * MOST_GROWTH.rss);
+  expectCut(await slow.headers, 10_000);
+  expectCut(await slow.bodies, 20_000);
+}, 3_600_000);
+
+test('nothing of it was a defect, ended the process or reached the database', async () => {
+  expect(world.api.defects).toEqual([]);
+  const metrics = await (await fetch(`http://127.0.0.1:${world.api.port}/metrics`)).text();
+  const answers = metrics.split('\n').filter((line) => line.startsWith('http_request_duration_seconds_count'));
+  expect(answers.length).toBeGreaterThan(0);
+  expect(answers.filter((line) => /status="50[0-24-9]"/.test(line))).toEqual([]);
+  expect(await fingerprint(world.database)).toEqual(rowsBefore);
+});
+
+/** Every slow client was cut, not before its time was over and not long after it. */
+function expectCut(ends: readonly SlowEnd[], limitMs: number): void {
+  const times = ends.map(({ ms }) => ms);
+  print(`slow clients: cut after ${Math.min(...times).toFixed(0)} to ${Math.max(...times).toFixed(0)} ms`);
+  expect(Math.min(...times)).toBeGreaterThan(limitMs - 1_000);
+  expect(Math.max(...times)).toBeLessThan(limitMs + 60_000);
+  const statuses = ends.flatMap(({ received }) => parseAnswers(received).answers.map(({ status }) => status));
+  expect([...new Set(statuses)]).toEqual([408]);
+}
+
+const memoryLine = ({ heapUsed, rss }: { heapUsed: number; rss: number }): string =>
+  `${(heapUsed / MB).toFixed(1)} MB heap and ${(rss / MB).toFixed(1)} MB resident`;
