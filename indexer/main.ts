@@ -1,25 +1,21 @@
 import { register } from 'node:module';
 import { createServer } from 'node:net';
 import { Command } from 'commander';
-import type pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { openDatabase } from '../db/connection.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { clearStaleMarks, FIRST_SCHEMA, isComplete, wasReplaced } from './publication/index-schemas.ts';
-import { LIVE_SCHEMA, servedSchema } from './publication/live-views.ts';
+import { CACHE_BYTES } from './cache-size.ts';
+import { claimIndex } from './publication/claim-index.ts';
+import { FIRST_SCHEMA } from './publication/index-schemas.ts';
+import { LIVE_SCHEMA } from './publication/live-views.ts';
 import { publish } from './publication/publisher.ts';
-import { SchemaHold, SchemaTakenError } from './publication/schema-lock.ts';
+import { SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
-/** Rows that Ponder holds in memory, at most. */
-const CACHE_BYTES = String(128 * 1024 * 1024);
 /** "Try again": the same start may succeed later. */
 const EXIT_RETRY = 75;
-/** A process that was killed lets go of its schema at once, one that stops in order within a few seconds. */
-const SCHEMA_WAIT_MS = 30_000;
 
 interface Options {
   readonly schema?: string;
@@ -64,13 +60,11 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   await assertPortIsFree(settings.PORT, settings.HOST);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
-  const database = openDatabase(settings.DATABASE_URL, logger, 1).$client;
-  const served = await servedSchema(database);
-  const schema = pinned ? settings.DATABASE_SCHEMA : (served ?? FIRST_SCHEMA);
-  if (!build) await refuseReplaced(database, schema, served);
-  const hold = new SchemaHold(settings.DATABASE_URL, schema);
-  await hold.acquire(SCHEMA_WAIT_MS);
-  await clearStaleMarks(database, schema);
+  const url = settings.DATABASE_URL;
+  const { schema, served, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {
+    build,
+    logger,
+  });
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
   void publish({ database, hold, schema, serves: !build, logger }).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
@@ -83,19 +77,9 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   ]);
 }
 
-/** An index that served before must not come back by a restart with a setting that was forgotten. */
-async function refuseReplaced(database: pg.Pool, schema: string, served: string | null): Promise<void> {
-  if (served === null || served === schema) return;
-  if (!(await wasReplaced(database, schema)) && !(await isComplete(database, schema))) return;
-  throw new ConfigError(
-    `DATABASE_SCHEMA: "${schema}" was replaced by "${served}", from which readers are served: unset it; ` +
-      `"npm run backfill -- --schema ${schema}" would turn back`,
-  );
-}
-
 async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_TELEMETRY_DISABLED = '1';
-  process.env.PONDER_CACHE_BYTES ||= CACHE_BYTES;
+  process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   const root = new URL('.', import.meta.url).pathname;
   process.argv.splice(2, process.argv.length, 'start', '--root', root, '--log-format', 'json', ...options);
   register('./ponder-mends/load-hook.ts', import.meta.url);
