@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import { type Address, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QuotesConfig } from '../config/quotes-schema.ts';
 import { deployContract } from '../devnet/deploy.ts';
@@ -126,6 +126,32 @@ test('a token that burns all the gas has a balance of null, and its pools and th
   expect(after.of).toEqual(alone.of.slice(1));
   expect(after.quotes.get(pool)).toEqual({ ...alone.quotes.get(pool), totalToken1Available: null });
   expect(after.quotes.get(pool)).toMatchObject({ priceProviderStatus: 'healthy', totalToken0Available: '0' });
+});
+
+test('a pool that is not there at the block read has failed, and its neighbours have not', async () => {
+  const [pool] = honest as [Address];
+  const served = await servedPool(world.chain, world.deployment, pool);
+  const missing: Address = `0x${'d1'.repeat(20)}`;
+  const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
+  const directory = fixedDirectory([served, { ...served, address: missing }]);
+  const api = quoteApi({ chain, directory, quotes: patient });
+  const [failed, quoted] = await api.results([missing, pool]);
+  expect(failed).toEqual({ poolAddress: missing, error: { status: 500, error: 'Internal server error' } });
+  expect(quoted).toMatchObject({ quote: { priceProviderStatus: 'healthy' } });
+  const single = await api.request(`/public/v1/evm/31337/${missing}/bid_ask`);
+  expect([single.status, single.text]).toEqual([500, '{"error":"Internal server error"}']);
+});
+
+test('a pool whose storage makes no sense has failed, and its neighbours have not', async () => {
+  const pool = await poolBehind(world, pair, await deployManualProvider(world.chain, pair, { bidX64: 5n, askX64: 6n }));
+  const { client } = world.chain;
+  const word = BigInt((await client.getStorageAt({ address: pool, slot: '0x0' })) ?? '0x0');
+  // A current bin (the second byte) that the pool does not have.
+  const value = numberToHex((word & ~0xff00n) | (100n << 8n), { size: 32 });
+  await client.setStorageAt({ address: pool, index: 0, value });
+  const [quoted] = honest as [Address];
+  const results = await (await apiFor([pool, quoted])).results([pool, quoted]);
+  expect(results).toMatchObject([{ error: { status: 500 } }, { quote: { priceProviderStatus: 'healthy' } }]);
 });
 
 describe('extensions that burn all the gas', () => {

@@ -45,6 +45,7 @@ export function decodePoolRead(
 ): PoolRead {
   const [prices, balance0, balance1] = results;
   if (!storage?.success) throw new SnapshotError('read_failed', `storage of ${pool.address} was not read`);
+  if (prices?.success && prices.data === '0x') throw new SnapshotError('read_failed', `no pool at ${pool.address}`);
   try {
     return {
       ...layout.storage.decodeState(pool.immutables, layout.storage.decodeExtsload(storage.data)),

@@ -65,8 +65,10 @@ export class PoolReader {
     try {
       const read = decodePoolRead(pool, layout, state?.storage, results);
       return buildCurveSnapshot({ pool, layout, block, readAt, read, quote: state?.quote });
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error;
+    } catch (cause) {
+      // What is odd about one pool is no reason to keep the others from their clients.
+      const error =
+        cause instanceof SnapshotError ? cause : new SnapshotError('read_failed', 'a pool makes no sense', { cause });
       this.#logger.warn({ err: error, pool: pool.address }, error.message);
       return error;
     }
