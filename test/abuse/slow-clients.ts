@@ -11,16 +11,18 @@ export interface SlowEnd {
 const EVERY_MS = 500;
 
 const HEADERS = 'GET /public/v1/chains HTTP/1.1\r\nHost: x\r\nX-Slow: ';
-const BODY = [
-  `POST /public/v1/evm/${CHAIN}/bid_ask/batch HTTP/1.1`,
-  ...['Host: x', 'Content-Type: application/json', 'Content-Length: 5000', '', '{"pools":['],
-].join('\r\n');
+const bodyOf = (client: string): string =>
+  [
+    `POST /public/v1/evm/${CHAIN}/bid_ask/batch HTTP/1.1`,
+    ...['Host: x', 'Content-Type: application/json', `X-Forwarded-For: ${client}`, 'Content-Length: 5000'],
+    ...['', '{"pools":['],
+  ].join('\r\n');
 
 /** Many clients that send a byte now and then, so that neither their headers nor their bodies ever end. */
 export function startSlowClients(port: number, of: { readonly headers: number; readonly bodies: number }) {
-  const start = (count: number, first: string) =>
-    Promise.all(Array.from({ length: count }, () => sendSlowly(port, first)));
-  return { headers: start(of.headers, HEADERS), bodies: start(of.bodies, BODY) };
+  const headers = Array.from({ length: of.headers }, () => sendSlowly(port, HEADERS));
+  const bodies = Array.from({ length: of.bodies }, (_, n) => sendSlowly(port, bodyOf(`172.16.0.${n}`)));
+  return { headers: Promise.all(headers), bodies: Promise.all(bodies) };
 }
 
 function sendSlowly(port: number, first: string): Promise<SlowEnd> {
