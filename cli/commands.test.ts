@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isApiKeyValid } from '../db/api-keys.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { isApiKeyValid, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
+
+// Each command is a process of its own, which a busy machine takes seconds to start.
+vi.setConfig({ testTimeout: 180_000 });
 
 const ADMIN = '0x00000000000000000000000000000000000000Aa';
 const POOL = '0x00000000000000000000000000000000000000bb';
@@ -25,6 +28,15 @@ afterAll(async () => {
   await database.drop();
 });
 
+async function keyWith(label: string) {
+  const keys: { label: string; keyId: string; revokedAt: string }[] = JSON.parse(
+    (await cli('keys', 'list', '--json')).stdout,
+  );
+  const found = keys.find((key) => key.label === label);
+  if (found === undefined) throw new Error(`no key of ${label} is listed`);
+  return found;
+}
+
 async function cli(name: string, ...parameters: string[]) {
   const main = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   const env = { DATABASE_URL: database.url };
@@ -38,24 +50,49 @@ async function cli(name: string, ...parameters: string[]) {
 test('a key is issued once, listed by its visible part, and revoked', async () => {
   const { stdout: key } = await cli('keys', 'issue', 'Alice & Co');
   expect(await isApiKeyValid(client, key)).toBe(true);
-  const [listed] = JSON.parse((await cli('keys', 'list', '--json')).stdout);
-  expect(listed).toMatchObject({ label: 'Alice & Co', revokedAt: null });
+  const listed = await keyWith('Alice & Co');
+  expect(listed).toMatchObject({ revokedAt: null, replaces: null });
   expect(key.startsWith(listed.keyId)).toBe(true);
-  expect((await cli('keys', 'revoke', listed.keyId)).exitCode).toBe(0);
+  const revoked = await cli('keys', 'revoke', listed.keyId, '--json');
+  expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { keyId: listed.keyId, revoked: true }]);
   expect(await isApiKeyValid(client, key)).toBe(false);
   const again = await cli('keys', 'revoke', listed.keyId);
-  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no key in use') });
+  expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `no key in use has the id ${listed.keyId}` });
+});
+
+test('a key is rotated, with and without a time of grace', async () => {
+  const first = JSON.parse((await cli('keys', 'issue', 'Bob', '--json')).stdout);
+  const rotated = await cli('keys', 'rotate', first.keyId, '--grace', '24h', '--json');
+  const second = JSON.parse(rotated.stdout);
+  expect(second).toMatchObject({ replaces: first.keyId, graceSecs: 86_400 });
+  for (const { key } of [first, second]) expect(await isApiKeyValid(client, key)).toBe(true);
+  const { revokedAt } = await keyWith('Bob');
+  expect(Math.abs(Date.parse(revokedAt) - Date.now() - 86_400_000)).toBeLessThan(60_000);
+
+  const twice = await cli('keys', 'rotate', first.keyId);
+  expect(twice).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('rotated already') });
+  const { stdout: third } = await cli('keys', 'rotate', second.keyId);
+  expect(await Promise.all([first.key, second.key, third].map((key) => isApiKeyValid(client, key)))).toEqual([
+    ...[true, false, true],
+  ]);
+  expect((await cli('keys', 'revoke', first.keyId)).exitCode).toBe(0);
+  expect(await isApiKeyValid(client, first.key)).toBe(false);
+  expect((await cli('keys', 'list')).stdout).toMatch(
+    new RegExp(`^${keyIdOf(third)}  Bob .* -  +${second.keyId}$`, 'm'),
+  );
 });
 
 test('a curator is named, verified step by step, and forgotten', async () => {
   const list = async () => JSON.parse((await cli('curators', 'list', '--json')).stdout);
   await cli('curators', 'set', '1', ADMIN, '--name', 'Alice');
-  expect(await list()).toEqual([{ chain_id: '1', address: ADMIN.toLowerCase(), username: 'Alice', verified: false }]);
+  expect(await list()).toEqual([{ chainId: 1, address: ADMIN.toLowerCase(), username: 'Alice', verified: false }]);
   await cli('curators', 'set', '1', ADMIN, '--verified');
   expect(await list()).toMatchObject([{ username: 'Alice', verified: true }]);
   await cli('curators', 'set', '1', ADMIN, '--no-name');
   expect(await list()).toMatchObject([{ username: null, verified: true }]);
-  expect((await cli('curators', 'remove', '1', ADMIN)).exitCode).toBe(0);
+  const removed = await cli('curators', 'remove', '1', ADMIN, '--json');
+  expect(JSON.parse(removed.stdout)).toEqual({ chainId: 1, address: ADMIN.toLowerCase(), removed: true });
+  expect((await cli('curators', 'remove', '1', ADMIN)).exitCode).toBe(1);
   expect(await list()).toEqual([]);
   expect((await cli('curators', 'set', '1', '0x12')).stderr).toContain('not a 20-byte 0x-prefixed address');
 });
@@ -70,7 +107,7 @@ test('a pool is delisted and listed again', async () => {
 test('status tells how far each chain is', async () => {
   await setIndexedBlock(client, { chainId: 7, number: 42, timestamp: Math.floor(Date.now() / 1000) - 5 });
   const [chain] = JSON.parse((await cli('status', '--json')).stdout);
-  expect(chain).toMatchObject({ chainId: '7', indexedBlock: '42', pools: 0, priceAgeSecs: null, listingAgeSecs: null });
+  expect(chain).toMatchObject({ chainId: 7, indexedBlock: 42, pools: 0, priceAgeSecs: null, listingAgeSecs: null });
   expect(chain.indexedAgeSecs).toBeGreaterThanOrEqual(4);
 });
 
@@ -78,7 +115,17 @@ test('a database that is away ends a command with one line', async () => {
   const main = fileURLToPath(new URL('./status.ts', import.meta.url));
   const env = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' };
   const { exitCode, stderr } = await execa('node', ['--import', 'tsx', main], { env, reject: false });
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(75);
   expect(stderr).toMatch(/^DATABASE_URL: the database is away[^\n]*$/);
   expect(stderr).not.toContain('secret');
 });
+
+test.each(['keys', 'curators', 'delist', 'status', 'config-check'])(
+  '%s has help with examples and exit codes, and refuses what it does not know',
+  async (name) => {
+    const [help, wrong] = await Promise.all([cli(name, '--help'), cli(name, '--nonsense')]);
+    expect(help).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(help.stdout).toMatch(/Examples:\n +npm run [\s\S]+--json[\s\S]+Exit codes: 0 /);
+    expect(wrong).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining("unknown option '--nonsense'") });
+  },
+);

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
-import { createPublicClient, http } from 'viem';
-import type { ChainConfig } from '../config/chains-schema.ts';
+import { type Address, createPublicClient, http } from 'viem';
+import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { printResult } from './output.ts';
 
 type Finding = { readonly chainId: number; readonly url: string; readonly problem: string };
 
@@ -14,7 +15,19 @@ const command = new Command('config:check')
   .argument('[file]', 'path of the chains file (default: CHAINS_CONFIG)')
   .option('--rpc', 'ask the chains')
   .option('--json', 'print the findings as JSON')
-  .addHelpText('after', '\nURLs written as env:NAME must be set with --rpc. Exit code 0: valid; 1: not.')
+  .addHelpText(
+    'after',
+    `
+URLs written as env:NAME must be set with --rpc.
+
+Examples:
+  npm run config:check -- config/mainnet.json              is the file well formed?
+  npm run config:check -- config/mainnet.json --rpc        does each chain answer with its id, has each factory code?
+  npm run --silent config:check -- config/mainnet.json --rpc --json
+
+Settings: CHAINS_CONFIG, when no file is named, and the variables that the file names.
+Exit codes: 0 no problem; 1 the file is wrong, or a chain or factory is not what it says.`,
+  )
   .action(check);
 
 async function check(argument: string | undefined, options: { rpc?: true; json?: true }): Promise<void> {
@@ -22,7 +35,7 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
   const file = loadChainsFile(path, options.rpc ? process.env : placeholderEnvironment);
   const findings = options.rpc ? (await Promise.all(file.chains.map(checkChain))).flat() : [];
-  process.stdout.write(options.json ? `${JSON.stringify({ path, findings })}\n` : report(path, file.chains, findings));
+  printResult(options.json, { path, findings }, report(path, file.chains, findings));
   if (findings.length > 0) process.exitCode = 1;
 }
 
@@ -41,12 +54,16 @@ async function checkUrl(chain: ChainConfig, url: string): Promise<Finding[]> {
   try {
     const answered = await client.getChainId();
     if (answered !== chain.chainId) return [finding(`answers with chain id ${answered}`)];
-    const factories = chain.deployments.map((deployment) => deployment.poolFactory);
+    const factories = chain.deployments.flatMap(factoriesOf);
     const codes = await Promise.all(factories.map((address) => client.getCode({ address })));
     return factories.filter((_, index) => !codes[index]).map((address) => finding(`no code at factory ${address}`));
   } catch (error) {
     return [finding(`does not answer: ${error instanceof Error ? error.name : 'unknown error'}`)];
   }
+}
+
+function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories }: DeploymentConfig): Address[] {
+  return [poolFactory, ...anchoredProviderFactories, ...providerFactories.map(({ address }) => address)];
 }
 
 function report(path: string, chains: readonly ChainConfig[], findings: readonly Finding[]): string {

@@ -1,57 +1,75 @@
 import { Command } from 'commander';
+import { ConfigError } from '../config/config-error.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
+import { EXIT_CODES, printResult } from './output.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
 const program = new Command('delist')
   .description('Takes pools off the listing, quotes and routes within seconds; blacklistedOnly=true still shows them.')
-  .addHelpText('after', '\nSettings: DATABASE_URL.');
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run delist -- add 1 0x52908400098527886e0f7030069857d2e4169ee7 --reason "copies another pool's name"
+  npm run delist -- remove 1 0x52908400098527886e0f7030069857d2e4169ee7
+  npm run --silent delist -- list --json
+
+Settings: DATABASE_URL.
+${EXIT_CODES}`,
+  );
+
+type JsonOption = { json?: true };
+type DelistedPool = { chainId: number; pool: string; reason: string | null; delistedAt: Date };
 
 program
   .command('add')
-  .argument('<chainId>', '', chainIdArgument)
-  .argument('<pool>', '', addressArgument)
+  .description('take a pool off; again, to change the reason')
+  .argument('<chainId>', 'chain of the pool', chainIdArgument)
+  .argument('<pool>', 'its address', addressArgument)
   .option('--reason <text>', 'for the operator; clients do not see it')
-  .action((chainId: number, pool: string, { reason }: { reason?: string }) =>
+  .option('--json', 'print JSON')
+  .action((chainId: number, pool: string, { reason, json }: JsonOption & { reason?: string }) =>
     withDatabase(async (database) => {
       await database.query(
         `INSERT INTO operator.delisted_pool (chain_id, pool, reason) VALUES ($1, $2, $3)
          ON CONFLICT (chain_id, pool) DO UPDATE SET reason = coalesce(excluded.reason, delisted_pool.reason)`,
         [chainId, pool, reason ?? null],
       );
-      process.stdout.write(`delisted ${pool} on chain ${chainId}\n`);
+      printResult(json, { chainId, pool, delisted: true }, `delisted ${pool} on chain ${chainId}\n`);
     }),
   );
 
 program
   .command('remove')
   .description('list a pool again')
-  .argument('<chainId>', '', chainIdArgument)
-  .argument('<pool>', '', addressArgument)
-  .action((chainId: number, pool: string) =>
+  .argument('<chainId>', 'chain of the pool', chainIdArgument)
+  .argument('<pool>', 'its address', addressArgument)
+  .option('--json', 'print JSON')
+  .action((chainId: number, pool: string, { json }: JsonOption) =>
     withDatabase(async (database) => {
       const { rowCount } = await database.query(
         'DELETE FROM operator.delisted_pool WHERE chain_id = $1 AND pool = $2',
         [chainId, pool],
       );
-      if (rowCount === 0) program.error(`${pool} on chain ${chainId} is not delisted`);
-      process.stdout.write(`listed ${pool} on chain ${chainId} again\n`);
+      if (rowCount === 0) throw new ConfigError(`${pool} on chain ${chainId} is not delisted`);
+      printResult(json, { chainId, pool, delisted: false }, `listed ${pool} on chain ${chainId} again\n`);
     }),
   );
 
 program
   .command('list')
+  .description('list the pools that are off')
   .option('--json', 'print JSON')
-  .action(({ json }: { json?: true }) =>
+  .action(({ json }: JsonOption) =>
     withDatabase(async (database) => {
-      const { rows } = await database.query<{ chain_id: string; pool: string; reason: string; delisted_at: Date }>(
-        'SELECT chain_id, pool, reason, delisted_at FROM operator.delisted_pool ORDER BY delisted_at, chain_id, pool',
+      const { rows } = await database.query<DelistedPool>(
+        `SELECT chain_id::float8 AS "chainId", pool, reason, delisted_at AS "delistedAt"
+         FROM operator.delisted_pool d ORDER BY d.delisted_at, d.chain_id, d.pool`,
       );
-      const cells = rows.map((row) => [row.chain_id, row.pool, row.delisted_at.toISOString(), row.reason]);
-      process.stdout.write(
-        json ? `${JSON.stringify(rows)}\n` : formatTable(['CHAIN', 'POOL', 'SINCE', 'REASON'], cells),
-      );
+      const cells = rows.map((row) => [row.chainId, row.pool, row.delistedAt.toISOString(), row.reason]);
+      printResult(json, rows, formatTable(['CHAIN', 'POOL', 'SINCE', 'REASON'], cells));
     }),
   );
 

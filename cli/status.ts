@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import type pg from 'pg';
 import { runMain } from '../runtime/run-main.ts';
+import { EXIT_CODES, printResult } from './output.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
 type ChainStatus = {
-  readonly chainId: string;
-  readonly indexedBlock: string;
+  readonly chainId: number;
+  readonly indexedBlock: number;
   readonly indexedAgeSecs: number;
   readonly pools: number;
   readonly listed: number;
@@ -16,7 +17,7 @@ type ChainStatus = {
 };
 
 const STATUS_SQL = `
-  SELECT b.chain_id AS "chainId", b.block_number AS "indexedBlock",
+  SELECT b.chain_id::float8 AS "chainId", b.block_number::float8 AS "indexedBlock",
          round(extract(epoch FROM now()) - b.block_timestamp)::int AS "indexedAgeSecs",
          (SELECT count(*) FROM read_model.pool p WHERE p.chain_id = b.chain_id)::int AS pools,
          (SELECT count(*) FROM operator.pool_listing l WHERE l.chain_id = b.chain_id AND l.tier <> 'black')::int AS listed,
@@ -31,7 +32,19 @@ const STATUS_SQL = `
 const command = new Command('status')
   .description('How far each chain is indexed, and how fresh its prices and its listing are.')
   .option('--json', 'print JSON')
-  .addHelpText('after', '\nSettings: DATABASE_URL. Ages in seconds; that of the index is the age of its newest block.');
+  .addHelpText(
+    'after',
+    `
+Ages are in seconds; that of the index is the age of its newest block. How far the index is behind its chain, the API
+tells at /ready.
+
+Examples:
+  npm run status
+  npm run --silent status -- --json
+
+Settings: DATABASE_URL.
+${EXIT_CODES}`,
+  );
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
   const { rows } = await database.query<ChainStatus>(STATUS_SQL);
@@ -40,7 +53,7 @@ async function report(database: pg.Pool, json: boolean): Promise<void> {
     ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],
     ...[row.priceAgeSecs, row.listingAgeSecs],
   ]);
-  process.stdout.write(json ? `${JSON.stringify(rows)}\n` : formatTable(headings, cells));
+  printResult(json, rows, formatTable(headings, cells));
 }
 
 runMain(async () => {

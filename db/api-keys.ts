@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Queryable } from './transaction.ts';
+import type pg from 'pg';
+import { inTransaction, type Queryable } from './transaction.ts';
 
 /** What is kept of a key: never the key itself. */
 export type ApiKeyRecord = {
@@ -7,11 +8,17 @@ export type ApiKeyRecord = {
   readonly keyId: string;
   readonly label: string;
   readonly createdAt: Date;
+  /** When it ended or, after a rotation with a time of grace, will end; null for one without an end. */
   readonly revokedAt: Date | null;
+  /** Key of the same holder that this one was made for. */
+  readonly replaces: string | null;
 };
+
+export type IssuedKey = { readonly keyId: string; readonly key: string };
 
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
+const IN_USE = '(revoked_at IS NULL OR revoked_at > now())';
 const KEY_FORMAT = /^(ptd_[A-Za-z0-9]{8,12})_[A-Za-z0-9_-]{43}$/;
 
 /** The visible part of a key; null when the text has not the form of a key, so that nothing needs to be looked up. */
@@ -24,21 +31,44 @@ export function keyIdOf(key: string): string | null {
  *
  * @param label what the operator calls its holder
  */
-export async function issueApiKey(database: Queryable, label: string): Promise<{ keyId: string; key: string }> {
+export function issueApiKey(database: Queryable, label: string): Promise<IssuedKey> {
+  return insertKey(database, label, null);
+}
+
+/**
+ * Makes a new key for the holder of one in use, which ends after `graceSecs`: 0 ends it at once. Of several at the same
+ * time, one succeeds.
+ *
+ * @returns the new key; null when none in use has this visible part, or it is being replaced already
+ */
+export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number): Promise<IssuedKey | null> {
+  return inTransaction(database, 'READ COMMITTED', async (client) => {
+    const { rows } = await client.query<{ label: string }>(
+      `UPDATE operator.api_key SET revoked_at = now() + make_interval(secs => $2)
+       WHERE key_id = $1 AND revoked_at IS NULL RETURNING label`,
+      [keyId, graceSecs],
+    );
+    const [ended] = rows;
+    return ended ? insertKey(client, ended.label, keyId) : null;
+  });
+}
+
+async function insertKey(database: Queryable, label: string, replaces: string | null): Promise<IssuedKey> {
   const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
   const key = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-  await database.query('INSERT INTO operator.api_key (key_hash, key_id, label) VALUES ($1, $2, $3)', [
+  await database.query('INSERT INTO operator.api_key (key_hash, key_id, label, replaces) VALUES ($1, $2, $3, $4)', [
     hashKey(key),
     keyId,
     label,
+    replaces,
   ]);
   return { keyId, key };
 }
 
-/** Revokes a key by its visible part. Returns whether there was one in use. */
+/** Ends a key by its visible part at once, also in its time of grace. Returns whether there was one in use. */
 export async function revokeApiKey(database: Queryable, keyId: string): Promise<boolean> {
   const revoked = await database.query(
-    'UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1 AND revoked_at IS NULL',
+    `UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1 AND ${IN_USE}`,
     [keyId],
   );
   return (revoked.rowCount ?? 0) > 0;
@@ -47,18 +77,18 @@ export async function revokeApiKey(database: Queryable, keyId: string): Promise<
 /** All keys ever issued, oldest first. */
 export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> {
   const { rows } = await database.query<ApiKeyRecord>(
-    `SELECT key_id AS "keyId", label, created_at AS "createdAt", revoked_at AS "revokedAt"
+    `SELECT key_id AS "keyId", label, created_at AS "createdAt", revoked_at AS "revokedAt", replaces
      FROM operator.api_key ORDER BY created_at, key_id`,
   );
   return rows;
 }
 
-/** Whether a key is known and not revoked. It is found by its visible part and compared in constant time. */
+/** Whether a key is known and has not ended. It is found by its visible part and compared in constant time. */
 export async function isApiKeyValid(database: Queryable, key: string): Promise<boolean> {
   const keyId = keyIdOf(key);
   if (keyId === null) return false;
   const { rows } = await database.query<{ keyHash: Buffer }>(
-    'SELECT key_hash AS "keyHash" FROM operator.api_key WHERE key_id = $1 AND revoked_at IS NULL',
+    `SELECT key_hash AS "keyHash" FROM operator.api_key WHERE key_id = $1 AND ${IN_USE}`,
     [keyId],
   );
   const known = rows[0]?.keyHash;

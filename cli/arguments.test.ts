@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { addressArgument, chainIdArgument, graceArgument } from './arguments.ts';
+
+test.each([
+  ['0s', 0],
+  ['90s', 90],
+  ['30m', 1_800],
+  ['24h', 86_400],
+  ['365d', 31_536_000],
+])('%s is a time of grace', (text, seconds) => {
+  expect(graceArgument(text)).toBe(seconds);
+});
+
+test.each(['', '24', '1.5h', '-1h', 'h', '366d', '1h30m', '9999999999s'])('"%s" is none', (text) => {
+  expect(() => graceArgument(text)).toThrow('not a time such as');
+});
+
+test('an address has one spelling', () => {
+  expect(addressArgument(`0x${'aB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`);
+  for (const text of ['', '0x12', 'ab'.repeat(20), `0x${'zz'.repeat(20)}`]) {
+    expect(() => addressArgument(text)).toThrow('not a 20-byte 0x-prefixed address');
+  }
+});
+
+test('a chain id is a positive integer', () => {
+  expect(chainIdArgument('8453')).toBe(8453);
+  for (const text of ['', '0', '-1', '1.5', '0x1', 'mainnet']) {
+    expect(() => chainIdArgument(text)).toThrow('not a chain id');
+  }
+});

@@ -1,0 +1,104 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
+import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
+
+// Each check is a process of its own, which a busy machine takes seconds to start.
+vi.setConfig({ testTimeout: 180_000 });
+
+const CHAIN_ID = 31337;
+
+let folder: TempFolder;
+let anvil: Anvil;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  [folder, anvil] = await Promise.all([createTempFolder('config-check'), startAnvil({ chainId: CHAIN_ID })]);
+  deployment = await deployProtocol(anvil.url, CHAIN_ID);
+});
+afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
+
+async function check(parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const main = fileURLToPath(new URL('./config-check.ts', import.meta.url));
+  const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', main, ...parameters], {
+    env,
+    reject: false,
+  });
+  return { exitCode, stdout, stderr };
+}
+
+/** A chains file of one chain, changed as given. */
+async function fileWith(chain: Record<string, unknown> = {}, factories: Record<string, unknown> = {}) {
+  const path = join(folder.path, `${Math.random()}.json`);
+  const { poolFactory, fromBlock, anchoredProviderFactories, providerFactories } = deployment;
+  const contracts = { poolFactory, fromBlock, anchoredProviderFactories, providerFactories, ...factories };
+  const deployments = [{ contractVersion: 'v1', layout: 'flat', ...contracts }];
+  const one = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1000, deployments, ...chain };
+  await writeFile(path, JSON.stringify({ chains: [one] }));
+  return path;
+}
+
+describe('without --rpc', () => {
+  test('the file of the real chains is valid', async () => {
+    expect(await check(['config/mainnet.json'])).toEqual({
+      exitCode: 0,
+      stdout: 'config/mainnet.json: 10 chains, no problem found',
+      stderr: '',
+    });
+  });
+
+  test('a wrong file is named with the field at fault, in one line', async () => {
+    const path = await fileWith({ blockTimeMs: -1 });
+    const { exitCode, stdout, stderr } = await check([path]);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^CHAINS_CONFIG \([^\n]+\): chains\.0\.blockTimeMs: [^\n]+$/);
+    expect((await check(['/nowhere.json'])).stderr).toBe('CHAINS_CONFIG: cannot read /nowhere.json');
+  });
+
+  test('no file at all is a missing setting', async () => {
+    expect(await check([], { CHAINS_CONFIG: '' })).toMatchObject({
+      exitCode: 1,
+      stderr: 'CHAINS_CONFIG is not set: name a file or set it',
+    });
+  });
+});
+
+describe('with --rpc', () => {
+  test('a chain that is what the file says passes, its URL from the environment', async () => {
+    const path = await fileWith({ rpcUrls: ['env:RPC_OF_TEST'] });
+    const { exitCode, stdout } = await check([path, '--rpc', '--json'], { RPC_OF_TEST: anvil.url });
+    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [] }]);
+    expect(await check([path, '--rpc'], { RPC_OF_TEST: '' })).toMatchObject({
+      exitCode: 1,
+      stderr: `RPC_OF_TEST is not set: the RPC URL of chain ${CHAIN_ID} comes from it`,
+    });
+  });
+
+  test('a chain with another id, or without an answer, is found; a secret in a URL is not shown', async () => {
+    const secret = 'api-key-in-the-query';
+    const path = await fileWith({ chainId: 1, rpcUrls: [`${anvil.url}/?key=${secret}`, 'http://127.0.0.1:1/'] });
+    const { exitCode, stdout, stderr } = await check([path, '--rpc', '--json']);
+    expect([exitCode, stderr]).toEqual([1, '']);
+    expect(JSON.parse(stdout).findings).toEqual([
+      { chainId: 1, url: anvil.url, problem: `answers with chain id ${CHAIN_ID}` },
+      { chainId: 1, url: 'http://127.0.0.1:1', problem: expect.stringMatching(/^does not answer: \w+$/) },
+    ]);
+    expect(stdout).not.toContain(secret);
+  });
+
+  test('factories without code are found, those of price providers too', async () => {
+    const [pools, anchored, regular] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`);
+    const factories = {
+      poolFactory: pools,
+      anchoredProviderFactories: [anchored],
+      providerFactories: [{ address: regular }],
+    };
+    const { exitCode, stdout } = await check([await fileWith({}, factories), '--rpc']);
+    const found = [pools, anchored, regular].map((it) => `chain ${CHAIN_ID}, ${anvil.url}: no code at factory ${it}`);
+    expect([exitCode, stdout]).toEqual([1, found.join('\n')]);
+  });
+});
