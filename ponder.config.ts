@@ -1,8 +1,9 @@
 import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
+import { contractSources } from './indexer/deployments.ts';
 import { logicHash } from './indexer/logic-hash.ts';
-import { childSources, contractSources, ponderChains } from './indexer/sources.ts';
+import { childSources, ponderChains } from './indexer/sources.ts';
 import {
   depositAllowlistEvents,
   priceVelocityGuardEvents,

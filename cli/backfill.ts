@@ -5,13 +5,12 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { isDatabaseAway } from '../db/failure.ts';
+import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
-import { indexedChains } from '../indexer/sources.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { createDisplay } from './backfill/display.ts';
 import { dropSchema } from './backfill/drop.ts';
 import { exitCodeOf, InterruptedError, RETRY } from './backfill/exit-codes.ts';
-import { runBackfill } from './backfill/run.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -42,6 +41,7 @@ Settings: CHAINS_CONFIG, DATABASE_URL.
 Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node or schema not available now;
 130, 143 interrupted: run it again to go on.`,
   )
+  .enablePositionalOptions()
   .action((options: RunOptions) => guarded((database) => run(database, options)));
 
 program
@@ -65,6 +65,8 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
     fresh: fresh === true,
   };
   const display = createDisplay(process.stdout, json === true);
+  // What talks to chains is slow to load, and the other commands do without.
+  const { runBackfill } = await import('./backfill/run.ts');
   display.end(await runBackfill(database, configured, request, display, whenInterrupted()));
 }
 

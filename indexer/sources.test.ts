@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
-import { childSources, contractSources, indexedChains, pollingIntervalMs, ponderChains } from './sources.ts';
+import { contractSources, indexedChains } from './deployments.ts';
+import { childSources, pollingIntervalMs, ponderChains } from './sources.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
 

@@ -1,6 +1,7 @@
 import { type Factory, factory } from 'ponder';
 import type { AbiEvent, Address } from 'viem';
-import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
+import type { ChainConfig } from '../config/chains-schema.ts';
+import { chainKey, type Source } from './deployments.ts';
 
 /** Ponder looks for new blocks this often per block time, so that a block waits little before it is seen. */
 const POLLS_PER_BLOCK = 4;
@@ -13,21 +14,6 @@ const MAX_POLLING_MS = 1_000;
  * machine needs none: its URL is given this often, told apart by a query that nodes ignore.
  */
 const LOOPBACK_LANES = 16;
-
-/** Key of a chain in Ponder's configuration: stable under renaming, which would otherwise ask for a new index. */
-export function chainKey(chainId: number): string {
-  return `chain_${chainId}`;
-}
-
-/** Enabled deployments of a chain. */
-export function enabledDeployments(chain: ChainConfig): DeploymentConfig[] {
-  return chain.deployments.filter((deployment) => deployment.enabled);
-}
-
-/** Chains that have something to index. */
-export function indexedChains(chains: readonly ChainConfig[]): ChainConfig[] {
-  return chains.filter((chain) => enabledDeployments(chain).length > 0);
-}
 
 /** Milliseconds between two looks at a chain's head. */
 export function pollingIntervalMs(blockTimeMs: number): number {
@@ -53,31 +39,6 @@ function lanesOf(rpcUrl: string): string[] {
     url.searchParams.set('lane', String(lane));
     return url.href;
   });
-}
-
-interface Source<A> {
-  readonly address: A;
-  readonly startBlock: number;
-}
-
-/** The addresses that deployments name for one contract, by chain; a chain without any is left out. */
-export function contractSources(
-  chains: readonly ChainConfig[],
-  addressesOf: (deployment: DeploymentConfig) => readonly (Address | undefined)[],
-): Record<string, Source<Address[]>> {
-  const entries = chains.flatMap((chain) => {
-    const named = enabledDeployments(chain)
-      .map((deployment) => ({
-        fromBlock: deployment.fromBlock,
-        addresses: addressesOf(deployment).filter((address) => address !== undefined),
-      }))
-      .filter(({ addresses }) => addresses.length > 0);
-    if (named.length === 0) return [];
-    const address = [...new Set(named.flatMap(({ addresses }) => addresses))];
-    const startBlock = Math.min(...named.map(({ fromBlock }) => fromBlock));
-    return [[chainKey(chain.chainId), { address, startBlock }] as const];
-  });
-  return Object.fromEntries(entries);
 }
 
 /** The contracts that factories announce by an event, by chain: logs of no other address are taken. */

@@ -1,14 +1,9 @@
 import { createPublicClient, fallback, http, type PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { NodeAwayError } from './node-away.ts';
 
 /** Longest wait for one answer of a node. */
 const CALL_TIMEOUT_MS = 10_000;
-
-/** No node of a chain answers, or none as it should. */
-export class NodeAwayError extends Error {
-  readonly code = 'NODE_AWAY';
-  override readonly name = 'NodeAwayError';
-}
 
 /** Clients of the chains' nodes: the URLs of a chain are tried in order. */
 export class ChainNodes {

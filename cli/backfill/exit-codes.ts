@@ -3,7 +3,7 @@ import { ReadModelMismatchError, ViewsBusyError } from '../../indexer/publicatio
 import { SchemaTakenError } from '../../indexer/publication/schema-lock.ts';
 import { BuildEndedError } from './build-process.ts';
 import { ReadersOfCacheError } from './cached-logs.ts';
-import { NodeAwayError } from './chain-nodes.ts';
+import { NodeAwayError } from './node-away.ts';
 
 const REFUSED = 1;
 /** The same command may succeed later. */

@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { isDatabaseAway } from '../../db/failure.ts';
 import { indexedBlocks, listIndexSchemas } from '../../indexer/publication/index-schemas.ts';
 import { servedSchema, serveSchema } from '../../indexer/publication/live-views.ts';
 import { type BuildProcess, startBuild } from './build-process.ts';
 import { ChainNodes } from './chain-nodes.ts';
 import type { Display, Outcome } from './display.ts';
+import { NodeAwayError } from './node-away.ts';
 import { countBlocks, Pace, type Progress } from './pace.ts';
 import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { type FollowedFactories, followedFactories, refuseLateStart, refuseMissingPools } from './start-block.ts';
 
 const LOOK_EVERY_MS = 500;
+/** The indexer waits as well for a database or a node that is away for a while. */
+const PATIENCE_MS = 60_000;
 
 /**
  * Fills a new index beside the one that serves and turns readers to it. Killed at any point, it goes on where it was when
@@ -72,7 +76,7 @@ async function fill({ database, plan, factories, nodes, build, display, signal }
   let heads = await nodes.heads();
   let historyDone = false;
   let events = 0;
-  for (;;) {
+  const look = async (): Promise<Progress | null> => {
     const indexed = await indexedBlocks(database, plan.schema);
     events = (await build.events()) ?? events;
     const progress = pace.measure(performance.now(), countBlocks({ startBlocks, indexed, heads }), events);
@@ -80,8 +84,20 @@ async function fill({ database, plan, factories, nodes, build, display, signal }
     const atHeads = [...startBlocks.keys()].every((id) => (indexed.get(id) ?? -1) >= (heads.get(id) ?? 0));
     if (historyDone && atHeads) return progress;
     if (!historyDone && (await build.historyDone())) {
-      historyDone = true;
       heads = await nodes.heads();
+      historyDone = true;
+    }
+    return null;
+  };
+  let lastLookMs = performance.now();
+  for (;;) {
+    try {
+      const done = await look();
+      if (done !== null) return done;
+      lastLookMs = performance.now();
+    } catch (error) {
+      const isPassing = error instanceof NodeAwayError || isDatabaseAway(error);
+      if (!isPassing || performance.now() - lastLookMs > PATIENCE_MS) throw error;
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal });
   }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Address, zeroAddress } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { chainKey, contractSources } from '../../indexer/sources.ts';
+import { chainKey, contractSources } from '../../indexer/deployments.ts';
 import { factoryFunctions } from '../../protocol/abi/factory.ts';
 import type { ChainNodes } from './chain-nodes.ts';
 

@@ -1,0 +1,43 @@
+import type { Address } from 'viem';
+import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
+
+/** Key of a chain in Ponder's configuration: stable under renaming, which would otherwise ask for a new index. */
+export function chainKey(chainId: number): string {
+  return `chain_${chainId}`;
+}
+
+/** Enabled deployments of a chain. */
+export function enabledDeployments(chain: ChainConfig): DeploymentConfig[] {
+  return chain.deployments.filter((deployment) => deployment.enabled);
+}
+
+/** Chains that have something to index. */
+export function indexedChains(chains: readonly ChainConfig[]): ChainConfig[] {
+  return chains.filter((chain) => enabledDeployments(chain).length > 0);
+}
+
+/** Addresses that are followed on a chain, and the block from which on. */
+export interface Source<A> {
+  readonly address: A;
+  readonly startBlock: number;
+}
+
+/** The addresses that deployments name for one contract, by chain; a chain without any is left out. */
+export function contractSources(
+  chains: readonly ChainConfig[],
+  addressesOf: (deployment: DeploymentConfig) => readonly (Address | undefined)[],
+): Record<string, Source<Address[]>> {
+  const entries = chains.flatMap((chain) => {
+    const named = enabledDeployments(chain)
+      .map((deployment) => ({
+        fromBlock: deployment.fromBlock,
+        addresses: addressesOf(deployment).filter((address) => address !== undefined),
+      }))
+      .filter(({ addresses }) => addresses.length > 0);
+    if (named.length === 0) return [];
+    const address = [...new Set(named.flatMap(({ addresses }) => addresses))];
+    const startBlock = Math.min(...named.map(({ fromBlock }) => fromBlock));
+    return [[chainKey(chain.chainId), { address, startBlock }] as const];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { createPublicClient, http } from 'viem';
+import { migrate } from '../../db/migrate.ts';
+import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { runScenario } from '../../devnet/scenario.ts';
+import { startAnvil } from '../../devnet/services/anvil.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+import { createDatabase } from '../harness/database.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CHAINS = [
+  { chainId: 31337, name: 'devnet-a', kind: 'ethereum' },
+  { chainId: 31338, name: 'devnet-b', kind: 'bsc' },
+] as const;
+
+/** Two chains with pools that have traded, and a migrated database without an index. */
+export interface BackfillWorld {
+  readonly chains: readonly (ServedChain & { readonly traffic: Traffic; readonly head: () => Promise<number> })[];
+  /** Stands before the node of the second chain. */
+  readonly secondNode: RpcProxy;
+  readonly chainsFile: string;
+  /** A chains file whose first chain is followed from this block on. */
+  readonly writeLateChainsFile: (fromBlock: number) => Promise<string>;
+  readonly databaseUrl: string;
+  readonly database: pg.Pool;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startBackfillWorld(actions: number): Promise<BackfillWorld> {
+  const [chains, home, folder] = await Promise.all([
+    Promise.all(CHAINS.map((chain) => startChain(chain, actions))),
+    createDatabase(),
+    createTempFolder('backfill'),
+  ]);
+  await migrate(home.url);
+  const [first, second] = chains;
+  if (first === undefined || second === undefined) throw new Error('no chains');
+  const secondNode = await startRpcProxy(second.url);
+  const file = buildChainsFile([first, { ...second, url: secondNode.url }]);
+  const write = async (name: string, content: object) => {
+    const path = join(folder.path, name);
+    await writeFile(path, JSON.stringify(content));
+    return path;
+  };
+  const database = new pg.Pool({ connectionString: home.url, max: 6 });
+  return {
+    chains,
+    secondNode,
+    chainsFile: await write('chains.json', file),
+    writeLateChainsFile: (fromBlock) =>
+      write(`from-${fromBlock}.json`, {
+        ...file,
+        chains: file.chains.map((chain, index) =>
+          index > 0 ? chain : { ...chain, deployments: chain.deployments.map((one) => ({ ...one, fromBlock })) },
+        ),
+      }),
+    databaseUrl: home.url,
+    database,
+    stop: async () => {
+      await database.end();
+      await Promise.all([secondNode.stop(), ...chains.map(({ anvil }) => anvil.stop())]);
+      await Promise.all([home.drop(), folder.remove()]);
+    },
+  };
+}
+
+async function startChain(chain: (typeof CHAINS)[number], actions: number) {
+  const anvil = await startAnvil({ chainId: chain.chainId });
+  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: chain.chainId });
+  const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chain.chainId });
+  for (let done = 0; done < actions; done++) await traffic.step();
+  await traffic.settle();
+  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  return {
+    ...chain,
+    anvil,
+    url: anvil.url,
+    scenario,
+    traffic,
+    head: async () => Number(await client.getBlockNumber()),
+  };
+}
+
+export interface Command {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Its JSON lines of one type. */
+  readonly lines: (type: string) => Record<string, unknown>[];
+  /** Exit code, or null after a signal. */
+  readonly ended: Promise<number | null>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Starts `npm run backfill` without npm, and without the guard of other processes: it must care for its own child. */
+export function backfill(
+  world: Pick<BackfillWorld, 'databaseUrl' | 'chainsFile'>,
+  parameters: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Command {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/backfill.ts', ...parameters], {
+    cwd: ROOT,
+    env: { ...process.env, DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  const lines = (type: string) =>
+    output.stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((line) => line.type === type);
+  return { child, stdout: () => output.stdout, stderr: () => output.stderr, lines, ended };
+}
+
+/** Ends the commands that a failed test has left. */
+export function killLeftCommands(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
