@@ -17,6 +17,7 @@ export async function classifyPools(database: pg.Pool, registry: OperatorRegistr
     const pools = await readClassificationFacts(client, registry);
     const classified = pools.map(({ chainId, pool, facts }) => ({ chainId, pool, ...classifyPool(facts) }));
     await store(client, classified);
+    await forgetOthers(client, classified);
     return classified.length;
   });
 }
@@ -32,5 +33,15 @@ async function store(client: Queryable, pools: readonly ClassifiedPool[]): Promi
      SET tier = excluded.tier, reason_codes = excluded.reason_codes, classified_at = now()
      WHERE (old.tier, old.reason_codes) IS DISTINCT FROM (excluded.tier, excluded.reason_codes)`,
     [...columns, codes],
+  );
+}
+
+/** Takes out pools that are there no more: undone by a reorganisation, or of a deployment that was disabled. */
+async function forgetOthers(client: Queryable, pools: readonly ClassifiedPool[]): Promise<void> {
+  await client.query(
+    `DELETE FROM operator.pool_classification t WHERE NOT EXISTS (
+       SELECT FROM unnest($1::int8[], $2::text[]) AS k (chain_id, pool)
+       WHERE k.chain_id = t.chain_id AND k.pool = t.pool)`,
+    [pools.map(({ chainId }) => chainId), pools.map(({ pool }) => pool)],
   );
 }

@@ -39,7 +39,16 @@ export async function capturePrices(database: pg.Pool, client: PublicClient, cha
     await store(database, chain.chainId, readings);
     read += readings.length;
   }
+  await forgetOthers(database, chain.chainId, pools);
   return read;
+}
+
+/** Takes out pools that are there no more: undone by a reorganisation, or of a deployment that was disabled. */
+async function forgetOthers(database: Queryable, chainId: number, pools: readonly PoolAtChain[]): Promise<void> {
+  await database.query('DELETE FROM operator.price_health WHERE chain_id = $1 AND pool <> ALL ($2)', [
+    chainId,
+    pools.map(({ address }) => address),
+  ]);
 }
 
 async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtChain[]> {

@@ -44,16 +44,24 @@ export async function inspectAftermath(
     say(`the index is at the chains' heads after ${(caughtUpMs / 1_000).toFixed(1)} s`);
     await everythingServes(world);
     await finishQuoteUpdates(world, updates);
-    await catchUp(world, undisturbed.indexer, undisturbed.databaseUrl);
-    const comparison = await compareUntilEqual(world, undisturbed);
+    const { comparison, ...storage } = await compareWithTruth(world, undisturbed);
     say(`${comparison.rows} rows of ${comparison.relations} tables and views compared`);
-    const storage = await compareWithStorage(world);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
     return { comparison, pools: storage.pools, offences: [...storage.offences, ...deliveries, ...audit], caughtUpMs };
   } finally {
     await undisturbed.stop();
   }
+}
+
+/** Compares what the service has with an undisturbed run of its chains, and with the storage of the contracts. */
+export async function compareWithTruth(
+  world: World,
+  undisturbed: Undisturbed,
+): Promise<Pick<AftermathReport, 'comparison' | 'pools' | 'offences'>> {
+  await catchUp(world, world.processes.indexer, world.databaseUrl);
+  await catchUp(world, undisturbed.indexer, undisturbed.databaseUrl);
+  return { comparison: await compareUntilEqual(world, undisturbed), ...(await compareWithStorage(world)) };
 }
 
 /** Waits until an index is complete and at the head of every chain. */

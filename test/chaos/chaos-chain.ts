@@ -146,6 +146,11 @@ export class ChaosChain {
     await this.#inTurn(async () => this.#proxy.misbehave(null));
   }
 
+  /** Trades until so many blocks more are there. */
+  advance(blocks: number): Promise<void> {
+    return this.#inTurn(async () => this.#grow((await this.head()) + blocks));
+  }
+
   /** Mines empty blocks: nothing is left in the air. */
   async rest(blocks: number): Promise<void> {
     await this.#inTurn(() => request(this.anvil.url, 'anvil_mine', [blocks]));

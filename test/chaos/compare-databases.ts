@@ -1,5 +1,8 @@
 import pg from 'pg';
 
+/** Age at which a fiat price stops counting in a chaos run: soon, so that only what the chains say now is compared. */
+export const FIAT_PRICE_AGE_SECS = 30;
+
 /** Tables of two databases that are not equal, by name, and how many rows were compared. */
 export interface Comparison {
   readonly relations: number;
@@ -23,18 +26,23 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.listing_window': ['generation', 'generated_at_ts', 'bounds'],
 };
 
-/** What an index or a listing does not make: keys, the audit of quote updates, and Ponder's own notes. */
-const LEFT_OUT = new Set([
-  'operator.migration',
-  'operator.api_key',
-  'operator.pamm_submission',
-  'operator.pamm_answer',
+/** A price that could not be read again keeps its last value until it is too old to count. */
+const FRESH: Readonly<Record<string, string>> = {
+  'read_model.fiat_price': `priced_at > now() - interval '${FIAT_PRICE_AGE_SECS} s'`,
+  'operator.fiat_price': `priced_at > now() - interval '${FIAT_PRICE_AGE_SECS} s'`,
+};
+
+/** Tables of the operator that follow from the chains and the configuration. */
+const DERIVED = ['price_health', 'fiat_price', 'pool_classification', 'pool_listing', 'pool_record', 'listing_window'];
+
+/** What the chains do not decide: quote updates, and Ponder's notes of how it got where it is. */
+const LEFT_OUT = [
   'read_model.pamm_submission',
   'read_model.pamm_answer',
-  // The same block through `read_model.indexed_block`; the rest of a checkpoint tells how an indexer got there.
+  // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',
   'live._ponder_meta',
-]);
+];
 
 const SHOWN_ROWS = 3;
 const SHOWN_CHARACTERS = 600;
@@ -72,9 +80,11 @@ async function connect(url: string): Promise<pg.Client> {
 async function relationsOf(client: pg.Client): Promise<Relation[]> {
   const { rows } = await client.query<Relation>(
     `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
-     WHERE table_schema IN ('live', 'read_model', 'operator') ORDER BY 1, 2`,
+     WHERE table_schema IN ('live', 'read_model') OR (table_schema = 'operator' AND table_name = ANY ($1))
+     ORDER BY 1, 2`,
+    [DERIVED],
   );
-  return rows.filter((relation) => !LEFT_OUT.has(nameOf(relation)));
+  return rows.filter((relation) => !LEFT_OUT.includes(nameOf(relation)));
 }
 
 function nameOf({ schema, name }: Relation): string {
@@ -83,10 +93,11 @@ function nameOf({ schema, name }: Relation): string {
 
 /** Rows as texts, in one order: numerics keep every digit. */
 async function rowsOf(client: pg.Client, relation: Relation): Promise<string[]> {
-  const moments = MOMENTS[nameOf(relation)] ?? [];
+  const name = nameOf(relation);
   const { rows } = await client.query<{ row: string }>(
-    `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM "${relation.schema}"."${relation.name}" t ORDER BY 1`,
-    [moments],
+    `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM "${relation.schema}"."${relation.name}" t
+     WHERE ${FRESH[name] ?? true} ORDER BY 1`,
+    [MOMENTS[name] ?? []],
   );
   return rows.map(({ row }) => row);
 }

@@ -66,8 +66,11 @@ export class HttpClient {
       this.#note(request.endpoint, response.status, Date.now() - startedAtMs);
       const answer = { status: response.status, text, retryAfter: response.headers.get('Retry-After') };
       const objection = objectionTo(request.endpoint, answer);
-      if (objection !== null) fail(objection);
-      return response.status === 200 ? text : undefined;
+      if (objection === null) return response.status === 200 ? text : undefined;
+      // A body that ends with its connection is cut short by a kill.
+      if (text === '' && api.wasAway(startedAtMs - SLACK_MS, Date.now() + SLACK_MS)) this.report.broken += 1;
+      else fail(objection);
+      return undefined;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.name === 'TimeoutError') fail(`no answer after ${limitMs / 1_000} s`);

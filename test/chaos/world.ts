@@ -10,6 +10,7 @@ import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts'
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 import { type ChainPlan, ChaosChain } from './chaos-chain.ts';
+import { FIAT_PRICE_AGE_SECS } from './compare-databases.ts';
 import { type ChaosBuilder, startChaosBuilders } from './quote-updates.ts';
 import { KillableServer } from './servers.ts';
 import { SupervisedProcess } from './supervised-process.ts';
@@ -29,6 +30,8 @@ export interface World {
   readonly servers: { readonly postgres: KillableServer; readonly redis: KillableServer };
   readonly processes: Processes;
   readonly databaseUrl: string;
+  /** Settings of its processes, for a command of the operator. */
+  readonly env: Readonly<Record<string, string>>;
   /** A Trading API key. */
   readonly key: string;
   /** Starts an index and a listing of their own, which nothing disturbs, in an empty database. */
@@ -55,6 +58,8 @@ export interface WorldOptions {
   readonly chainCount?: number;
   /** Folder for one log file per process. */
   readonly logs?: string | undefined;
+  /** Further settings of the processes. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** What lies under the processes. */
@@ -65,9 +70,15 @@ interface Ground {
   readonly redis: Redis;
   readonly folder: TempFolder;
   readonly logs: string | undefined;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-export async function startWorld({ seed, chainCount = CHAINS.length, logs }: WorldOptions): Promise<World> {
+export async function startWorld({
+  seed,
+  chainCount = CHAINS.length,
+  logs,
+  settings = {},
+}: WorldOptions): Promise<World> {
   const [postgres, redis, builders, folder, ...chains] = await Promise.all([
     startPostgres({ durable: true }),
     startRedis({ durable: true }),
@@ -76,9 +87,10 @@ export async function startWorld({ seed, chainCount = CHAINS.length, logs }: Wor
     ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId)),
   ]);
   if (logs !== undefined) await mkdir(logs, { recursive: true });
-  const ground: Ground = { chains, builders, postgres, redis, folder, logs };
+  const ground: Ground = { chains, builders, postgres, redis, folder, logs, settings };
   const key = await prepareDatabase(postgres.url);
-  const processes = await startProcesses(ground);
+  const env = await servedEnvironment(ground);
+  const processes = await startProcesses(ground, env);
   const all = [...processes.apis, ...processes.workers, processes.capture, processes.indexer];
   return {
     chains,
@@ -86,6 +98,7 @@ export async function startWorld({ seed, chainCount = CHAINS.length, logs }: Wor
     servers: { postgres: new KillableServer('postgres', postgres), redis: new KillableServer('redis', redis) },
     processes,
     databaseUrl: postgres.url,
+    env,
     key,
     startUndisturbed: () => startUndisturbed(ground),
     stop: async () => {
@@ -106,7 +119,7 @@ async function prepareDatabase(url: string): Promise<string> {
   }
 }
 
-async function startProcesses(ground: Ground): Promise<Processes> {
+function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
   const { chains, builders, postgres } = ground;
   const ofKind = (kind: ChainPlan['kind']) =>
     builders
@@ -119,7 +132,10 @@ async function startProcesses(ground: Ground): Promise<Processes> {
     chains.map(({ served }) => served),
     { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS },
   );
-  const env = await environmentOf(ground, 'chains.json', file, postgres.url);
+  return environmentOf(ground, 'chains.json', file, postgres.url);
+}
+
+async function startProcesses(ground: Ground, env: Readonly<Record<string, string>>): Promise<Processes> {
   const start = (name: string, main: string) => startProcess(ground, name, main, env);
   const [indexer, capture, ...others] = await Promise.all([
     start('indexer', 'indexer/main.ts'),
@@ -167,7 +183,12 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
   return url.href;
 }
 
-async function environmentOf({ folder, redis }: Ground, fileName: string, file: unknown, databaseUrl: string) {
+async function environmentOf(
+  { folder, redis, settings }: Ground,
+  fileName: string,
+  file: unknown,
+  databaseUrl: string,
+): Promise<Record<string, string>> {
   const path = join(folder.path, fileName);
   await writeFile(path, JSON.stringify(file));
   return {
@@ -177,7 +198,9 @@ async function environmentOf({ folder, redis }: Ground, fileName: string, file: 
     DATABASE_SCHEMA: '',
     REDIS_URL: redis.url,
     QUEUE_PREFIX: 'chaos',
+    FIAT_PRICE_MAX_AGE_SECS: String(FIAT_PRICE_AGE_SECS),
     LOG_LEVEL: 'info',
+    ...settings,
   };
 }
 

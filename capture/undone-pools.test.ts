@@ -1,0 +1,76 @@
+import pg from 'pg';
+import { createPublicClient, http } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import { migrate } from '../db/migrate.ts';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
+import { classifyPools } from './classification/classify-pools.ts';
+import { createRegistry } from './pools/operator-registry.ts';
+import { capturePrices } from './price-health/capture-prices.ts';
+
+const CHAIN = 5;
+const [KEPT, UNDONE] = [seedAddress(1), seedAddress(2)];
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  pool = new pg.Pool({ connectionString: database.url });
+  pool.on('error', () => undefined); // Dropping the database ends its sessions.
+  await createOnchainTables(pool);
+  const seeder = openSeeder(database.url);
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: CHAIN, address });
+  await seedPools(
+    seeder.db,
+    [KEPT, UNDONE].map((address) => ({ pool: { chainId: CHAIN, address } })),
+  );
+  await seeder.end();
+  await pool.query(
+    `INSERT INTO ${ONCHAIN_SCHEMA}.pool_bin SELECT (jsonb_populate_record(NULL::${ONCHAIN_SCHEMA}.pool_bin, to_jsonb(b))).*
+     FROM (SELECT chain_id, address AS pool, 0 AS bin_idx, 0 AS token0_scaled, 0 AS token1_scaled, 0 AS total_shares,
+       1000 AS length_e6, 0 AS add_fee_buy_e6, 0 AS add_fee_sell_e6, 0 AS lower_dist_e6, 1 AS block_number,
+       1 AS block_timestamp FROM ${ONCHAIN_SCHEMA}.pool) b`,
+  );
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const undo = () =>
+  pool.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE chain_id = $1 AND address = $2`, [CHAIN, UNDONE]);
+
+const poolsIn = async (table: string) =>
+  (await pool.query<{ pool: string }>(`SELECT pool FROM operator.${table} ORDER BY pool`)).rows.map((row) => row.pool);
+
+test('a pool that a reorganisation undid has neither a tier nor a price any more', async () => {
+  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
+  const chain = { chainId: CHAIN, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
+  const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
+  const registry = createRegistry(file);
+  expect(await classifyPools(pool, registry)).toBe(2);
+  await pool.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
+     SELECT chain_id, address, 'healthy', 1, 1, now() FROM read_model.pool`,
+  );
+  expect(await poolsIn('pool_classification')).toEqual([KEPT, UNDONE]);
+
+  await undo();
+  expect(await classifyPools(pool, registry)).toBe(1);
+  expect(await poolsIn('pool_classification')).toEqual([KEPT]);
+
+  // No pool of the chain is served: nothing is asked of its node, and only its own readings go.
+  await pool.query("INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', NULL, NULL, 1, 1, now())", [
+    CHAIN + 1,
+    UNDONE,
+  ]);
+  const unserved = ChainConfig.parse({ ...chain, deployments: [] });
+  const client = createPublicClient({ transport: http('http://127.0.0.1:1') });
+  expect(await capturePrices(pool, client, unserved)).toBe(0);
+  expect(await poolsIn('price_health')).toEqual([UNDONE]);
+});

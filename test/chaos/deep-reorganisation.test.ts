@@ -1,0 +1,83 @@
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { compareWithTruth } from './aftermath.ts';
+import { FINALITY_BLOCKS } from './disturbances.ts';
+import type { SupervisedProcess } from './supervised-process.ts';
+import { startWorld, type World } from './world.ts';
+
+/** An index never keeps more than twice the window undone: this is beyond it at any moment. */
+const BEYOND_FINALITY = 2 * FINALITY_BLOCKS + 1;
+const START_LIMIT_MS = 180_000;
+const NOTICE_LIMIT_MS = 90_000;
+
+let world: World;
+let chainId: number;
+let api: SupervisedProcess;
+
+beforeAll(async () => {
+  world = await startWorld({ seed: 7, chainCount: 1, settings: { INDEXING_MAX_LAG_SECS: '5' } });
+  const [first] = world.processes.apis;
+  const [chain] = world.chains;
+  if (first === undefined || chain === undefined) throw new Error('no API or no chain');
+  api = first;
+  chainId = chain.plan.chainId;
+  await world.processes.indexer.answers('/ready', START_LIMIT_MS);
+  await api.answers('/ready', START_LIMIT_MS);
+}, 2 * START_LIMIT_MS);
+
+afterAll(() => world?.stop());
+
+async function readiness(process: SupervisedProcess) {
+  const response = await fetch(`${process.url}/ready`);
+  return { status: response.status, text: await response.text() };
+}
+
+async function stalledGauge(): Promise<string | undefined> {
+  const metrics = await (await fetch(`${api.url}/metrics`)).text();
+  return new RegExp(`^indexing_stalled\\{.*chain="${chainId}".*\\} (\\d)$`, 'm').exec(metrics)?.[1];
+}
+
+test('a reorganisation beyond the finality window shows, and a backfill of the chain mends it', {
+  timeout: 4 * START_LIMIT_MS,
+}, async () => {
+  const [chain] = world.chains;
+  if (chain === undefined) throw new Error('no chain');
+  expect(await stalledGauge()).toBe('0');
+  await chain.advance(BEYOND_FINALITY);
+  await chain.reorganise(BEYOND_FINALITY);
+
+  // The chain goes on, its index does not.
+  await vi.waitFor(
+    async () => {
+      await chain.advance(1);
+      const { status, text } = await readiness(api);
+      expect([status, text]).toEqual([503, expect.stringContaining(`chain ${chainId} is indexed`)]);
+      expect(await stalledGauge()).toBe('1');
+    },
+    { timeout: NOTICE_LIMIT_MS, interval: 500 },
+  );
+  expect((await readiness(world.processes.indexer)).status).toBe(200);
+  const listing = await fetch(`${api.url}/public/v1/evm/${chainId}/metadata`);
+  expect(listing.status).toBe(200);
+  await listing.body?.cancel();
+
+  // What the operator does: build the index anew from the chain's nodes, beside the one that serves.
+  await chain.advance(2 * FINALITY_BLOCKS);
+  const backfill = await execa('npx', ['tsx', 'cli/backfill.ts', '--chains', String(chainId)], {
+    env: world.env,
+    reject: false,
+  });
+  expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });
+  const undisturbed = await world.startUndisturbed();
+  try {
+    await api.answers('/ready', START_LIMIT_MS);
+    expect(await stalledGauge()).toBe('0');
+    const { comparison, pools, offences } = await compareWithTruth(world, undisturbed);
+    expect([...comparison.differences, ...offences]).toEqual([]);
+    expect(pools).toBeGreaterThan(20);
+    // The indexer of the old schema ended by itself, and went on with the new one when it was started again.
+    expect(world.processes.indexer.ownEnds).toEqual(['exit code 75']);
+  } finally {
+    await undisturbed.stop();
+  }
+});
