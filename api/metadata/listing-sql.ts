@@ -20,16 +20,37 @@ const ALWAYS_KNOWN = new Set(['tier_rank', 'created_block_number']);
 const TIER_RANKS: Readonly<Record<string, number>> = { green: 4, yellow: 3, red: 2 };
 const DELISTED_RANK = 0;
 
+/** The one row of {@link versionStatement}. */
+export type VersionRow = {
+  /** Changes whenever a page may: at each refresh, and when a chain's listing becomes too old. Null before the first. */
+  readonly version: string | null;
+};
+
 /** The one row of {@link pageStatement}. */
-export type PageRow = {
-  /** Number of the refresh that the page comes from; null before the first. */
-  readonly generation: string | null;
+export type PageRow = VersionRow & {
   /** Count of matching pools; null when it was not asked for. */
   readonly total: string | null;
   readonly count: string;
   /** The page's records as JSON, separated by commas; null when there are none. */
   readonly records: string | null;
 };
+
+/** Whether a chain's row of `operator.listing_window`, as `w`, is too old for its price statuses to count. */
+const isStale = (maxAge: string) => `w.generated_at_ts <= extract(epoch FROM now()) - ${maxAge}::int8`;
+
+/** Number and second of the refresh (numbers start anew with a new database), then the chains that are too old. */
+const versionOf = (maxAge: string) => `(
+  SELECT max(w.generation) || '@' || max(w.generated_at_ts) || ':' || coalesce(string_agg(w.chain_id::text, ',' ORDER BY w.chain_id)
+    FILTER (WHERE ${isStale(maxAge)}), '') FROM operator.listing_window w) AS version`;
+
+/**
+ * State of the listing: pages of one version are the same.
+ *
+ * @param maxAgeSecs as of {@link pageStatement}
+ */
+export function versionStatement(maxAgeSecs: number): Statement {
+  return { name: 'listing-version', text: `SELECT ${versionOf('$1')}`, values: [maxAgeSecs] };
+}
 
 /**
  * One page and, with `withTotal`, the count of all matching pools in the same snapshot. The database joins the texts of
@@ -49,11 +70,11 @@ export function pageStatement(
   const total = withTotal ? `(SELECT count(*) FROM operator.pool_listing WHERE ${conditions})` : 'NULL::int8';
   // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
   const range = `LIMIT ${query.count} OFFSET ${query.offset === 0 ? 0 : bind(query.offset)}`;
+  const maxAge = bind(maxAgeSecs);
   const text = `
-    SELECT (SELECT max(generation) FROM operator.listing_window) AS generation, ${total} AS total, count(*),
+    SELECT ${versionOf(maxAge)}, ${total} AS total, count(*),
            string_agg(r.record || ',"priceProviderStatus":"' ||
-             CASE WHEN w.generated_at_ts > extract(epoch FROM now()) - ${bind(maxAgeSecs)}::int8 THEN l.price_status
-                  ELSE 'unknown' END || '"' ${query.include24h ? DAY_TEXT : ''} || '}', ',' ORDER BY l.position) AS records
+             CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.price_status END || '"' ${query.include24h ? DAY_TEXT : ''} || '}', ',' ORDER BY l.position) AS records
     FROM (
       SELECT chain_id, pool, price_status, tvl_fiat, row_number() OVER (ORDER BY ${order}) AS position
       FROM operator.pool_listing WHERE ${conditions} ORDER BY ${order} ${range}

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type pg from 'pg';
 import { ApiError } from '../errors.ts';
+import { acceptsGzip } from '../http/accepts-gzip.ts';
 import {
   ChainIdPath,
   COMMON_FAILURES,
@@ -12,6 +12,7 @@ import {
 } from '../reference/responses.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { createPageReader } from './page.ts';
+import type { RenderedPage } from './page-cache.ts';
 import { MetadataPage } from './pool-record.ts';
 import {
   CROSS_CHAIN_SORTS,
@@ -67,7 +68,7 @@ export function registerMetadata(app: OpenAPIHono, { chains, database, statusMax
     const chain = servedChain(chains, chainId);
     const query = toListingQuery(raw, SORTS);
     assertReleaseServed(chains, [chain.chainId], query.contractVersion);
-    return json(c, await readPage(query, { single: true, chainIds: [chain.chainId] }));
+    return send(c, await readPage(query, { single: true, chainIds: [chain.chainId] }));
   });
 
   app.openAPIRegistry.registerPath(crossChainRoute);
@@ -77,7 +78,7 @@ export function registerMetadata(app: OpenAPIHono, { chains, database, statusMax
     const asked = parseChainIds(raw.chainIds);
     assertReleaseServed(chains, [...chains.keys()], query.contractVersion);
     const chainIds = [...chains.keys()].filter((id) => asked === null || asked.includes(id));
-    return json(c, await readPage(query, { single: false, chainIds }));
+    return send(c, await readPage(query, { single: false, chainIds }));
   });
 }
 
@@ -89,9 +90,19 @@ function assertReleaseServed(chains: ServedChains, chainIds: readonly number[], 
   if (!served) throw new ApiError(404, { error: `Unknown contract_version: ${release}` });
 }
 
-/** The ETag is made from the text at hand: made further out, it would cost a copy of the response's stream. */
-function json(c: Context, body: string): Response {
-  const tag = createHash('sha1').update(body).digest('base64url');
-  const length = String(Buffer.byteLength(body));
-  return c.body(body, 200, { 'Content-Type': 'application/json', 'Content-Length': length, ETag: `"${tag}"` });
+/** Smaller pages are sent as they are. */
+const COMPRESS_FROM_BYTES = 4 * 1024;
+
+/** Sends a page, compressed where the client takes it so. Both forms are the same page, which a weak tag may say. */
+async function send(c: Context, page: RenderedPage): Promise<Response> {
+  const isZipped = page.bytes >= COMPRESS_FROM_BYTES && acceptsGzip(c);
+  const body = isZipped ? await page.zipped() : page.body;
+  return c.body(body, 200, {
+    'Content-Type': 'application/json',
+    // Told here so that an answer to HEAD, which has no body, tells it too.
+    'Content-Length': String(isZipped ? body.length : page.bytes),
+    ETag: `W/"${page.tag}"`,
+    Vary: 'Accept-Encoding',
+    ...(isZipped && { 'Content-Encoding': 'gzip' }),
+  });
 }

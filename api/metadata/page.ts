@@ -2,41 +2,62 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isDatabaseAway } from '../../db/failure.ts';
 import { unavailable } from '../errors.ts';
-import { type ChainScope, type PageRow, pageStatement } from './listing-sql.ts';
+import {
+  type ChainScope,
+  type PageRow,
+  pageStatement,
+  type Statement,
+  type VersionRow,
+  versionStatement,
+} from './listing-sql.ts';
+import { createPageCache, RenderedPage } from './page-cache.ts';
 import type { ListingQuery } from './query.ts';
 
 /** Different filters whose totals are remembered between two refreshes. */
 const MAX_TOTALS = 1_000;
 
-/** Answers a page of the listing as finished JSON text. */
-export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<string>;
+/** Answers a page of the listing, ready to be sent. */
+export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<RenderedPage>;
 
 /**
- * Reads pages from the ready listing. A total is counted once per filter and refresh; it always belongs to the refresh
- * that the page shows.
+ * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
+ * not changed, a page that was made before is sent again. A total is counted once per filter and version; it always
+ * belongs to the version that the page shows.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is away or the listing was never computed
  */
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
-  const totals = new LRUCache<string, { readonly generation: string; readonly total: number }>({ max: MAX_TOTALS });
+  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
+  const pages = createPageCache();
 
-  const select = async (query: ListingQuery, scope: ChainScope, withTotal: boolean): Promise<PageRow> => {
-    const { rows } = await database.query<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
+  const select = async <Row extends VersionRow>(statement: Statement): Promise<Row & { readonly version: string }> => {
+    const { rows } = await database.query<Row>(statement);
     const row = rows[0];
-    if (!row || row.generation === null) throw unavailable(new Error('the listing has not been computed yet'));
-    return row;
+    if (!row || row.version === null) throw unavailable(new Error('the listing has not been computed yet'));
+    return { ...row, version: row.version };
+  };
+  const selectPage = (query: ListingQuery, scope: ChainScope, withTotal: boolean) =>
+    select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
+
+  const readAnew: ReadPage = async (query, scope) => {
+    const filter = filterKey(query, scope);
+    const known = totals.get(filter);
+    const page = known && (await selectPage(query, scope, false));
+    if (page && page.version === known.version) return renderPage(page, query, known.total);
+    const counted = await selectPage(query, scope, true);
+    const total = Number(counted.total);
+    totals.set(filter, { version: counted.version, total });
+    return renderPage(counted, query, total);
   };
 
   const read: ReadPage = async (query, scope) => {
-    const filter = filterKey(query, scope);
-    const known = totals.get(filter);
-    const page = known && (await select(query, scope, false));
-    if (page && page.generation === known.generation) return renderPage(page, query, known.total);
-    const counted = await select(query, scope, true);
-    const total = Number(counted.total);
-    totals.set(filter, { generation: String(counted.generation), total });
-    return renderPage(counted, query, total);
+    const key = JSON.stringify([scope, query]);
+    const made = pages.get(key);
+    if (made && (await select(versionStatement(maxAgeSecs))).version === made.version) return made;
+    const page = await readAnew(query, scope);
+    pages.set(key, page);
+    return page;
   };
 
   return async (query, scope) => {
@@ -53,8 +74,12 @@ function filterKey(query: ListingQuery, scope: ChainScope): string {
   return JSON.stringify([scope.chainIds, filter]);
 }
 
-function renderPage({ records, count }: PageRow, query: ListingQuery, total: number): string {
+function renderPage(
+  { version, records, count }: PageRow & { readonly version: string },
+  query: ListingQuery,
+  total: number,
+): RenderedPage {
   const end = query.offset + Number(count);
   const nextOffset = Number(count) > 0 && end < total ? end : null;
-  return `{"data":[${records ?? ''}],"total":${total},"nextOffset":${nextOffset}}`;
+  return new RenderedPage(version, `{"data":[${records ?? ''}],"total":${total},"nextOffset":${nextOffset}}`);
 }

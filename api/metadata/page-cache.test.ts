@@ -1,0 +1,61 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { createPageCache, RenderedPage } from './page-cache.ts';
+
+const POOLS = 20;
+const PATH = `/public/v1/evm/${CHAIN_A}/metadata?minTvlFiat=0`;
+
+let listing: Listing;
+
+beforeAll(async () => {
+  listing = await openListing();
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
+  const addresses = Array.from({ length: POOLS }, (_, n) => seedAddress(0x1000 + n));
+  await seedPools(
+    listing.db,
+    addresses.map((address) => ({ pool: { chainId: CHAIN_A, address } })),
+  );
+  await listing.refresh();
+});
+
+afterAll(() => listing.close());
+
+const pairs = async () => (await listing.page(CHAIN_A, { minTvlFiat: 0 })).data.map(({ pair }) => pair);
+
+test('a page is made once per refresh, and anew after each', async () => {
+  const before = await pairs();
+  expect(before.length).toBe(POOLS);
+  // What no refresh published is not looked for.
+  await listing.pool.query(`UPDATE operator.pool_record SET record = replace(record, '"TKN/TKN"', '"NEW/NEW"')`);
+  expect(await pairs()).toEqual(before);
+  expect((await listing.page(CHAIN_A, { minTvlFiat: 0, count: POOLS + 1 })).data[0]?.pair).toBe('NEW/NEW');
+  await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  expect(await pairs()).toEqual(Array(POOLS).fill('NEW/NEW'));
+});
+
+test('a page is compressed for who takes it so; its tag spares sending it again', async () => {
+  const ask = async (headers: Record<string, string>) => listing.app.request(PATH, { headers });
+  const plain = await ask({});
+  const zipped = await ask({ 'Accept-Encoding': 'gzip' });
+  expect(zipped.headers.get('Content-Encoding')).toBe('gzip');
+  const bytes = await zipped.arrayBuffer();
+  expect(Number(zipped.headers.get('Content-Length'))).toBe(bytes.byteLength);
+  const text = await plain.text();
+  expect(gunzipSync(bytes).toString()).toBe(text);
+  expect(Number(plain.headers.get('Content-Length'))).toBe(Buffer.byteLength(text));
+  expect(zipped.headers.get('ETag')).toBe(plain.headers.get('ETag'));
+  expect([plain, zipped].map(({ headers }) => headers.get('Vary'))).toEqual(['Accept-Encoding', 'Accept-Encoding']);
+});
+
+test('memory is bounded: pages that nobody asked for lately go first', () => {
+  const cache = createPageCache(100_000);
+  const page = () => new RenderedPage('1', 'x'.repeat(10_000));
+  for (const key of ['a', 'b', 'c', 'd']) cache.set(key, page());
+  cache.get('a');
+  cache.set('e', page());
+  expect([...cache.keys()].sort()).toEqual(['a', 'c', 'd', 'e']);
+  cache.set('whole', new RenderedPage('1', 'x'.repeat(100_000)));
+  expect(cache.has('whole')).toBe(false);
+});

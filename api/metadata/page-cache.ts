@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+
+/** Memory for pages that were asked for: those of a default request take some 100 kB. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Fast rather than small: a page lives for seconds. */
+const GZIP_LEVEL = 1;
+const compress = promisify(gzip);
+
+/** A page as it is sent, made once however many clients ask for it. */
+export class RenderedPage {
+  /** State of the listing that the page was read from. */
+  readonly version: string;
+  readonly body: string;
+  /** Length of the body. */
+  readonly bytes: number;
+  /** Hash of the body, without quotes. */
+  readonly tag: string;
+  #zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+
+  constructor(version: string, body: string) {
+    this.version = version;
+    this.body = body;
+    this.bytes = Buffer.byteLength(body);
+    this.tag = createHash('sha1').update(body).digest('base64url');
+  }
+
+  /** The body compressed, at the first call. */
+  zipped(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#zipped ??= compress(this.body, { level: GZIP_LEVEL }).then((bytes) => new Uint8Array(bytes));
+    return this.#zipped;
+  }
+}
+
+/** Pages by what was asked for; the least recently asked for go first when memory is full. */
+export type PageCache = LRUCache<string, RenderedPage>;
+
+export function createPageCache(maxBytes = MAX_BYTES): PageCache {
+  // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+  return new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }, key) => 2 * bytes + key.length + 1_000 });
+}
