@@ -20,9 +20,9 @@ import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 
 /** How long a head is used with the limits below and some. */
 const FRESH_MS = 560;
-/** Short limits, so that slow nodes are given up soon. */
+/** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
 const quotes = QuotesConfig.parse({
-  ...{ rpcTimeoutMs: 600, readTimeoutMs: 3_000, ethereumReadTimeoutMs: 600, waitTimeoutMs: 300, minRefreshMs: 20 },
+  ...{ rpcTimeoutMs: 2_000, readTimeoutMs: 10_000, ethereumReadTimeoutMs: 2_000, waitTimeoutMs: 300, minRefreshMs: 20 },
 });
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
@@ -79,7 +79,7 @@ async function nextBlock(): Promise<void> {
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
   ['silent', { kind: 'silent' }],
-  ['too slow', { kind: 'slow', ms: 1_500 }],
+  ['too slow', { kind: 'slow', ms: 4_000 }],
   ['answering half and then nothing', { kind: 'trickle' }],
   ['answering with a web page', { kind: 'text', status: 200, body: '<html>hello</html>' }],
   ['answering with 502', { kind: 'text', status: 502, body: 'Bad Gateway' }],
@@ -106,7 +106,7 @@ const ask = async (api: Api) => {
 
 /** Asks until it is well again; the breakers pause for half a second and longer. */
 async function recovers(api: Api): Promise<boolean> {
-  for (let tries = 0; tries < 60; tries++) {
+  for (const deadline = Date.now() + 40_000; Date.now() < deadline; ) {
     if ((await api.request(url())).status === 200) return true;
     await sleep(100);
   }
@@ -146,8 +146,9 @@ test('a node that keeps failing is left alone for a while', () =>
       await nextBlock();
       expect((await ask(api))[0]).toBe(200);
     }
-    expect(first.requests.length).toBeLessThan(6);
     expect(second.requests.length).toBeGreaterThan(12);
+    // Trials grow with the logarithm of the time; without a breaker the first node would be asked as often as the second.
+    expect(first.requests.length).toBeLessThan((2 * second.requests.length) / 3);
   }));
 
 describe('a node of another chain', () => {
@@ -244,17 +245,16 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
 
 test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
   withNodes(async (first) => {
-    const chain = chainConfig(31337, [first.url], { blockTimeMs: 5_000 });
-    const patient = { ...quotes, rpcTimeoutMs: 3_000 };
+    const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
+    const patient = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
     const api = quoteApi({ chain, directory, quotes: patient, batchDeadlineMs: 200 });
     first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
     const { status, text } = await api.batch({ pools: [pool.address] });
     expect([status, text]).toEqual(UNAVAILABLE);
     first.misbehave(null);
-    await sleep(450);
-    const calls = api.calls.length;
+    await expect.poll(() => api.calls.length, { timeout: 30_000 }).toBe(3);
     expect((await api.batch({ pools: [pool.address] })).status).toBe(200);
-    expect(api.calls.slice(calls).filter((call) => call.startsWith('eth_call'))).toEqual([]);
+    expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok']);
   }));
 
 /** Calls of creation code: those that ask pools for their prices. */

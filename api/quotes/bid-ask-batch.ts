@@ -45,10 +45,10 @@ export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
     const chainId = chainIdParam(c);
     const chain = servedChain(chains, chainId);
     const { pools, depth } = await jsonBody(c, BatchRequest);
+    const signal = AbortSignal.timeout(batchDeadlineMs);
     const named = distinctPools(pools);
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
-    const signal = AbortSignal.timeout(batchDeadlineMs);
     const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
