@@ -6,6 +6,7 @@ import { chainEndpoints, type Endpoint } from './endpoints.ts';
 import type { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { simulationQueueId } from './simulation/simulation-queue.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export type QueueDepthDeps = {
   readonly chains: readonly ChainConfig[];
@@ -60,18 +61,10 @@ function registerGauge(
       if (redis.status !== 'ready') return;
       try {
         const read = Promise.all(depths.map(async ([value, depth]) => [value, await depth()] as const));
-        for (const [value, depth] of await inTime(read)) gauge.set({ [label]: value }, depth);
+        for (const [value, depth] of await withTimeout(read, PATIENCE_MS)) gauge.set({ [label]: value }, depth);
       } catch (error) {
         logger.warn({ err: error, metric: name }, 'queue depths are unknown');
       }
     },
   });
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

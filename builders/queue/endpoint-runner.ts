@@ -2,6 +2,7 @@ import { type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../runtime/logger.ts';
 import { Lease } from '../lease/lease.ts';
+import { withTimeout } from '../with-timeout.ts';
 import type { EndpointJob } from './endpoint-queue.ts';
 import { LeaseLostError } from './lease-lost.ts';
 import type { RedisKeys } from './redis-keys.ts';
@@ -155,13 +156,4 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', done);
     if (signal.aborted) done();
   });
-}
-
-/** @throws Error when the promise takes longer */
-async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no reply in ${ms} ms`)), ms);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
