@@ -1,62 +1,81 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
-import { type IndexRun, runIndex } from './index-run.ts';
-import { addTraffic, type LoadedChain, startChain } from './workload.ts';
-
-const HELP = `Usage: bench/indexing [--events 100000] [--pools 200] [--rounds 3]
-
-Indexes swaps of many pools on two local chains from a warm log cache into new schemas, by the real handlers and by empty
-ones in turn, and prints events a second, their ratio and peak memory at half of the events and at all.
-`;
+import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
+import { measureLatency } from './latency.ts';
+import { printIndexing, printLatency } from './report.ts';
+import { addTraffic, BLOCK_TIME_SECS, type LoadedChain, startChain } from './workload.ts';
 
 const CHAIN_IDS = [31337, 31338];
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
+interface Options {
+  readonly events: number;
+  readonly pools: number;
+  readonly rounds: number;
+  readonly swaps: number;
+}
 
 runMain(async () => {
-  const { values } = parseArgs({
-    options: {
-      events: { type: 'string', default: '100000' },
-      pools: { type: 'string', default: '200' },
-      rounds: { type: 'string', default: '3' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) print(HELP);
-  else await bench(Number(values.events), Number(values.pools), Number(values.rounds));
+  const command = new Command('bench/indexing')
+    .description(
+      'Indexes swaps of many pools on two local chains from a warm log cache into new schemas, by the real handlers and by ' +
+        'empty ones in turn: events a second, their ratio, and peak memory at half of the events and at all. Then follows ' +
+        'the chains while single swaps come, and prints how long they take to show.',
+    )
+    .option('--events <n>', 'events of pools, on all chains together', Number, 100_000)
+    .option('--pools <n>', 'pools, on all chains together', Number, 200)
+    .option('--rounds <n>', 'runs of each kind, of which the median counts', Number, 3)
+    .option('--swaps <n>', 'swaps that are timed, at most one a pool; 0 leaves them out', Number, 120)
+    .parse();
+  await bench(command.opts<Options>());
 });
 
-async function bench(events: number, pools: number, rounds: number): Promise<void> {
+async function bench({ events, pools, rounds, swaps }: Options): Promise<void> {
   const postgres = await startPostgres();
   const folder = await createTempFolder('bench-indexing');
   const chains = await Promise.all(CHAIN_IDS.map((chainId) => startChain(chainId, pools / CHAIN_IDS.length)));
   try {
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
-    const run = (root: 'real' | 'empty', schema: string) =>
+    const run = (root: keyof typeof ROOTS, schema: string) =>
       runIndex({ root, schema, databaseUrl: postgres.url, chainsFile });
-
-    const half = await addToAll(chains, events / 2);
-    await run('real', 'warm_half');
-    const atHalf = await run('real', 'real_half');
-    const all = half + (await addToAll(chains, events - half));
-    await run('real', 'warm_all');
-    const real: IndexRun[] = [];
-    const empty: IndexRun[] = [];
-    for (let round = 0; round < rounds; round++) {
-      empty.push(await run('empty', `empty_${round}`));
-      real.push(await run('real', `real_${round}`));
-    }
-    report({ half, all, atHalf, real, empty });
+    await compare(chains, run, events, rounds);
+    if (swaps > 0) printLatency(await measureLatency(chains, { databaseUrl: postgres.url, chainsFile, swaps }));
   } finally {
     await Promise.all(chains.map(({ anvil }) => anvil.stop()));
     await postgres.stop();
     await folder.remove();
   }
+}
+
+/** Every kind of run is warm: the first one of all takes the logs from the node and leaves them in the cache. */
+async function compare(
+  chains: readonly LoadedChain[],
+  run: (root: keyof typeof ROOTS, schema: string) => Promise<IndexRun>,
+  events: number,
+  rounds: number,
+): Promise<void> {
+  const half = await addToAll(chains, events / 2);
+  await run('real', 'warm_half');
+  const atHalf = await repeat(rounds, (round) => run('real', `half_${round}`));
+  const all = half + (await addToAll(chains, events - half));
+  await run('real', 'warm_all');
+  const empty: IndexRun[] = [];
+  // In turn, so that what else the machine does falls on both.
+  const real = await repeat(rounds, async (round) => {
+    empty.push(await run('empty', `empty_${round}`));
+    return run('real', `real_${round}`);
+  });
+  printIndexing({ half, all, atHalf, real, empty });
+}
+
+async function repeat<T>(times: number, run: (round: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let round = 0; round < times; round++) results.push(await run(round));
+  return results;
 }
 
 async function addToAll(chains: readonly LoadedChain[], events: number): Promise<number> {
@@ -67,31 +86,8 @@ async function addToAll(chains: readonly LoadedChain[], events: number): Promise
 function chainEntry({ anvil, chain, deployment }: LoadedChain): object {
   const { fromBlock, poolFactory, stopLoss, priceVelocityGuard, multicall3 } = deployment;
   return {
-    ...{ chainId: chain.chainId, name: `bench-${chain.chainId}`, rpcUrls: [anvil.url], blockTimeMs: 1_000, multicall3 },
+    ...{ chainId: chain.chainId, name: `bench-${chain.chainId}`, rpcUrls: [anvil.url], multicall3 },
+    blockTimeMs: BLOCK_TIME_SECS * 1_000,
     deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock, poolFactory, stopLoss, priceVelocityGuard }],
   };
-}
-
-interface Results {
-  readonly half: number;
-  readonly all: number;
-  readonly atHalf: IndexRun;
-  readonly real: readonly IndexRun[];
-  readonly empty: readonly IndexRun[];
-}
-
-function report({ half, all, atHalf, real, empty }: Results): void {
-  const rate = (runs: readonly IndexRun[]) => all / median(runs.map(({ seconds }) => seconds));
-  const peak = median(real.map(({ peakMegabytes }) => peakMegabytes));
-  print(`pool events                  ${half} and ${all}`);
-  print(`empty handlers               ${rate(empty).toFixed(0)} events/s`);
-  print(`real handlers                ${rate(real).toFixed(0)} events/s`);
-  print(`real / empty                 ${(rate(real) / rate(empty)).toFixed(2)}`);
-  print(`peak memory, half and all    ${atHalf.peakMegabytes.toFixed(0)} MB, ${peak.toFixed(0)} MB`);
-  print(`all / half                   ${(peak / atHalf.peakMegabytes).toFixed(2)}`);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -3,6 +3,7 @@ import { routerAbi } from '../../devnet/abi.ts';
 import { addLiquidity, deployToken, fundAccounts, noPriceLimit } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
 import { createPool, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
@@ -25,10 +26,16 @@ const SWAP_GAS = 1_500_000n;
 /** Ponder indexes the newest blocks one by one: this many empty ones make all before them history. */
 const FINALITY_BLOCKS = 40;
 const BLOCK_GAS_LIMIT = '400000000';
+/** Blocks are mined faster than their timestamps say, so the chain begins this long ago. */
+const HISTORY_SECS = 3 * 3_600;
+/** As on a chain with such blocks: with every block in a second of its own, a pool's every swap begins new totals. */
+export const BLOCK_TIME_SECS = 1;
 
 /** A chain with funded pools, a quarter of them guarded by StopLoss and PriceVelocityGuard. */
 export async function startChain(chainId: number, poolCount: number): Promise<LoadedChain> {
-  const anvil = await startAnvil({ chainId, args: ['--gas-limit', BLOCK_GAS_LIMIT] });
+  const genesis = Math.floor(Date.now() / 1_000) - HISTORY_SECS;
+  const args = ['--gas-limit', BLOCK_GAS_LIMIT, '--timestamp', String(genesis)];
+  const anvil = await startAnvil({ chainId, args });
   const deployment = await deployProtocol(anvil.url, chainId);
   const chain = await connectDevChain(anvil.url);
   const token0 = await deployToken(chain, { name: 'Base', symbol: 'BASE', decimals: 18 });
@@ -62,6 +69,7 @@ export async function startChain(chainId: number, poolCount: number): Promise<Lo
 /** Swaps back and forth through a few bins at a time until the chain has so many more logs of pools; returns how many. */
 export async function addTraffic({ chain, deployment, pools }: LoadedChain, atLeast: number): Promise<number> {
   await chain.client.setAutomine(false);
+  await chain.client.setBlockTimestampInterval({ interval: BLOCK_TIME_SECS });
   let logs = 0;
   for (let swaps = 0; logs < atLeast; swaps += SWAPS_PER_BLOCK) {
     const from = await chain.client.getBlockNumber();
@@ -71,8 +79,15 @@ export async function addTraffic({ chain, deployment, pools }: LoadedChain, atLe
     logs += (await chain.client.getLogs({ fromBlock: from + 1n, events: flatPoolEvents })).length;
   }
   await chain.client.mine({ blocks: FINALITY_BLOCKS });
+  await chain.client.removeBlockTimestampInterval();
   await chain.client.setAutomine(true);
   return logs;
+}
+
+/** Sends a swap of this pool of the chain; it is mined with the next block. Returns the transaction's hash. */
+export function sendSwap({ chain, deployment, pools }: LoadedChain, poolIndex: number): Promise<Hex> {
+  const call = { from: chain.roles.trader, to: deployment.swapRouter, data: swapOf(poolIndex, pools) };
+  return request(chain.rpcUrl, 'eth_sendTransaction', [{ ...call, gas: numberToHex(SWAP_GAS) }]);
 }
 
 /** The n-th swap: pools take turns; of a pool's swaps every other goes back, through one to four bins. */

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { BinSwapped } from '../../protocol/pool-events.ts';
-import type { LogPlace } from './context.ts';
+import type { LogReference } from './context.ts';
 
 /** One bin's part of a swap, with the place of its own log. */
 export interface SwapPart extends BinSwapped {
@@ -20,7 +20,7 @@ interface OpenSwap {
 export class OpenSwaps {
   readonly #byPool = new Map<string, OpenSwap>();
 
-  add({ chainId, transactionHash, logIndex }: LogPlace, pool: Address, event: BinSwapped): void {
+  add({ chainId, transactionHash, logIndex }: LogReference, pool: Address, event: BinSwapped): void {
     const key = keyOf(chainId, pool);
     const open = this.#byPool.get(key);
     const part = { logIndex, ...event };
@@ -30,7 +30,7 @@ export class OpenSwaps {
   }
 
   /** The parts of the swap that was logged here, which is open no more; none when no bin took part in it. */
-  take({ chainId, transactionHash, logIndex }: LogPlace, pool: Address): readonly SwapPart[] {
+  take({ chainId, transactionHash, logIndex }: LogReference, pool: Address): readonly SwapPart[] {
     const key = keyOf(chainId, pool);
     const open = this.#byPool.get(key);
     if (open === undefined) return [];

@@ -7,7 +7,7 @@ import { arrayLiteral } from '../schema/columns.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { poolBin, poolState, pool as poolTable } from '../schema/pools.ts';
 import { advanceActivity } from './activity.ts';
-import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
+import { type HandlerContext, type LogPlace, type LogReference, stampOf } from './context.ts';
 import { OpenSwaps, type SwapPart } from './open-swaps.ts';
 import { required } from './required.ts';
 
@@ -19,8 +19,8 @@ import { required } from './required.ts';
 const openSwaps = new OpenSwaps();
 
 /** Keeps the bin's part for the swap that it belongs to, which is logged next. */
-export function holdBinSwap(place: LogPlace, pool: Address, event: BinSwapped): void {
-  openSwaps.add(place, pool, event);
+export function holdBinSwap(reference: LogReference, pool: Address, event: BinSwapped): void {
+  openSwaps.add(reference, pool, event);
 }
 
 export async function recordSwap(
