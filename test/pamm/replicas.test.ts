@@ -66,10 +66,12 @@ describe('a worker whose endpoint another has taken over', () => {
     ['quote stream', 'titan', ETHEREUM],
     ['bundle', 'bundle', BSC],
   ] as const)('sends nothing over the %s until it holds it again', async (_transport, builder, chainId) => {
+    const bodyOf = chainId === BSC ? bodies.bsc : bodies.ethereum;
+    // Once this is answered nothing is in flight any more.
+    expect((await rig.submit(chainId, bodyOf({ blockNumber: 29 }))).accepted).toBe(true);
     const takenAtMs = Date.now();
     await rig.redis.set(rig.keys.lease(mocks.endpointId(builder)), 'another', 'PX', OTHERS_MS);
-    const body = (chainId === BSC ? bodies.bsc : bodies.ethereum)({ blockNumber: 30 });
-    const answer = await rig.submit(chainId, body);
+    const answer = await rig.submit(chainId, bodyOf({ blockNumber: 30 }));
     expect(answer.providers.every(({ accepted }) => accepted)).toBe(true);
     const sent = mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === '30');
     expect(sent).toHaveLength(1);
