@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# Starts a streaming replica: copies the primary once, then follows it.
+# Starts a streaming replica: copies the primary once, then follows it. Needs PGPASSWORD, the password of `replicator`.
 set -euo pipefail
-export PGDATA=/var/lib/postgresql/18/replica
-if [ ! -s "$PGDATA/PG_VERSION" ]; then
-  mkdir -p "$PGDATA" && chmod 0700 "$PGDATA"
-  pg_basebackup --host=postgres --username=replicator --pgdata="$PGDATA" --wal-method=stream --write-recovery-conf \
-    --slot=replica --create-slot
+primary="${PRIMARY_HOST:-postgres}"
+port="${PRIMARY_PORT:-5432}"
+data="${REPLICA_DATA:-/var/lib/postgresql/18/replica}"
+if [ ! -s "$data/PG_VERSION" ]; then
+  # A copy that was interrupted is made again: only a whole one gets the name that is started.
+  copy="$data.copy"
+  rm -rf "$copy" "$data"
+  mkdir -p "$(dirname "$data")"
+  pg_basebackup --host="$primary" --port="$port" --username=replicator --pgdata="$copy" --wal-method=stream \
+    --checkpoint=fast --slot=replica --write-recovery-conf
+  chmod 0700 "$copy"
+  mv "$copy" "$data"
 fi
-exec postgres -c hot_standby=on
+exec postgres -D "$data" -c hot_standby=on "$@"

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Writes to standard output what no chain can give back: keys, curators, delistings and the audit trail of quote updates.
+# Everything else is indexed and captured anew. Takes libpq's variables (PGHOST, PGUSER, PGPASSWORD, ...).
+set -euo pipefail
+exec pg_dump --username="${PGUSER:-postgres}" --dbname="${PGDATABASE:-pools}" --format=custom --data-only \
+  --table=operator.api_key --table=operator.curator --table=operator.delisted_pool \
+  --table=operator.pamm_submission --table=operator.pamm_answer

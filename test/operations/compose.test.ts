@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { settings } from '../../config/environment.ts';
+
+type Service = {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly deploy?: { readonly replicas: number };
+  readonly profiles?: readonly string[];
+  readonly restart?: string;
+};
+
+const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const textOf = (path: string) => readFileSync(root(path), 'utf8');
+
+const source = textOf('docker-compose.yml');
+const compose = parse(source, { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { image }]) => image === 'pool-trading-data-api');
+const documented = new Set([...textOf('.env.example').matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name));
+
+describe('docker-compose.yml', () => {
+  test('has every part of the service, the API twice, and monitoring under a profile', () => {
+    expect(Object.keys(compose.services).sort()).toEqual(
+      [
+        ...['api', 'builders', 'capture', 'indexer', 'migrate'],
+        ...['grafana', 'prometheus', 'postgres', 'postgres-replica', 'redis'],
+      ].sort(),
+    );
+    expect(compose.services.api?.deploy).toEqual({ replicas: 2 });
+    const underProfile = services.filter(([, { profiles }]) => profiles !== undefined);
+    expect(underProfile.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ['prometheus', ['monitoring']],
+      ['grafana', ['monitoring']],
+    ]);
+  });
+
+  test('checks the health of everything that stays, and migrates before anything of ours starts', () => {
+    for (const [name, { healthcheck, restart }] of services) {
+      if (name === 'migrate') expect(restart).toBe('no');
+      else expect([name, restart, healthcheck?.test[0]]).toEqual([name, 'unless-stopped', 'CMD']);
+    }
+    for (const [name, { depends_on: dependencies }] of ours) {
+      if (name === 'migrate') continue;
+      expect(dependencies?.migrate, name).toEqual({ condition: 'service_completed_successfully' });
+    }
+  });
+
+  test('runs files that exist, mounts files that exist, and names volumes that it declares', () => {
+    for (const [name, { command }] of ours) {
+      expect(existsSync(root(command?.at(-1) ?? '')), `${name}: ${command?.at(-1)}`).toBe(true);
+    }
+    for (const [name, { volumes = [] }] of services) {
+      for (const volume of volumes) {
+        const [from = ''] = volume.split(':');
+        if (from.startsWith('./')) expect(existsSync(root(from)), `${name}: ${from}`).toBe(true);
+        else if (!from.startsWith('$')) expect(Object.keys(compose.volumes), name).toContain(from);
+      }
+    }
+  });
+
+  test('gives our processes settings that they know', () => {
+    for (const [name, { environment = {} }] of ours) {
+      for (const setting of Object.keys(environment)) expect(Object.keys(settings), name).toContain(setting);
+    }
+  });
+
+  test('holds no secret: passwords come from variables that the example of .env lists', () => {
+    const variables = [...source.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
+    expect(variables.length).toBeGreaterThan(5);
+    for (const name of variables) if (name !== 'LOG_LEVEL') expect(documented).toContain(name);
+    const values = services.flatMap(([, { environment = {} }]) => Object.entries(environment));
+    const secrets = values.flatMap(([name, value]) =>
+      /PASSWORD|KEY|SECRET|TOKEN/.test(name) ? [value] : [/:\/\/\w+:(.+)@/.exec(value)?.[1] ?? []].flat(),
+    );
+    expect(secrets.length).toBeGreaterThanOrEqual(9);
+    for (const secret of secrets) expect(secret).toMatch(/^\$\{[A-Z_]+:\?[^}]*\}$/);
+    expect(textOf('.env.example')).not.toMatch(/^(?!CHAINS_CONFIG_FILE)[A-Z0-9_]+=\S/m);
+  });
+
+  test('lets Prometheus scrape every process of ours, by the alerts and configuration that it mounts', () => {
+    const prometheus = parse(textOf('ops/prometheus.yml')) as {
+      readonly rule_files: readonly string[];
+      readonly scrape_configs: readonly { dns_sd_configs: readonly { names: readonly string[]; port: number }[] }[];
+    };
+    const scraped = prometheus.scrape_configs.flatMap((config) => config.dns_sd_configs);
+    expect(scraped.flatMap(({ names }) => names).sort()).toEqual(
+      ours
+        .map(([name]) => name)
+        .filter((name) => name !== 'migrate')
+        .sort(),
+    );
+    for (const { port } of scraped) expect(String(port)).toBe(compose.services.api?.environment?.PORT);
+    const mounted = compose.services.prometheus?.volumes?.map((volume) => volume.split(':')[1]);
+    for (const file of prometheus.rule_files) expect(mounted).toContain(file);
+  });
+});
+
+test('the variables that the real chains need are in the example of .env', () => {
+  const named = [...textOf('config/mainnet.json').matchAll(/"env:([A-Z0-9_]+)"|"apiKeyEnv": *"([A-Z0-9_]+)"/g)];
+  expect(named.length).toBeGreaterThanOrEqual(10);
+  for (const [, url, key] of named) expect(documented).toContain(url ?? key);
+});
+
+describe('Dockerfile', () => {
+  const file = textOf('Dockerfile');
+  const copied = [...file.matchAll(/^COPY (?:--chown=\S+ )?(?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' '),
+  );
+
+  test('builds in stages and runs as a user without rights', () => {
+    expect(file.match(/^FROM /gm)?.length).toBeGreaterThanOrEqual(2);
+    expect(file).toMatch(/^USER node$/m);
+  });
+
+  test('copies what exists and what the build may see', () => {
+    const visible = textOf('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    for (const path of copied) {
+      expect(existsSync(root(path)), path).toBe(true);
+      expect(visible, path).toContain(`!${path}`);
+    }
+  });
+
+  test('copies every folder that the code in it imports from', () => {
+    const folders = copied.filter((path) => !path.includes('.'));
+    expect(folders.length).toBeGreaterThan(5);
+    for (const folder of folders) {
+      for (const name of readdirSync(root(folder), { recursive: true, encoding: 'utf8' })) {
+        if (!/\.ts$/.test(name) || /\.(test|fixture|arbitrary)\.ts$/.test(name)) continue;
+        const importing = `${folder}/${name}`;
+        for (const [, target = ''] of textOf(importing).matchAll(/from '(\.[^']+)'/g)) {
+          const resolved = new URL(target, `file:///${importing}`).pathname.slice(1);
+          const reached = copied.some((path) => resolved === path || resolved.startsWith(`${path}/`));
+          expect(reached, `${importing} imports ${resolved}`).toBe(true);
+        }
+      }
+    }
+  });
+});
