@@ -58,6 +58,12 @@ export async function startServer(
   server.setTimeout(idleTimeout);
   server.on('clientError', refuseBrokenHttp);
   server.on('checkExpectation', refuseExpectation);
+  server.on('checkContinue', (request, response) => {
+    // A response that waits for those before it has no socket yet: Node would put the line between its head and body.
+    // Without the line, Node ends the connection after the answer.
+    if (response.socket) response.writeContinue();
+    server.emit('request', request, response);
+  });
   server.listen(port, host);
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });

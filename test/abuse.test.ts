@@ -5,8 +5,10 @@ import { createJudge } from './abuse/judge.ts';
 import { LARGE_BYTES, sendLarge } from './abuse/large-bodies.ts';
 import { createSender, parseAnswers } from './abuse/send.ts';
 import { type SlowEnd, startSlowClients } from './abuse/slow-clients.ts';
+import { beginRequest, isRefused } from './abuse/unfinished-request.ts';
 import { SQL_INJECTIONS } from './abuse/values.ts';
 import { type AbuseWorld, CHAIN, startAbuseWorld } from './abuse/world.ts';
+import { eventually } from './pamm/eventually.ts';
 
 /** The short form; `npm run test:abuse` sends as many as docs/operations.md reports. */
 const REQUESTS = Number(process.env.ABUSE_REQUESTS ?? 5_000);
@@ -70,9 +72,11 @@ test('a body of 50 MB is refused unread, told its length or not, and takes no me
 test(`${REQUESTS} malformed requests beside slow clients: documented answers, others served, memory flat`, async () => {
   const slow = startSlowClients(world.api.port, { headers: 100, bodies: 100 });
   const startedAt = Date.now();
-  const { tally, faults, middle, end } = await flood(world, REQUESTS, SEED);
+  const { tally, faults, memory } = await flood(world, REQUESTS, SEED);
   print(`seed ${SEED}, ${((Date.now() - startedAt) / 1_000).toFixed(0)} s\n${tally}`);
-  print(`memory ${memoryLine(middle)} in the middle, ${memoryLine(end)} at the end`);
+  print(memory.map((held, tenth) => `${tenth + 1}0%: ${memoryLine(held)}`).join('\n'));
+  const [middle, end] = [memory[4], memory[9]];
+  if (!middle || !end) throw new Error('memory was not measured');
   expect(faults).toEqual([]);
   expect(tally.count('429')).toBeGreaterThan(0);
   expect(tally.count('500') + tally.count('502') + tally.count('none')).toBe(0);
@@ -90,6 +94,18 @@ test('nothing of it was a defect, ended the process or reached the database', as
   expect(answers.filter((line) => /status="50[0-24-9]"/.test(line))).toEqual([]);
   expect(await fingerprint(world.database)).toEqual(rowsBefore);
 });
+
+test('told to stop, the API takes no more, finishes the request in flight and ends in order', async () => {
+  const { port } = world.api;
+  const body = JSON.stringify({ pools: world.pools });
+  const request = await beginRequest(port, `POST /public/v1/evm/${CHAIN}/bid_ask/batch`, body);
+  const stopped = world.api.stop();
+  await eventually(() => isRefused(port), 20_000);
+  const answer = await request.finish();
+  expect([answer?.status, JSON.parse(answer?.body ?? '').results.length]).toEqual([200, 3]);
+  await stopped;
+  expect(await world.api.ended).toBe('exit code 0');
+}, 120_000);
 
 /** Every slow client was cut, not before its time was over and not long after it. */
 function expectCut(ends: readonly SlowEnd[], limitMs: number): void {

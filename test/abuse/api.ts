@@ -27,7 +27,8 @@ export async function startAbusedApi(env: Readonly<Record<string, string>>): Pro
   const api = await onFreePort(async (port) => {
     const settings = { ...env, PORT: String(port), HOST: '127.0.0.1', TRUSTED_PROXIES: '1', LOG_LEVEL: 'warn' };
     const ready = `http://127.0.0.1:${port}/health`;
-    const service = await startOwnProcess({ main: 'test/abuse/api-process.ts', env: settings, ready, output });
+    const main = 'test/abuse/api-process.ts';
+    const service = await startOwnProcess({ main, env: settings, ready, output, stopTimeoutMs: 30_000 });
     return { ...service, port };
   });
   return {

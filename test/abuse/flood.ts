@@ -11,13 +11,12 @@ export interface FloodReport {
   readonly tally: Tally;
   /** What was wrong, with the request that showed it; the first ones only. */
   readonly faults: readonly string[];
-  /** What the API holds after half of the requests, and after all. */
-  readonly middle: Memory;
-  readonly end: Memory;
+  /** What the API holds after each tenth of the requests. */
+  readonly memory: readonly Memory[];
 }
 
-const BATCH = 1_000;
-const RAW_PER_BATCH = 80;
+const BATCH = 500;
+const RAW_PER_BATCH = 40;
 const AT_ONCE = 32;
 const MOST_FAULTS = 20;
 /** One client of so many requests never stops, so that the limits have somebody to hold up. */
@@ -32,14 +31,14 @@ const EVERY_NTH_IS_THE_SAME = 25;
 export async function flood(world: AbuseWorld, requests: number, seed: number): Promise<FloodReport> {
   const run = new Run(world);
   const batches = Math.ceil(requests / BATCH);
-  let middle: Memory | undefined;
+  const memory: Memory[] = [];
   for (let batch = 0; batch < batches; batch++) {
     await run.batch(batch * BATCH, seed + batch);
-    if (batch + 1 === Math.ceil(batches / 2)) middle = await world.api.memory();
+    const tenths = Math.floor(((batch + 1) / batches) * 10);
+    while (memory.length < tenths) memory.push(await world.api.memory());
   }
   run.close();
-  const end = await world.api.memory();
-  return { tally: run.tally, faults: run.faults, middle: middle ?? end, end };
+  return { tally: run.tally, faults: run.faults, memory };
 }
 
 class Run {
