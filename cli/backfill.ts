@@ -4,13 +4,12 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import { isDatabaseAway } from '../db/failure.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { createDisplay } from './backfill/display.ts';
 import { dropSchema } from './backfill/drop.ts';
-import { exitCodeOf, InterruptedError, RETRY } from './backfill/exit-codes.ts';
+import { exitCodeOf, InterruptedError } from './backfill/exit-codes.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -33,7 +32,7 @@ Every chain is indexed from its first block. Logs come from the cache in the dat
 Examples:
   npm run backfill                                  after an update of the code or of CHAINS_CONFIG
   npm run backfill -- --chains 1,56                 after a reorganisation beyond the finality window of these chains
-  npm run backfill -- list                          which indexes there are
+  npm run backfill -- list --json                   which indexes there are
   npm run backfill -- drop onchain_1                remove one that is not needed any more
   npm run backfill -- --schema onchain_1            catch up with an earlier index and turn back to it
 
@@ -104,25 +103,17 @@ async function drop(database: pg.Pool, schemas: readonly string[]): Promise<void
 }
 
 /** Runs a command with a database, and ends with the exit code that its failure calls for. */
-async function guarded(work: (database: pg.Pool) => Promise<void>): Promise<void> {
-  try {
-    await withDatabase((database) => work(database).catch(endWithCode));
-  } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
-    endWith(error, RETRY);
-  }
-}
-
-/** @throws the error when it is none of the foreseen ones */
-function endWithCode(error: unknown): void {
-  const exitCode = exitCodeOf(error);
-  if (exitCode === null) throw error;
-  endWith(error, exitCode);
-}
-
-function endWith(error: unknown, exitCode: number): void {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = exitCode;
+function guarded(work: (database: pg.Pool) => Promise<void>): Promise<void> {
+  return withDatabase(async (database) => {
+    try {
+      await work(database);
+    } catch (error) {
+      const exitCode = exitCodeOf(error);
+      if (exitCode === null) throw error;
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.exitCode = exitCode;
+    }
+  });
 }
 
 function whenInterrupted(): Promise<never> {
@@ -149,4 +140,6 @@ function schemaArgument(text: string): string {
 
 runMain(async () => {
   await program.parseAsync();
+  // Requests to nodes that are still open must not keep an interrupted run alive.
+  process.exit();
 });

@@ -36,12 +36,13 @@ function progressBar(output: Output): Display {
     { format: BAR, stream: output, hideCursor: true, clearOnComplete: true },
     Presets.shades_classic,
   );
+  let begun = false;
   return {
-    begin: (plan) => {
-      output.write(`${describePlan(plan)}\n`);
-      bar.start(0, 0, payloadOf({ totalBlocks: 0, doneBlocks: 0, events: 0, eventsPerSec: 0, secondsLeft: null }));
-    },
+    begin: (plan) => output.write(`${describePlan(plan)}\n`),
     progress: (progress) => {
+      // A bar that begins without a total would begin as full.
+      if (!begun) bar.start(progress.totalBlocks, progress.doneBlocks, payloadOf(progress));
+      begun = true;
       bar.setTotal(progress.totalBlocks);
       bar.update(progress.doneBlocks, payloadOf(progress));
     },

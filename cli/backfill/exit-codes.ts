@@ -1,4 +1,3 @@
-import { ConfigError } from '../../config/config-error.ts';
 import { ReadModelMismatchError, ViewsBusyError } from '../../indexer/publication/live-views.ts';
 import { SchemaTakenError } from '../../indexer/publication/schema-lock.ts';
 import { BuildEndedError } from './build-process.ts';
@@ -7,7 +6,7 @@ import { NodeAwayError } from './node-away.ts';
 
 const REFUSED = 1;
 /** The same command may succeed later. */
-export const RETRY = 75;
+const RETRY = 75;
 /** As shells count them: 128 and the signal's number. */
 const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -25,9 +24,9 @@ export class InterruptedError extends Error {
 
 const PASSING = [NodeAwayError, ReadersOfCacheError, SchemaTakenError, ViewsBusyError];
 
-/** What the command exits with after this error; null for one of the database, or one that nobody foresaw. */
+/** What the command exits with after this error; null for one of a setting or the database, or one unforeseen. */
 export function exitCodeOf(error: unknown): number | null {
   if (error instanceof InterruptedError || error instanceof BuildEndedError) return error.exitCode;
-  if (error instanceof ConfigError || error instanceof ReadModelMismatchError) return REFUSED;
+  if (error instanceof ReadModelMismatchError) return REFUSED;
   return PASSING.some((passing) => error instanceof passing) ? RETRY : null;
 }

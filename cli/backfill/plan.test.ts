@@ -1,0 +1,132 @@
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { serveSchema } from '../../indexer/publication/live-views.ts';
+import { SchemaHold } from '../../indexer/publication/schema-lock.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
+import { ReadersOfCacheError } from './cached-logs.ts';
+import { ChainNodes } from './chain-nodes.ts';
+import { dropSchema } from './drop.ts';
+import { planBackfill, recordServed } from './plan.ts';
+import { refuseMissingPools } from './start-block.ts';
+
+const NOTHING_CHOSEN = { refetch: null, fresh: false };
+const FACTORY = '0x00000000000000000000000000000000000000fa';
+
+let home: TestDatabase;
+let database: pg.Pool;
+
+beforeEach(async () => {
+  home = await createDatabase();
+  await migrate(home.url);
+  database = new pg.Pool({ connectionString: home.url, max: 4 });
+  await createIndex('onchain_1');
+});
+
+afterEach(async () => {
+  await database.end();
+  await home.drop();
+});
+
+async function createIndex(schema: string): Promise<void> {
+  await createOnchainTables(database, schema);
+  await database.query(`CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb NOT NULL);
+                        INSERT INTO ${schema}._ponder_meta VALUES ('app', '{"is_ready": 1}')`);
+  await serveSchema(database, 'onchain_1');
+}
+
+async function fillCache(): Promise<void> {
+  await database.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8);
+                        CREATE TABLE ponder_sync.intervals (chain_id int8);
+                        INSERT INTO ponder_sync.logs VALUES (1), (1), (56); INSERT INTO ponder_sync.intervals VALUES (1), (56)`);
+}
+
+async function cachedChains(): Promise<string[]> {
+  const { rows } = await database.query<{ chain_id: string }>(
+    'SELECT chain_id FROM ponder_sync.logs UNION ALL SELECT chain_id FROM ponder_sync.intervals ORDER BY 1',
+  );
+  return rows.map(({ chain_id }) => chain_id);
+}
+
+test('an unfinished run is gone on with, a finished one is not', async () => {
+  const first = await planBackfill(database, NOTHING_CHOSEN);
+  expect(first).toEqual({ schema: 'onchain_2', replaces: 'onchain_1', refetched: [], resumed: false });
+  await createIndex('onchain_2');
+  const again = await planBackfill(database, NOTHING_CHOSEN);
+  expect(again).toEqual({ ...first, resumed: true });
+  await serveSchema(database, 'onchain_2', (client) => recordServed(client, again));
+  expect(await planBackfill(database, NOTHING_CHOSEN)).toMatchObject({ schema: 'onchain_3', replaces: 'onchain_2' });
+});
+
+test('the cached logs of the chosen chains are removed once, and no others', async () => {
+  await fillCache();
+  const plan = await planBackfill(database, { refetch: [1], fresh: false });
+  expect(plan).toMatchObject({ schema: 'onchain_2', refetched: [1] });
+  expect(await cachedChains()).toEqual(['56', '56']);
+  await database.query('INSERT INTO ponder_sync.logs VALUES (1)');
+  expect(await planBackfill(database, { refetch: [1], fresh: false })).toEqual({ ...plan, resumed: true });
+  expect(await planBackfill(database, NOTHING_CHOSEN)).toEqual({ ...plan, resumed: true });
+  expect(await cachedChains()).toEqual(['1', '56', '56']);
+  const other = planBackfill(database, { refetch: [56], fresh: false });
+  await expect(other).rejects.toThrow('--chains: the unfinished backfill into "onchain_2" was begun with --chains 1');
+});
+
+test('while an indexer reads the cached logs they stay, and nothing is begun', async () => {
+  await fillCache();
+  const reader = new SchemaHold(home.url, 'onchain_1');
+  await reader.acquire(0);
+  await expect(planBackfill(database, { refetch: [1], fresh: false })).rejects.toThrow(ReadersOfCacheError);
+  expect(await cachedChains()).toEqual(['1', '1', '1', '56', '56']);
+  expect((await database.query('SELECT FROM operator.backfill')).rows).toEqual([]);
+  await reader.leaveCache();
+  await planBackfill(database, { refetch: [1], fresh: false });
+  await reader.release();
+});
+
+test('--fresh drops what an unfinished run has left, unless it is being written', async () => {
+  const { schema } = await planBackfill(database, NOTHING_CHOSEN);
+  await createIndex(schema);
+  const writer = new SchemaHold(home.url, schema);
+  await writer.acquire(0);
+  const fresh = () => planBackfill(database, { refetch: null, fresh: true });
+  await expect(fresh()).rejects.toThrow('another indexer writes schema "onchain_2"');
+  await writer.release();
+  expect(await fresh()).toMatchObject({ schema, resumed: false });
+  expect((await database.query('SELECT to_regnamespace($1) AS schema', [schema])).rows).toEqual([{ schema: null }]);
+});
+
+test('an index that is there is not mixed with logs fetched again', async () => {
+  await createIndex('onchain_2');
+  const request = { schema: 'onchain_2', fresh: false };
+  await expect(planBackfill(database, { ...request, refetch: [1] })).rejects.toThrow(
+    'has rows of these chains already',
+  );
+  expect(await planBackfill(database, { ...request, refetch: null })).toMatchObject({ schema: 'onchain_2' });
+});
+
+test('what is no index is neither filled nor dropped, and what serves stays', async () => {
+  const fill = (schema: string) => planBackfill(database, { schema, refetch: null, fresh: true });
+  for (const schema of ['operator', 'public', 'read_model']) {
+    await expect(fill(schema)).rejects.toThrow(`schema "${schema}" is no index`);
+    await expect(dropSchema(database, schema)).rejects.toThrow(`schema "${schema}" is no index`);
+  }
+  await expect(fill('onchain_1')).rejects.toThrow('readers are served from "onchain_1" already');
+  await expect(dropSchema(database, 'onchain_1')).rejects.toThrow('readers are served from "onchain_1"');
+});
+
+test('an index without the first pool of a factory is not served', async () => {
+  await database.query('ALTER TABLE onchain_1.pool DROP CONSTRAINT pool_pkey');
+  const { rows } = await database.query<{ name: string }>(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'onchain_1' AND table_name = 'pool'`,
+  );
+  for (const { name } of rows) await database.query(`ALTER TABLE onchain_1.pool ALTER COLUMN "${name}" DROP NOT NULL`);
+  const followed = [{ chainId: 1, startBlock: 7, factories: [FACTORY] as const }];
+  const check = () => refuseMissingPools(database, 'onchain_1', followed, new ChainNodes([]), new Map());
+  const addPool = (index: number) =>
+    database.query('INSERT INTO onchain_1.pool (chain_id, factory, pool_idx) VALUES (1, $1, $2)', [FACTORY, index]);
+  await addPool(2);
+  await expect(check()).rejects.toThrow(`fromBlock 7 of chain 1 is too late: the first pool of factory ${FACTORY}`);
+  await addPool(1);
+  await check();
+});
