@@ -53,6 +53,8 @@ async function quotesAmong(pools: readonly Address[], others: readonly Address[]
   return { api, quotes, of: pools.map((pool) => quotes.get(pool)) };
 }
 
+const ethCalls = (api: QuoteApi): number => api.calls.filter((call) => call.startsWith('eth_call')).length;
+
 beforeAll(async () => {
   world = await startQuoteWorld();
   pair = await world.pair(18, 18);
@@ -87,13 +89,13 @@ describe('providers that burn all the gas', () => {
 
   test('cost a bounded number of calls, once per block however many ask', async () => {
     const { api } = await quotesAmong(honest.slice(0, 1), hogs, false);
-    const calls = api.calls.filter((call) => call.startsWith('eth_call')).length;
+    const calls = ethCalls(api);
     // One call each for what honest pools take; then, of storage and quotes and of prices, what was left undone, a dozen
     // pools to a call.
     expect(calls).toBeLessThanOrEqual(2 + 2 * Math.ceil(HOGS / 9));
     expect(api.calls.every((call) => call.endsWith(':ok'))).toBe(true);
     await Promise.all(hogs.map((hog) => api.quote(hog, false)));
-    expect(api.calls.filter((call) => call.startsWith('eth_call')).length).toBe(calls);
+    expect(ethCalls(api)).toBe(calls);
   });
 });
 
@@ -173,6 +175,14 @@ describe('extensions that burn all the gas', () => {
     for (const pool of refusing) {
       expect(among.quotes.get(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
     }
+    await world.chain.client.mine({ blocks: 1 });
+    const calls = ethCalls(among.api);
+    const [pool] = refusing as [Address];
+    // A new block: state and prices are read anew, and the guards that burned the gas are left alone.
+    const asked = () => among.api.quote(pool).then(() => ethCalls(among.api) - calls);
+    await expect.poll(asked, { timeout: 30_000 }).toBe(2);
+    expect(await among.api.quote(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
+    expect(ethCalls(among.api) - calls).toBe(2);
     const without = await quotesAmong([], refusing, false);
     for (const pool of refusing) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
   });

@@ -14,6 +14,8 @@ contract GuardSearch {
         bytes edges;
         /// What a simulation may cost: below this much gas none is begun.
         uint256 gas;
+        /// A simulation that burns this much is refused.
+        uint256 gasLimit;
         /// What is known from an earlier call.
         Found known;
     }
@@ -23,6 +25,8 @@ contract GuardSearch {
         uint256 low;
         uint256 high;
         bool done;
+        /// The last simulation burned almost all that it may.
+        bool burned;
     }
 
     uint256 private constant STEPS = 1e6;
@@ -30,8 +34,6 @@ contract GuardSearch {
     /// A simulation that took more of the gas it had than this part may have ended for a lack of it, somewhere inside:
     /// a 64th is kept back at each of up to eight frames.
     uint256 private constant SUSPECT_EIGHTHS = 7;
-    /// A swap that burns this much is refused: no block would take it.
-    uint256 private constant ENOUGH_GAS = 15e6;
     /// For what follows the last probe: encoding the answer, and the price of returning it as code.
     uint256 private constant RESERVE = 2e6;
 
@@ -52,12 +54,14 @@ contract GuardSearch {
         uint256 step = _nextStep(found, job.edges.length / 16 * STEPS);
         if (gasleft() < job.gas + RESERVE) return false;
         uint256 given = (gasleft() - RESERVE) * 63 / 64;
-        if (given > ENOUGH_GAS) given = ENOUGH_GAS;
+        if (given > job.gasLimit) given = job.gasLimit;
         uint256 before = gasleft();
         (bool trades, bool told) = _simulate(simulated, job, _amountAt(job.edges, step), given);
-        if (given < ENOUGH_GAS && (!told || (before - gasleft()) * 8 > given * SUSPECT_EIGHTHS)) return false;
+        bool burned = !told || (before - gasleft()) * 8 > given * SUSPECT_EIGHTHS;
+        if (burned && given < job.gasLimit) return false;
         if (trades) found.low = step;
         else found.high = step;
+        found.burned = burned;
         found.done = _isDone(job.edges, found, trades);
         return true;
     }

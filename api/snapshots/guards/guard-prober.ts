@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { Depth } from '../../../protocol/depth.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
@@ -5,7 +6,15 @@ import type { MulticallTarget } from '../rpc/multicall.ts';
 import { RpcFailure } from '../rpc/rpc-failure.ts';
 import { type BlockRef, SnapshotError } from '../types.ts';
 import { runGuardSearch, type SearchTask, taskBytes } from './guard-search.ts';
-import { executableLevels, type Found, NOTHING_FOUND, type SideJob, STEPS_PER_BIN, sideJob } from './side-job.ts';
+import {
+  executableLevels,
+  type Found,
+  isBurnedOut,
+  NOTHING_FOUND,
+  type SideJob,
+  STEPS_PER_BIN,
+  sideJob,
+} from './side-job.ts';
 
 /** A guarded pool whose curve is known. */
 export interface GuardJob {
@@ -31,6 +40,10 @@ const MOST_ROUNDS = 16;
 /** From this round on each search has a call of its own: what takes so long holds no other back. */
 const APART_FROM_ROUND = 4;
 
+/** How long pools whose guards burn all the gas are left alone, and of how many that is remembered. */
+const BURNED = { ttl: 60_000, max: 10_000 };
+const CLOSED: GuardedSides = { bids: null, asks: null };
+
 /** What is known of a side, or why nothing more will be. */
 type Outcome = Found | RpcFailure;
 
@@ -40,6 +53,8 @@ type Outcome = Found | RpcFailure;
  */
 export class GuardProber {
   readonly #target: MulticallTarget;
+  /** A search of such a pool costs what a thousand honest ones do: not with every block. */
+  readonly #burnedOut = new LRUCache<Address, true>(BURNED);
 
   constructor(target: MulticallTarget) {
     this.#target = target;
@@ -54,6 +69,20 @@ export class GuardProber {
     jobs: readonly GuardJob[],
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<Address, GuardedSides | Error>> {
+    const resting = jobs.filter(({ pool }) => this.#burnedOut.has(pool));
+    const found = await this.#probeAll(
+      block,
+      jobs.filter((job) => !resting.includes(job)),
+      signal,
+    );
+    return new Map([...resting.map(({ pool }) => [pool, CLOSED] as const), ...found]);
+  }
+
+  async #probeAll(
+    block: BlockRef,
+    jobs: readonly GuardJob[],
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<Address, GuardedSides | Error>> {
     const sides = jobs.flatMap(({ pool, curve }) => {
       const { bids, asks } = curve.sides();
       return [sideJob(pool, curve, bids), sideJob(pool, curve, asks)];
@@ -62,6 +91,7 @@ export class GuardProber {
     const levelsOf = (side: SideJob | undefined) => side && levelsFound(side, found.get(side) ?? NOTHING_FOUND);
     return new Map(
       jobs.map(({ pool }, index) => {
+        if (areBurnedOut(found, sides.slice(2 * index, 2 * index + 2))) this.#burnedOut.set(pool, true);
         const [bids = null, asks = null] = [levelsOf(sides[2 * index]), levelsOf(sides[2 * index + 1])];
         if (bids instanceof Error) return [pool, bids];
         return [pool, asks instanceof Error ? asks : { bids, asks }];
@@ -95,6 +125,13 @@ export class GuardProber {
 }
 
 const isOpen = (outcome: Outcome): outcome is Found => !(outcome instanceof RpcFailure) && !outcome.done;
+
+function areBurnedOut(found: ReadonlyMap<SideJob, Outcome>, sides: readonly SideJob[]): boolean {
+  return sides.every((side) => {
+    const outcome = found.get(side);
+    return outcome !== undefined && !(outcome instanceof RpcFailure) && isBurnedOut(outcome);
+  });
+}
 
 function levelsFound(side: SideJob, outcome: Outcome): Depth['bids'] | null | Error {
   if (outcome instanceof RpcFailure) return outcome;

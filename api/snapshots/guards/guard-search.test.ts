@@ -4,10 +4,17 @@ import { compileCreationCode } from '../../../protocol/bounded-calls/creation-co
 import { GUARD_SEARCH_CODE } from './guard-search-code.ts';
 import { executableLevels, type SideJob, tradingBins } from './side-job.ts';
 
-test('the committed code is what the compiler makes of the source', () => {
-  const source = fileURLToPath(new URL('./GuardSearch.sol', import.meta.url));
-  expect(compileCreationCode(source)).toBe(GUARD_SEARCH_CODE);
-});
+/** The compiler takes its time on a busy machine. */
+const COMPILER_TIMEOUT_MS = 300_000;
+
+test(
+  'the committed code is what the compiler makes of the source',
+  () => {
+    const source = fileURLToPath(new URL('./GuardSearch.sol', import.meta.url));
+    expect(compileCreationCode(source)).toBe(GUARD_SEARCH_CODE);
+  },
+  COMPILER_TIMEOUT_MS,
+);
 
 const level = (bin: number, cumulativeInput: bigint) => ({
   bin,
@@ -29,9 +36,13 @@ test('bins without liquidity are no part of a search', () => {
 });
 
 test.each([
-  ['whole, when the whole side trades', { low: 2_000_000, high: null, done: true }, levels],
-  ['closed, when not even its least part does', { low: 0, high: 1, done: true }, null],
-  ['cut at an end of a bin, empty bins included', { low: 1_000_000, high: 1_000_001, done: true }, levels.slice(0, 2)],
+  ['whole, when the whole side trades', { low: 2_000_000, high: null, done: true, burned: false }, levels],
+  ['closed, when not even its least part does', { low: 0, high: 1, done: true, burned: false }, null],
+  [
+    'cut at an end of a bin, empty bins included',
+    { low: 1_000_000, high: 1_000_001, done: true, burned: false },
+    levels.slice(0, 2),
+  ],
 ])('a side is %s', (_name, found, expected) => {
   expect(executableLevels(job, found)).toEqual(expected);
 });

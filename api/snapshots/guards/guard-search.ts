@@ -16,12 +16,12 @@ import { GUARD_SEARCH_CODE } from './guard-search-code.ts';
 import type { Found, SideJob } from './side-job.ts';
 
 const searchAbi = parseAbi([
-  'struct Found { uint256 low; uint256 high; bool done; }',
-  'struct Job { address pool; bytes probe; uint256 amountOffset; bytes edges; uint256 gas; Found known; }',
+  'struct Found { uint256 low; uint256 high; bool done; bool burned; }',
+  'struct Job { address pool; bytes probe; uint256 amountOffset; bytes edges; uint256 gas; uint256 gasLimit; Found known; }',
   'constructor(bytes4 simulated, Job[] jobs)',
 ]);
 const answerParameters = parseAbiParameters([
-  'struct Found { uint256 low; uint256 high; bool done; }',
+  'struct Found { uint256 low; uint256 high; bool done; bool burned; }',
   'uint256 chainId, Found[] found',
 ]);
 
@@ -35,6 +35,8 @@ export interface SearchTask {
 
 /** Gas below which no simulation of the side is begun: more than any guard that we know takes. */
 const NEEDED_GAS = { base: 250_000, perBin: 65_000 };
+/** Gas with which a simulation counts as refused: several times as much, and less than a block would take. */
+const GAS_LIMIT = { base: 3_000_000, perBin: 130_000, most: 15_000_000 };
 
 /**
  * Runs searches in one `eth_call`, as far as its gas goes.
@@ -57,7 +59,7 @@ export async function runGuardSearch(
 }
 
 /** Bytes of creation code that a task adds, about. */
-export const taskBytes = ({ job: { bins } }: SearchTask): number => 900 + bins.length * 16;
+export const taskBytes = ({ job: { bins } }: SearchTask): number => 960 + bins.length * 16;
 
 function toJob({ job, known }: SearchTask) {
   return {
@@ -65,7 +67,8 @@ function toJob({ job, known }: SearchTask) {
     ...probeOf(job),
     edges: concatHex(job.bins.map(({ inputAfter }) => numberToHex(inputAfter, { size: 16 }))),
     gas: BigInt(NEEDED_GAS.base + job.bins.length * NEEDED_GAS.perBin),
-    known: { low: BigInt(known.low), high: known.high === null ? UNASKED : BigInt(known.high), done: known.done },
+    gasLimit: BigInt(Math.min(GAS_LIMIT.base + job.bins.length * GAS_LIMIT.perBin, GAS_LIMIT.most)),
+    known: { ...known, low: BigInt(known.low), high: known.high === null ? UNASKED : BigInt(known.high) },
   };
 }
 
@@ -84,9 +87,9 @@ function decodeAnswer(result: Hex, chainId: number, count: number): Found[] {
     throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${answeredBy}`);
   }
   if (found.length !== count) throw new RpcFailure('garbage', 'a search gave too few results');
-  return found.map(({ low, high, done }) => ({
+  return found.map(({ low, high, ...rest }) => ({
+    ...rest,
     low: Number(low),
     high: high === UNASKED ? null : Number(high),
-    done,
   }));
 }

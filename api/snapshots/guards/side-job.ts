@@ -11,9 +11,14 @@ export interface Found {
   readonly low: number;
   readonly high: number | null;
   readonly done: boolean;
+  /** Whether the last simulation burned all the gas that one may take. */
+  readonly burned: boolean;
 }
 
-export const NOTHING_FOUND: Found = { low: 0, high: null, done: false };
+export const NOTHING_FOUND: Found = { low: 0, high: null, done: false, burned: false };
+
+/** Not even the least amount trades, and to find out cost as much as it can. */
+export const isBurnedOut = ({ low, done, burned }: Found): boolean => done && low === 0 && burned;
 
 /** One side of a guarded pool to search. */
 export interface SideJob {
