@@ -40,6 +40,20 @@ test('a pool without usable prices gives none', () => {
   expect(derivePoolPrices(new Map([['1:0x2', known(1)]]), [closed]).size).toBe(1);
 });
 
+test('a price beyond any token is none, whether it is too large or no number', () => {
+  const dear = { ...pool('dear', 1, 2, 1n), sellX64: 2n ** 127n, buyX64: 2n ** 127n };
+  const cheap = { ...pool('cheap', 2, 3, 1n), sellX64: 1n, buyX64: 1n };
+  const nothing = { ...pool('nothing', 4, 5, 1n), sellX64: 1n, buyX64: 1n };
+  const prices = derivePoolPrices(
+    new Map([
+      ['1:0x2', known(1e6)],
+      ['1:0x4', known(0)],
+    ]),
+    [dear, cheap, nothing],
+  );
+  expect([...prices.keys()]).toEqual(['1:0x2', '1:0x4', '1:0x5']);
+});
+
 test('the order of the pools does not matter', () => {
   const pools = [pool('a', 1, 2, 3n, 5n), pool('b', 2, 3, 5n, 7n), pool('c', 1, 3, 16n, 9n), pool('d', 3, 4, 2n, 5n)];
   const expected = [...derivePoolPrices(new Map([['1:0x1', known(9)]]), pools)].sort();

@@ -1,5 +1,5 @@
 import { isqrtFloor, Q64 } from '../../protocol/fixed-point.ts';
-import type { FiatPrice, FiatPrices } from './price-sources.ts';
+import { type FiatPrice, type FiatPrices, isPlausibleUsd } from './price-sources.ts';
 import type { TokenKey } from './token-key.ts';
 
 /** A healthy pool whose anchored feeds are confirmed to price its tokens, with its last prices, fees included. */
@@ -42,6 +42,7 @@ function deriveFrom(
   if (!base || (price0 && price1)) return null;
   const token1PerToken0 = midPrice(pool);
   const usd = price0 ? base.usd / token1PerToken0 : base.usd * token1PerToken0;
+  if (!isPlausibleUsd(usd)) return null;
   const pricedAt = new Date(Math.min(base.pricedAt.getTime(), pool.capturedAt.getTime()));
   return { token: price0 ? pool.token1 : pool.token0, price: { usd, source: 'pool', pricedAt } };
 }

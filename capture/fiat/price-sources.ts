@@ -8,6 +8,12 @@ export type FiatPrice = {
   readonly pricedAt: Date;
 };
 
+/** No token is worth more: a larger price is a mistake, whose sums would leave the numbers of JSON. */
+const MAX_USD = 1e15;
+
+/** Whether a number can be the price of a token. */
+export const isPlausibleUsd = (usd: number): boolean => usd >= 0 && usd <= MAX_USD;
+
 /** Prices by token; a token without a price has no entry. */
 export type FiatPrices = ReadonlyMap<TokenKey, FiatPrice>;
 

@@ -4,7 +4,7 @@ import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import { readClassificationFacts } from '../classification/read-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
-import type { FiatPrice, FiatPrices, PriceSource } from './price-sources.ts';
+import { type FiatPrice, type FiatPrices, isPlausibleUsd, type PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
 
 export type FiatDeps = {
@@ -37,7 +37,9 @@ async function askInOrder(tokens: readonly TokenKey[], sources: readonly PriceSo
   for (const source of sources) {
     const missing = tokens.filter((token) => !prices.has(token));
     try {
-      for (const [token, price] of await source(missing)) prices.set(token, price);
+      for (const [token, price] of await source(missing)) {
+        if (isPlausibleUsd(price.usd)) prices.set(token, price);
+      }
     } catch (error) {
       failures.push(error);
     }

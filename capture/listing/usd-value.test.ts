@@ -8,6 +8,8 @@ test.each([
   [0, 0n],
   [1e-18, 1n],
   [1e-19, 0n],
+  [1e21, 10n ** 39n],
+  [2 ** 100, 2n ** 100n * 10n ** 18n],
 ])('a price of %d dollars', (usd, expected) => {
   expect(toPriceE18(usd)).toBe(expected);
 });

@@ -14,8 +14,12 @@ const USD_SCALE_DECIMALS = 18;
 const MICRO_PER_DOLLAR = 1_000_000;
 const E18_PER_MICRO = 10n ** 12n;
 
+/** From here on a number is written with an exponent, and is a whole one. */
+const EXPONENT_FROM = 1e21;
+
 /** The exact decimal digits of a price, down to 10^-18 dollars. */
 export function toPriceE18(usd: number): UsdE18 {
+  if (usd >= EXPONENT_FROM) return BigInt(usd) * 10n ** BigInt(USD_SCALE_DECIMALS);
   const [whole = '0', fraction = ''] = usd.toFixed(USD_SCALE_DECIMALS).split('.');
   return BigInt(whole) * 10n ** BigInt(USD_SCALE_DECIMALS) + BigInt(fraction);
 }

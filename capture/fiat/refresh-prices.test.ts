@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { createRegistry } from '../pools/operator-registry.ts';
+import type { FiatPrice, PriceSource } from './price-sources.ts';
+import { refreshFiatPrices } from './refresh-prices.ts';
+import { tokenKey } from './token-key.ts';
+
+let listing: Listing;
+
+beforeAll(async () => {
+  listing = await openListing();
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
+  const state = { total0Scaled: 10n ** 18n, total1Scaled: 10n ** 18n };
+  await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: seedAddress(0x1000) }, state }]);
+});
+
+afterAll(() => listing.close());
+
+const [KEY0, KEY1] = [tokenKey(CHAIN_A, TOKEN0), tokenKey(CHAIN_A, TOKEN1)];
+
+/** A source that knows these prices of the tokens it is asked for; `asked` keeps the questions. */
+function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = []): PriceSource {
+  return async (tokens) => {
+    asked.push([...tokens]);
+    const known = tokens.filter((token) => prices[token] !== undefined);
+    return new Map(
+      known.map((token): [typeof token, FiatPrice] => [
+        token,
+        { usd: prices[token] ?? 0, source: 'static', pricedAt: new Date() },
+      ]),
+    );
+  };
+}
+
+const refresh = (...sources: PriceSource[]) =>
+  refreshFiatPrices({
+    database: listing.pool,
+    registry: createRegistry(CHAINS_FILE),
+    sources,
+    statusMaxAgeSecs: 60,
+  });
+
+async function shown() {
+  await listing.refresh();
+  const [row] = (await listing.page(CHAIN_A, { minTvlFiat: 0, include24h: true })).data;
+  return [row?.token0FiatPrice, row?.token1FiatPrice, row?.tvlFiat];
+}
+
+test('a price that no token can have is none: the next source is asked, and the listing stays whole', async () => {
+  await refresh(sourceOf({ [KEY0]: 1e300, [KEY1]: 1 }));
+  expect(await shown()).toEqual([null, 1, null]);
+  const asked: string[][] = [];
+  await refresh(sourceOf({ [KEY0]: Number.NaN, [KEY1]: 1 }), sourceOf({ [KEY0]: 1e15 }, asked));
+  expect(asked).toEqual([[KEY0]]);
+  expect(await shown()).toEqual([1e15, 1, 1e15 + 1]);
+});
+
+test('a source that fails is reported, and what the others know is stored', async () => {
+  const failing: PriceSource = () => Promise.reject(new Error('no answer'));
+  await expect(refresh(failing, sourceOf({ [KEY0]: 3, [KEY1]: 2 }))).rejects.toThrow('a price source failed');
+  expect(await shown()).toEqual([3, 2, 5]);
+});
