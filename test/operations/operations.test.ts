@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createPoolTradingDataClient } from '../../client/client.ts';
-import { issueApiKey } from '../../db/api-keys.ts';
+import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import {
   type OperatedChain,
   type OperatedWorld,
@@ -16,6 +16,9 @@ import { metricsIn } from './promql.ts';
 import { type Scrape, scrape } from './scrape.ts';
 
 const MAX_LAG_SECS = 3;
+const OPERATOR_KEY = 'operator-key-of-these-tests';
+/** A change of a key counts in every process within this time. */
+const KEY_CHANGE_MS = 3_000;
 /** The finality window of a local chain, in blocks: Ponder undoes no more. */
 const FINALITY = 30;
 const EVENTUALLY = { timeout: 60_000, interval: 200 };
@@ -23,7 +26,11 @@ const EVENTUALLY = { timeout: 60_000, interval: 200 };
 let world: OperatedWorld;
 
 beforeAll(async () => {
-  world = await startOperatedWorld({ INDEXING_MAX_LAG_SECS: String(MAX_LAG_SECS), LOG_LEVEL: 'info' });
+  world = await startOperatedWorld({
+    INDEXING_MAX_LAG_SECS: String(MAX_LAG_SECS),
+    OPERATOR_KEY,
+    LOG_LEVEL: 'info',
+  });
 }, 180_000);
 afterAll(() => world?.stop());
 
@@ -89,7 +96,7 @@ async function scrapeAll(): Promise<Readonly<Record<ProcessName, Scrape>>> {
 }
 
 describe('metrics', () => {
-  test('of every process move with its work', { timeout: 150_000 }, async () => {
+  test('of every process move with its work', { timeout: 240_000 }, async () => {
     const [ethereum, bsc] = world.chains;
     const { key } = await issueApiKey(world.database, 'metrics');
     await vi.waitFor(async () => {
@@ -103,7 +110,12 @@ describe('metrics', () => {
       const { response } = await api().GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params });
       expect(response.status).toBe(200);
     }
-    for (const chain of [ethereum, bsc]) expect((await sendQuote(chain, key)).data).toMatchObject({ accepted: true });
+    for (const chain of [ethereum, bsc]) {
+      await vi.waitFor(
+        async () => expect((await sendQuote(chain, key)).data).toMatchObject({ accepted: true }),
+        EVENTUALLY,
+      );
+    }
     await mine(ethereum, 1);
 
     /** Process, sample and labels: each grows by at least this much. */
@@ -152,21 +164,56 @@ describe('metrics', () => {
   });
 });
 
-describe('/ready of the API', () => {
+describe('keys', () => {
+  const chainsWith = async (key: string) => (await api(key).GET('/public/v1/chains', {})).response.status;
+
+  test('the old key of a rotation ends in the running API within 3 seconds, the new one works at once', async () => {
+    const old = await issueApiKey(world.database, 'holder');
+    const kept = await issueApiKey(world.database, 'holder with a time of grace');
+    for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
+    const rotated = await rotateApiKey(world.database, old.keyId, 0);
+    const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
+    await new Promise((resolve) => setTimeout(resolve, KEY_CHANGE_MS));
+    expect(await chainsWith(old.key)).toBe(401);
+    for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
+  });
+
+  test('the queue dashboard of the running builders opens with the operator key alone', async () => {
+    const { url } = world.processes.builders;
+    const statusWith = async (headers: Record<string, string>) => (await fetch(`${url}/queues`, { headers })).status;
+    expect(await statusWith({})).toBe(401);
+    const { key } = await issueApiKey(world.database, 'a client');
+    expect(await statusWith({ Authorization: `Bearer ${key}` })).toBe(401);
+    expect(await statusWith({ Authorization: `Bearer ${OPERATOR_KEY}` })).toBe(200);
+  });
+
+  test('nothing secret is in the logs of any process', () => {
+    for (const name of PROCESSES) {
+      const log = world.processes[name].recentOutput();
+      expect(log, name).not.toContain(OPERATOR_KEY);
+      expect(log, name).not.toMatch(/ptd_[0-9a-f]{12}_/);
+      expect(log, name).not.toContain(new URL(world.databaseUrl).password);
+    }
+  });
+});
+
+describe('/ready of the API', { timeout: 150_000 }, () => {
   test('lists where the index of every chain is', async () => {
     await vi.waitFor(async () => expect(await readiness()).toMatchObject({ status: 200, failures: {} }), EVENTUALLY);
     for (const chain of world.chains) {
       const head = await chain.client.getBlock();
-      expect(await lagOf(chain)).toEqual({
-        chainId: chain.chainId,
-        name: chain.chainId === 31337 ? 'ethereum' : 'bsc',
-        indexedBlock: Number(head.number),
-        indexedTimestamp: Number(head.timestamp),
-        headBlock: Number(head.number),
-        lagBlocks: 0,
-        lagSecs: 0,
-        stalled: false,
-      });
+      await vi.waitFor(async () => {
+        expect(await lagOf(chain)).toEqual({
+          chainId: chain.chainId,
+          name: chain.chainId === 31337 ? 'ethereum' : 'bsc',
+          indexedBlock: Number(head.number),
+          indexedTimestamp: Number(head.timestamp),
+          headBlock: Number(head.number),
+          lagBlocks: 0,
+          lagSecs: 0,
+          stalled: false,
+        });
+      }, EVENTUALLY);
     }
   });
 
