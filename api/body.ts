@@ -23,4 +23,10 @@ function parse(text: string): unknown {
   }
 }
 
-const invalidBody = (reason: string) => badRequest(`Invalid request body: ${reason}`);
+/** A message may repeat names of fields, of which a body can have thousands. */
+const MAX_REASON_CHARS = 300;
+
+const invalidBody = (reason: string) => {
+  const isLong = reason.length > MAX_REASON_CHARS;
+  return badRequest(`Invalid request body: ${isLong ? `${reason.slice(0, MAX_REASON_CHARS)}...` : reason}`);
+};
