@@ -21,6 +21,9 @@ export interface AbusedApi {
 const RETRY_LATER = 'Service temporarily unavailable';
 const ERROR_LEVEL = 50;
 
+/** For a machine that is busy with other tests. */
+const LIMITS = { startTimeoutMs: 90_000, stopTimeoutMs: 30_000 };
+
 /** Starts the API process behind one trusted proxy, which the tests play. */
 export async function startAbusedApi(env: Readonly<Record<string, string>>): Promise<AbusedApi> {
   const output = new OutputLines();
@@ -28,7 +31,7 @@ export async function startAbusedApi(env: Readonly<Record<string, string>>): Pro
     const settings = { ...env, PORT: String(port), HOST: '127.0.0.1', TRUSTED_PROXIES: '1', LOG_LEVEL: 'warn' };
     const ready = `http://127.0.0.1:${port}/health`;
     const main = 'test/abuse/api-process.ts';
-    const service = await startOwnProcess({ main, env: settings, ready, output, stopTimeoutMs: 30_000 });
+    const service = await startOwnProcess({ main, env: settings, ready, output, ...LIMITS });
     return { ...service, port };
   });
   return {

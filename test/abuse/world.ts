@@ -126,11 +126,9 @@ async function seedMarket(world: QuoteWorld, url: string, client: pg.Pool, { poo
 
 /** Runs the capture process until it has listed the pools; after that nothing writes to the database any more. */
 async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Promise<void> {
-  const capture = await startOwnProcess({
-    main: 'capture/main.ts',
-    env: { ...env, PORT: undefined },
-    ready: /running/,
-  });
+  const main = 'capture/main.ts';
+  const settings = { ...env, PORT: undefined };
+  const capture = await startOwnProcess({ main, env: settings, ready: /running/, startTimeoutMs: 90_000 });
   const isListed = async () => (await client.query('SELECT FROM operator.pool_listing')).rowCount === 3;
   await eventually(isListed, 60_000).finally(capture.stop);
 }
