@@ -39,3 +39,28 @@ export async function startProcess(
   };
   return port === undefined ? onFreePort(start) : start(port);
 }
+
+/** How a process says that it wants to be started again. */
+const START_AGAIN = 'exit code 75';
+
+/** Keeps a process running through the ends with which it asks to be started again, as a supervisor in production does. */
+export async function startAgain(start: () => Promise<ProcessPart>): Promise<ProcessPart> {
+  let current = await start();
+  let stopping = false;
+  const watch = async (): Promise<string> => {
+    for (;;) {
+      const how = (await current.ended) ?? 'ended';
+      if (stopping || how !== START_AGAIN) return how;
+      current = await start();
+    }
+  };
+  return {
+    ...current,
+    ended: watch().catch((error: unknown) => String(error)),
+    recentOutput: () => current.recentOutput?.() ?? '',
+    stop: async () => {
+      stopping = true;
+      await current.stop();
+    },
+  };
+}

@@ -9,7 +9,7 @@ import { startDatabase, startQueueStore } from './infrastructure.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
 import type { DemoOptions } from './options.ts';
 import { openLogs } from './process-logs.ts';
-import { startProcess } from './processes.ts';
+import { startAgain, startProcess } from './processes.ts';
 import type { DemoPorts } from './settings.ts';
 import type { Part, Supervisor } from './supervisor.ts';
 import { welcome } from './welcome.ts';
@@ -35,7 +35,8 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const logOf = await openLogs(options.logs);
   const [api, indexer] = await Promise.all([
     supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
-    supervisor.start('indexer', () => startProcess('indexer/main.ts', env, logOf, ports.indexer)),
+    // A backfill ends it with the wish to be started again.
+    supervisor.start('indexer', () => startAgain(() => startProcess('indexer/main.ts', env, logOf, ports.indexer))),
     supervisor.start('capture', () => startProcess('capture/main.ts', env, logOf)),
     supervisor.start('builders worker', () => startProcess('builders/main.ts', env, logOf)),
   ]);
