@@ -4,9 +4,7 @@ import { connectFailFast } from '../builders/redis-connections.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
-import { readIndexedBlocks } from '../db/indexed-blocks.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { registerHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -14,8 +12,7 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
-import { registerIndexingMetrics } from './observability/indexing-metrics.ts';
-import { IndexingWatch } from './observability/indexing-watch.ts';
+import { openOperations } from './observability/open-operations.ts';
 import { snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { openPamm } from './pamm/open-pamm.ts';
 import { registerPublicResources } from './public-resources.ts';
@@ -70,17 +67,14 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     logger,
   });
-  const watch = new IndexingWatch({
-    chains: file.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+  const operations = openOperations({
+    chains: file.chains,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    readIndexed: () => readIndexedBlocks(database.$client),
-    readHead: async (chainId) => {
-      const { number, timestamp } = await snapshots.head(chainId);
-      return { number: Number(number), timestamp: Number(timestamp) };
-    },
+    database: database.$client,
+    snapshots,
+    metrics,
     logger,
   });
-  registerIndexingMetrics(metrics, () => watch.lags());
   const pamm = openPamm({
     chains,
     env,
@@ -102,16 +96,7 @@ async function serve(): Promise<void> {
           routing: file.routing,
         }),
       pamm.resource,
-      (it) =>
-        registerHealth(it, {
-          metrics,
-          // Redis is not asked: without it every endpoint but quote updates still answers.
-          checks: {
-            database: async () => database.$client.query('SELECT 1').then(() => null),
-            indexing: watch.check,
-          },
-          details: () => ({ chains: watch.lags() }),
-        }),
+      operations.resource,
     ],
     {
       verifyKey: createKeyVerifier(database.$client),
@@ -120,13 +105,12 @@ async function serve(): Promise<void> {
       logger,
     },
   );
-  watch.start();
   const server = await startServer(app, settings.HOST, settings.PORT);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
     ['http', () => server.stop(GRACE_MS)],
     ['pamm', () => pamm.close()],
-    ['indexing watch', async () => watch.stop()],
+    ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],

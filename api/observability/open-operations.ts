@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import type { Registry } from 'prom-client';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
+import { registerHealth } from '../../runtime/health.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Resource } from '../app.ts';
+import type { SnapshotService } from '../snapshots/types.ts';
+import { registerIndexingMetrics } from './indexing-metrics.ts';
+import { IndexingWatch } from './indexing-watch.ts';
+
+export type OperationsDeps = {
+  readonly chains: readonly ChainConfig[];
+  /** `INDEXING_MAX_LAG_SECS`. */
+  readonly maxLagSecs: number;
+  /** The one that requests read from: its index is the one that clients see. */
+  readonly database: pg.Pool;
+  readonly snapshots: Pick<SnapshotService, 'head'>;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+};
+
+export type Operations = {
+  /** `/health`, `/ready` and `/metrics`. */
+  readonly resource: Resource;
+  close(): void;
+};
+
+/** Watches the index of every chain with an enabled deployment, and tells the operator how the process is. */
+export function openOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
+  const watch = new IndexingWatch({
+    chains: deps.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+    maxLagSecs: deps.maxLagSecs,
+    readIndexed: () => readIndexedBlocks(database),
+    readHead: async (chainId) => {
+      const { number, timestamp } = await snapshots.head(chainId);
+      return { number: Number(number), timestamp: Number(timestamp) };
+    },
+    logger,
+  });
+  registerIndexingMetrics(metrics, () => watch.lags());
+  watch.start();
+  // Redis is not asked: without it every endpoint but quote updates still answers.
+  const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
+  return {
+    resource: (app) => registerHealth(app, { metrics, checks, details: () => ({ chains: watch.lags() }) }),
+    close: () => watch.stop(),
+  };
+}
