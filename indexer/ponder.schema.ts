@@ -1,4 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: Ponder takes all tables from one module.
+// Ponder forgets cached tables in this order when memory is short: what every swap reads comes after the events.
 export { poolActivity } from './schema/activity.ts';
 export { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from './schema/extensions.ts';
 export { factory, factoryCollection } from './schema/factories.ts';
