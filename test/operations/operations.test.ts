@@ -242,13 +242,14 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
         failures: { indexing: `chain ${second.chainId} is indexed 5 blocks behind its head` },
       });
     }, EVENTUALLY);
-    expect(await lagOf(second)).toMatchObject({ indexedBlock: before, lagBlocks: 5, stalled: true });
-    expect(await lagOf(first)).toMatchObject({ lagBlocks: 0, stalled: false });
-
-    const metrics = await scrape(world.processes.api.url);
-    expect(metrics.sum('indexing_stalled', { chain: String(second.chainId) })).toBe(1);
-    expect(metrics.sum('indexing_lag_blocks', { chain: String(second.chainId) })).toBe(5);
-    expect(metrics.sum('indexing_stalled', { chain: String(first.chainId) })).toBe(0);
+    await vi.waitFor(async () => {
+      expect(await lagOf(second)).toMatchObject({ indexedBlock: before, lagBlocks: 5, stalled: true });
+      expect(await lagOf(first)).toMatchObject({ lagBlocks: 0, stalled: false });
+      const metrics = await scrape(world.processes.api.url);
+      expect(metrics.sum('indexing_stalled', { chain: String(second.chainId) })).toBe(1);
+      expect(metrics.sum('indexing_lag_blocks', { chain: String(second.chainId) })).toBe(5);
+      expect(metrics.sum('indexing_stalled', { chain: String(first.chainId) })).toBe(0);
+    }, EVENTUALLY);
     const indexer = await fetch(`${world.processes.indexer.url}/ready`);
     expect(indexer.status).toBe(200);
   });
