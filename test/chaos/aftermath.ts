@@ -65,7 +65,7 @@ export async function compareWithTruth(
 }
 
 /** Waits until an index is complete and at the head of every chain. */
-async function catchUp({ chains }: World, indexer: SupervisedProcess, databaseUrl: string): Promise<void> {
+export async function catchUp({ chains }: World, indexer: SupervisedProcess, databaseUrl: string): Promise<void> {
   await indexer.answers('/ready', RECOVERY_LIMIT_MS);
   const heads = new Map(
     await Promise.all(chains.map(async (chain) => [chain.plan.chainId, await chain.head()] as const)),

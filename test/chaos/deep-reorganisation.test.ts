@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { compareWithTruth } from './aftermath.ts';
+import { catchUp, compareWithTruth } from './aftermath.ts';
 import { FINALITY_BLOCKS } from './disturbances.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 import { startWorld, type World } from './world.ts';
@@ -44,6 +44,8 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
   if (chain === undefined) throw new Error('no chain');
   expect(await stalledGauge()).toBe('0');
   await chain.advance(BEYOND_FINALITY);
+  // Blocks that the index has not met cannot be final to it.
+  await catchUp(world, world.processes.indexer, world.databaseUrl);
   await chain.reorganise(BEYOND_FINALITY);
 
   // The chain goes on, its index does not.
