@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis';
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { chainEndpoints, type Endpoint } from './endpoints.ts';
 import type { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { simulationQueueId } from './simulation/simulation-queue.ts';
-import { withTimeout } from './with-timeout.ts';
 
 export type QueueDepthDeps = {
   readonly chains: readonly ChainConfig[];

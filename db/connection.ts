@@ -20,6 +20,8 @@ export function openDatabase(url: string, logger: Logger, max = 10): Database {
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    // A server that hangs does not keep its own time limit.
+    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
   return drizzle({ client: pool });

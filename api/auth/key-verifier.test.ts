@@ -80,6 +80,19 @@ test('without the database a known key stays valid and an unknown one is 503', a
   await expect(verify(other)).rejects.toMatchObject({ status: 503 });
 });
 
+test('a known key is not held up by a database that hangs', async () => {
+  let now = 0;
+  const verify = verifier(() => now);
+  const { keyId, key } = await issueApiKey(pool, 'in a hurry');
+  expect(await verify(key)).toEqual({ keyId });
+  const holder = await pool.connect();
+  await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
+  now = 3_000;
+  expect(await verify(key)).toEqual({ keyId });
+  await holder.query('ROLLBACK');
+  holder.release();
+});
+
 test('a client that tries key after key is held up without the database; others and known keys are not', async () => {
   let now = 0;
   const verify = verifier(() => now);

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { isApiKeyValid, keyIdOf } from '../../db/api-keys.ts';
 import { isDatabaseAway } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
 import { WindowCounter } from '../limits/window-counter.ts';
 import type { VerifyKey } from './authenticate.ts';
@@ -11,6 +12,8 @@ import type { VerifyKey } from './authenticate.ts';
 const FRESH_MS = 2_000;
 /** While the database is away no key can be revoked: the last answer stands this long. */
 const KEPT_MS = 10 * 60_000;
+/** A client whose key is known waits no longer than this for a database that hangs. */
+const PATIENCE_MS = 200;
 const MAX_KEYS = 10_000;
 /** Keys not known to be valid that a client may try per window; further ones do not reach the database. */
 const MAX_TRIES = 50;
@@ -45,10 +48,11 @@ function countTry(tries: WindowCounter, client: string): void {
   if (requests > MAX_TRIES) throw tooManyRequests(msBeforeNext);
 }
 
-/** @returns the verdict known so far while the database is away */
+/** @returns the verdict known so far while the database is away or hangs */
 async function judge(database: Queryable, key: string, known: Verdict | undefined, at: number): Promise<Verdict> {
   try {
-    return { valid: await isApiKeyValid(database, key), at };
+    const lookup = isApiKeyValid(database, key);
+    return { valid: await (known ? withTimeout(lookup, PATIENCE_MS) : lookup), at };
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     if (known) return known;

@@ -1,8 +1,8 @@
 import { type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../runtime/logger.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { Lease } from '../lease/lease.ts';
-import { withTimeout } from '../with-timeout.ts';
 import type { EndpointJob } from './endpoint-queue.ts';
 import { LeaseLostError } from './lease-lost.ts';
 import type { RedisKeys } from './redis-keys.ts';
