@@ -10,6 +10,7 @@ import {
   type TokenShelf,
 } from '../devnet/random-pool.ts';
 import { tradingBins, walkExactInput, walkExactOutput } from '../protocol/fill-walk.ts';
+import { readChainPools } from './indexing/chain-pools.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
@@ -119,19 +120,21 @@ describe(`random pools on a chain (SEED=${SEED})`, () => {
     }
   });
 
-  test('the last level leaves nothing but fees and dust, and bins go outward from the current one', async () => {
-    for (const { address, recipe } of pools) {
+  test('the last level gives all that is owned by LPs, and bins go outward from the current one', async () => {
+    const chainPools = await readChainPools(world.chain.client, world.deployment.poolFactory);
+    for (const { address } of pools) {
       const { depth, totalToken0Available, totalToken1Available } = await api.quote(address);
-      const keptE8 = 100_000_000n - BigInt(recipe.adminNotionalFeeE8) - 100n;
-      const bids = BigInt(depth?.bids.at(-1)?.cumulativeVolume ?? 0);
-      const asks = BigInt(depth?.asks.at(-1)?.cumulativeVolume ?? 0);
-      for (const [volume, total] of [
-        [bids, BigInt(totalToken1Available ?? 0)],
-        [asks, BigInt(totalToken0Available ?? 0)],
+      const state = chainPools.get(address);
+      if (state === undefined) throw new Error(`the factory does not know ${address}`);
+      const { total0Scaled, total1Scaled, token0ScaleMultiplier, token1ScaleMultiplier } = state;
+      for (const [levels, owned, available] of [
+        [depth?.bids, total1Scaled / token1ScaleMultiplier, totalToken1Available],
+        [depth?.asks, total0Scaled / token0ScaleMultiplier, totalToken0Available],
       ] as const) {
-        expect(volume).toBeLessThanOrEqual(total);
-        // Uncollected fees of the few swaps that moved the cursor stay behind.
-        expect(volume).toBeGreaterThanOrEqual((((total * keptE8) / 100_000_000n) * 3n) / 4n - 2n);
+        const volume = BigInt(levels?.at(-1)?.cumulativeVolume ?? -1);
+        expect(volume).toBeLessThanOrEqual(owned);
+        expect(volume).toBeGreaterThanOrEqual((owned * BigInt(100_000_000 - state.notionalFeeE8)) / 100_000_000n - 2n);
+        expect(owned).toBeLessThanOrEqual(BigInt(available ?? -1));
       }
       expect(depth?.bids[0]?.binIdx).toBe(depth?.asks[0]?.binIdx);
       expect(isRun(depth?.bids ?? [], -1) && isRun(depth?.asks ?? [], 1)).toBe(true);
