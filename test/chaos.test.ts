@@ -7,7 +7,7 @@ const SECONDS = 20;
 
 /** The short form of `npm run test:chaos`. */
 test('nothing is lost when processes, Postgres and Redis are killed, chains reorganise and nodes stall', {
-  timeout: 600_000,
+  timeout: 900_000,
 }, async () => {
   const lines: string[] = [];
   const seed = Date.now() % 1_000_000_000;

@@ -19,7 +19,7 @@ export interface AftermathReport {
   readonly caughtUpMs: number;
 }
 
-const RECOVERY_LIMIT_MS = 180_000;
+const RECOVERY_LIMIT_MS = 300_000;
 const EQUAL_LIMIT_MS = 120_000;
 const POLL_MS = 500;
 /** The index learns of a reorganisation with the next block. */
