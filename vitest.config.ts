@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**'],
     globalSetup: ['test/harness/global-setup.ts'],
+    setupFiles: ['test/harness/property-seed.ts'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 120_000,
