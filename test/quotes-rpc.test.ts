@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
 import { QuotesConfig } from '../config/quotes-schema.ts';
-import { evenBins, stopLossExtension } from '../devnet/pools.ts';
-import { type Misbehaviour, type ProxiedRequest, type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { evenBins } from '../devnet/pools.ts';
+import type { Misbehaviour, ProxiedRequest, RpcProxy } from '../devnet/rpc-proxy.ts';
 import { quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
   evenShares,
-  makeCutPool,
   makePool,
   movePrice,
   type QuoteWorld,
@@ -17,6 +16,7 @@ import {
   type WorldPool,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+import { withProxies } from './quotes/with-proxies.ts';
 
 /** How long a head is used with the limits below and some. */
 const FRESH_MS = 560;
@@ -60,15 +60,7 @@ afterAll(async () => {
   expect(rejections).toEqual([]);
 });
 
-/** Two nodes that can be told to fail; each test has its own. */
-async function withNodes(run: (first: RpcProxy, second: RpcProxy) => Promise<void>): Promise<void> {
-  const [first, second] = await Promise.all([startRpcProxy(world.anvil.url), startRpcProxy(world.anvil.url)]);
-  try {
-    await run(first, second);
-  } finally {
-    await Promise.all([first.stop(), second.stop()]);
-  }
-}
+const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) => withProxies(world.anvil.url, run);
 
 /** A new block, and the time after which nobody is served the old one. */
 async function nextBlock(): Promise<void> {
@@ -279,42 +271,3 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
     await nextBlock();
     expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
   }));
-
-describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
-  test('quotes the same prices, levels and guards, by inversion', () =>
-    withNodes(async (first, second) => {
-      const pair = await world.pair(18, 18);
-      const cut = await makeCutPool(world, pair, 40, 6);
-      const plain = await makePool(world, {
-        ...{ pair, price: 1.5, bins: evenBins(-3, 3, 700), shares: evenShares(-3, 3, SHARES_OF_ONE) },
-        ...{ notionalFeeE8: 3_000, extensions: [stopLossExtension(world.deployment)] },
-      });
-      const pools = [cut.address, plain.address];
-      const served = await Promise.all(pools.map((address) => servedPool(world.chain, world.deployment, address)));
-      const apiWith = (node: string) =>
-        quoteApi({
-          chain: chainConfig(31337, [node]),
-          directory: fixedDirectory(served),
-          quotes: { ...quotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000 },
-        });
-      first.misbehave({ kind: 'noOverrides', how });
-      const exact = await apiWith(second.url).results(pools);
-      const inverted = await apiWith(first.url).results(pools);
-      for (const [index, result] of inverted.entries()) {
-        const other = exact[index];
-        if (!('quote' in result) || !other || !('quote' in other)) throw new Error('both are quotes');
-        expect([result.quote.bidAdj, result.quote.askAdj]).toEqual([other.quote.bidAdj, other.quote.askAdj]);
-        const [levels, otherLevels] = [result.quote, other.quote].map(({ depth }) => [
-          ...(depth?.bids ?? []),
-          ...(depth?.asks ?? []),
-        ]);
-        expect(levels?.length).toBe(otherLevels?.length);
-        for (const [at, level] of (levels ?? []).entries()) {
-          const difference =
-            BigInt(level.cumulativeInputVolume) - BigInt(otherLevels?.[at]?.cumulativeInputVolume ?? 0);
-          // The quote may be off by some units of 2^-64: 10^18 raw units move by as little.
-          expect(difference < 0n ? -difference : difference).toBeLessThanOrEqual(10n ** 13n);
-        }
-      }
-    }));
-});
