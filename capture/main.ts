@@ -20,7 +20,7 @@ prices, tiers, 24-hour figures. Several may run; one is enough.
 Settings (environment):
   CHAINS_CONFIG              the chains file
   DATABASE_URL               the database that the indexer writes
-  FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (900)
+  FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (5400)
   PRICE_STATUS_MAX_AGE_SECS  age at which a pool's price stops counting (60)
   DEFILLAMA_URL              address of DefiLlama's coin API
   PORT                       serves /health, /ready and /metrics when set

@@ -30,7 +30,7 @@ export const settings = {
   /** The index of a chain counts as stalled when it has not followed the chain for longer than this. */
   INDEXING_MAX_LAG_SECS: z.coerce.number().positive().default(30),
   /** A fiat price that is older counts as none. */
-  FIAT_PRICE_MAX_AGE_SECS: z.coerce.number().int().positive().default(900),
+  FIAT_PRICE_MAX_AGE_SECS: z.coerce.number().int().positive().default(5_400),
   /** Address of DefiLlama's coin API. */
   DEFILLAMA_URL: z.url({ protocol: /^https?$/ }).default('https://coins.llama.fi'),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
