@@ -1,27 +1,38 @@
-import { type ActivityGain, addActivity } from '../reducers/activity.ts';
+import { type Activity, type ActivityGain, activityText, addActivity, parseActivity } from '../reducers/activity.ts';
 import type { PoolStateRow } from '../reducers/swap.ts';
 import { poolActivity } from '../schema/activity.ts';
+import { poolState } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 import { required } from './required.ts';
 
+/** What a log does to its pool. */
+interface PoolAdvance {
+  readonly changes: Partial<PoolStateRow>;
+  readonly gain: ActivityGain;
+}
+
 /**
- * Carries a pool's running totals on to the second of a log.
- *
- * @param newest second of the pool's newest totals, from its state, so that no key is looked up in vain; null: none yet
+ * Changes a pool's state and carries its running totals on to the second of a log. The newest totals are in the state
+ * too, so that one row is read, once.
  */
-export async function advanceActivity(
+export async function advancePool<T extends PoolAdvance>(
   { db }: HandlerContext,
   place: LogPlace,
   pool: PoolStateRow['pool'],
-  newest: PoolStateRow['activityTimestamp'],
-  gain: ActivityGain,
-): Promise<void> {
+  advance: (state: PoolStateRow) => T,
+): Promise<T> {
   const { chainId, blockTimestamp } = place;
-  const keyAt = (timestamp: number) => ({ chainId, pool, blockTimestamp: timestamp });
-  const totals =
-    newest === null ? null : required(await db.find(poolActivity, keyAt(newest)), 'activity of pool', pool);
-  const sums = addActivity(totals, gain);
-  if (newest === blockTimestamp)
-    await db.update(poolActivity, keyAt(blockTimestamp)).set({ blockNumber: place.blockNumber, ...sums });
-  else await db.insert(poolActivity).values({ chainId, pool, ...sums, ...stampOf(place) });
+  const stamp = stampOf(place);
+  const steps: { done: T; newest: number | null; totals: Activity }[] = [];
+  await db.update(poolState, { chainId, pool }).set((state) => {
+    const done = advance(state);
+    const totals = addActivity(parseActivity(state.activityTotals), done.gain);
+    steps.push({ done, newest: state.activityTimestamp, totals });
+    return { activityTimestamp: blockTimestamp, activityTotals: activityText(totals), ...stamp, ...done.changes };
+  });
+  const { done, newest, totals } = required(steps[0] ?? null, 'state of pool', pool);
+  const key = { chainId, pool, blockTimestamp };
+  if (newest === blockTimestamp) await db.update(poolActivity, key).set({ blockNumber: place.blockNumber, ...totals });
+  else await db.insert(poolActivity).values({ chainId, pool, ...totals, ...stamp });
+  return done;
 }

@@ -106,6 +106,7 @@ function initialState(place: LogPlace, creation: PoolCreation) {
     balance0Raw: 0n,
     balance1Raw: 0n,
     activityTimestamp: null,
+    activityTotals: null,
     lastSwapTransactionHash: null,
   };
 }

@@ -5,8 +5,8 @@ import { sumLiquidityChange } from '../reducers/liquidity.ts';
 import { isZeroForOne, type SwapFees, settleSwap } from '../reducers/swap.ts';
 import { arrayLiteral } from '../schema/columns.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
-import { poolBin, poolState, pool as poolTable } from '../schema/pools.ts';
-import { advanceActivity } from './activity.ts';
+import { poolBin, pool as poolTable } from '../schema/pools.ts';
+import { advancePool } from './activity.ts';
 import { type HandlerContext, type LogPlace, type LogReference, stampOf } from './context.ts';
 import { OpenSwaps, type SwapPart } from './open-swaps.ts';
 import { required } from './required.ts';
@@ -30,18 +30,13 @@ export async function recordSwap(
   event: Swapped,
 ): Promise<void> {
   const { db } = context;
-  const { chainId, transactionHash, blockTimestamp } = place;
+  const { transactionHash } = place;
   const parts = openSwaps.take(place, pool);
   const lowerDistE6 = await moveSwappedBins(context, place, pool, parts, event.curBin);
-  const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
-  const { state: changes, fees } = settleSwap(state, parts, event, lowerDistE6);
-  const gain = swapGain(event, fees, state.lastSwapTransactionHash !== transactionHash);
-  await advanceActivity(context, place, pool, state.activityTimestamp, gain);
-  await db.update(poolState, { chainId, pool }).set({
-    activityTimestamp: blockTimestamp,
-    lastSwapTransactionHash: transactionHash,
-    ...changes,
-    ...stampOf(place),
+  const { fees } = await advancePool(context, place, pool, (state) => {
+    const { state: settled, fees } = settleSwap(state, parts, event, lowerDistE6);
+    const gain = swapGain(event, fees, state.lastSwapTransactionHash !== transactionHash);
+    return { changes: { lastSwapTransactionHash: transactionHash, ...settled }, gain, fees };
   });
   await db.insert(swap).values(swapRow(place, pool, event, fees, parts));
 }
@@ -102,16 +97,15 @@ export async function recordLiquidityChange(
   const { direction, provider, salt, changes } = event;
   const sums = sumLiquidityChange(event, required(await db.find(poolTable, { chainId, address: pool }), 'pool', pool));
   await moveBins(context, place, pool, changes);
-  const state = required(await db.find(poolState, { chainId, pool }), 'state of pool', pool);
-  await advanceActivity(context, place, pool, state.activityTimestamp, liquidityGain(direction, sums));
-  await db.update(poolState, { chainId, pool }).set({
-    total0Scaled: state.total0Scaled + sums.delta0Scaled,
-    total1Scaled: state.total1Scaled + sums.delta1Scaled,
-    balance0Raw: state.balance0Raw + sums.amount0Raw,
-    balance1Raw: state.balance1Raw + sums.amount1Raw,
-    activityTimestamp: place.blockTimestamp,
-    ...stampOf(place),
-  });
+  await advancePool(context, place, pool, (state) => ({
+    changes: {
+      total0Scaled: state.total0Scaled + sums.delta0Scaled,
+      total1Scaled: state.total1Scaled + sums.delta1Scaled,
+      balance0Raw: state.balance0Raw + sums.amount0Raw,
+      balance1Raw: state.balance1Raw + sums.amount1Raw,
+    },
+    gain: liquidityGain(direction, sums),
+  }));
   await db.insert(liquidityChange).values({ pool, direction, provider, salt, ...sums, ...place });
   const rows = changes.map(({ bin: binIdx, ...deltas }) => ({ pool, binIdx, ...deltas, ...place }));
   if (rows.length > 0) await db.insert(liquidityChangeBin).values(rows);
@@ -140,19 +134,16 @@ export async function recordFeeCollection(
   pool: Address,
   event: FeesCollected,
 ): Promise<void> {
-  const { db } = context;
-  const key = { chainId: place.chainId, pool };
-  const state = required(await db.find(poolState, key), 'state of pool', pool);
-  await advanceActivity(context, place, pool, state.activityTimestamp, collectionGain(event));
-  await db.update(poolState, key).set({
-    notionalFee0Scaled: 0n,
-    notionalFee1Scaled: 0n,
-    balance0Raw: state.balance0Raw - event.amount0ToProtocol - event.amount0ToAdmin,
-    balance1Raw: state.balance1Raw - event.amount1ToProtocol - event.amount1ToAdmin,
-    activityTimestamp: place.blockTimestamp,
-    ...stampOf(place),
-  });
-  await db.insert(feeCollection).values({
+  await advancePool(context, place, pool, (state) => ({
+    changes: {
+      notionalFee0Scaled: 0n,
+      notionalFee1Scaled: 0n,
+      balance0Raw: state.balance0Raw - event.amount0ToProtocol - event.amount0ToAdmin,
+      balance1Raw: state.balance1Raw - event.amount1ToProtocol - event.amount1ToAdmin,
+    },
+    gain: collectionGain(event),
+  }));
+  await context.db.insert(feeCollection).values({
     pool,
     amount0ToProtocolRaw: event.amount0ToProtocol,
     amount1ToProtocolRaw: event.amount1ToProtocol,

@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeesCollected, Swapped } from '../../protocol/pool-events.ts';
-import { type ActivityGain, addActivity, collectionGain, liquidityGain, swapGain } from './activity.ts';
+import {
+  type Activity,
+  type ActivityGain,
+  activityText,
+  addActivity,
+  collectionGain,
+  liquidityGain,
+  NO_ACTIVITY,
+  parseActivity,
+  swapGain,
+} from './activity.ts';
 import type { SwapFees } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 
-const NO_ACTIVITY = addActivity(null, {});
 const total = (...gains: readonly ActivityGain[]) => gains.reduce(addActivity, NO_ACTIVITY);
 
 const swapped = (amount0Delta: bigint, amount1Delta: bigint): Swapped => ({
@@ -118,4 +127,23 @@ test('the difference of two totals is what came between them', () => {
       expect(to.swapIn0Raw - to.swapOut0Raw).toBe([...before, ...between].reduce((sum, [a]) => sum + a, 0n));
     }),
   );
+});
+
+test('totals come back from their text, each in its own place', () => {
+  const distinct = Object.entries(NO_ACTIVITY).map(([name, zero], index) => {
+    const value = 10n ** 40n + BigInt(index);
+    return [name, typeof zero === 'bigint' ? value : 1_000 + index];
+  });
+  const totals: Activity = { ...NO_ACTIVITY, ...Object.fromEntries(distinct) };
+  expect(parseActivity(activityText(totals))).toEqual(totals);
+  expect(activityText(totals).split(',')).toEqual(distinct.map(([, value]) => String(value)));
+  expect(parseActivity(activityText(NO_ACTIVITY))).toEqual(NO_ACTIVITY);
+  expect(parseActivity(null)).toEqual(NO_ACTIVITY);
+});
+
+test('a text with too few or too many totals is refused', () => {
+  const text = activityText(NO_ACTIVITY);
+  expect(() => parseActivity(`${text},0`)).toThrow(RangeError);
+  expect(() => parseActivity('0,0')).toThrow(RangeError);
+  expect(() => parseActivity('')).toThrow(RangeError);
 });

@@ -2,7 +2,8 @@ import type { FeesCollected, LiquidityChanged, Swapped } from '../../protocol/po
 import type { LiquiditySums } from './liquidity.ts';
 import type { SwapFees } from './swap.ts';
 
-const NO_ACTIVITY = {
+/** A new pool's. */
+export const NO_ACTIVITY = {
   swapCount: 0,
   swapTxCount: 0,
   liquidityAddCount: 0,
@@ -26,15 +27,16 @@ const NO_ACTIVITY = {
   notionalFee1Scaled: 0n,
 };
 
+const TOTALS = Object.keys(NO_ACTIVITY).length;
+
 /** Running totals of a pool: the columns of `pool_activity`. They only grow. */
 export type Activity = typeof NO_ACTIVITY;
 
 /** What one log adds to the totals. */
 export type ActivityGain = Partial<Activity>;
 
-/** @param totals null before a pool's first activity */
-export function addActivity(totals: Activity | null, gain: ActivityGain): Activity {
-  const sum = totals ?? NO_ACTIVITY;
+/** Totals with what a log added. */
+export function addActivity(sum: Activity, gain: ActivityGain): Activity {
   // One literal: an object that gets its fields one by one, or as a copy of a row's, costs several times as much.
   return {
     swapCount: sum.swapCount + (gain.swapCount ?? 0),
@@ -58,6 +60,48 @@ export function addActivity(totals: Activity | null, gain: ActivityGain): Activi
     protocolFee1Scaled: sum.protocolFee1Scaled + (gain.protocolFee1Scaled ?? 0n),
     notionalFee0Scaled: sum.notionalFee0Scaled + (gain.notionalFee0Scaled ?? 0n),
     notionalFee1Scaled: sum.notionalFee1Scaled + (gain.notionalFee1Scaled ?? 0n),
+  };
+}
+
+/** Totals as one text, with commas between them: one column of a row that is read and written with every log. */
+export function activityText(activity: Activity): string {
+  return Object.values(activity).join();
+}
+
+/**
+ * @param text of {@link activityText}; null before a pool's first activity
+ * @throws RangeError when there are not as many totals in it as there should be
+ */
+export function parseActivity(text: string | null): Activity {
+  if (text === null) return NO_ACTIVITY;
+  const values = text.split(',');
+  if (values.length !== TOTALS) throw new RangeError(`${values.length} totals of a pool's activity, not ${TOTALS}`);
+  let next = 0;
+  const count = () => Number(values[next++]);
+  const amount = () => BigInt(values[next++] ?? '');
+  // In the order of the keys of a new pool's.
+  return {
+    swapCount: count(),
+    swapTxCount: count(),
+    liquidityAddCount: count(),
+    liquidityRemoveCount: count(),
+    transferCount: count(),
+    swapIn0Raw: amount(),
+    swapIn1Raw: amount(),
+    swapOut0Raw: amount(),
+    swapOut1Raw: amount(),
+    liquidityIn0Raw: amount(),
+    liquidityIn1Raw: amount(),
+    liquidityOut0Raw: amount(),
+    liquidityOut1Raw: amount(),
+    feesCollected0Raw: amount(),
+    feesCollected1Raw: amount(),
+    lpFee0Scaled: amount(),
+    lpFee1Scaled: amount(),
+    protocolFee0Scaled: amount(),
+    protocolFee1Scaled: amount(),
+    notionalFee0Scaled: amount(),
+    notionalFee1Scaled: amount(),
   };
 }
 

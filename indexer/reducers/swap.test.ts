@@ -21,6 +21,7 @@ const idle: PoolStateRow = {
   balance0Raw: 100n,
   balance1Raw: 200n,
   activityTimestamp: null,
+  activityTotals: null,
   lastSwapTransactionHash: null,
   blockNumber: 1,
   blockTimestamp: 1,

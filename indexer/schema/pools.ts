@@ -115,6 +115,8 @@ export const poolState = onchainTable(
     balance1Raw: bigint().notNull(),
     /** Key of the pool's newest row of `pool_activity`. */
     activityTimestamp: int8({ mode: 'number' }),
+    /** The totals in that row, so that it need not be read to count on: see `activityText`. */
+    activityTotals: text(),
     lastSwapTransactionHash: hex(),
     ...stamp(),
   },
