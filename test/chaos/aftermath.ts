@@ -43,7 +43,9 @@ export async function inspectAftermath(
     const caughtUpMs = performance.now() - startedAt;
     say(`the index is at the chains' heads after ${(caughtUpMs / 1_000).toFixed(1)} s`);
     await everythingServes(world);
+    say('every process is ready');
     await finishQuoteUpdates(world, updates);
+    say('the last quote updates have reached the builders');
     const { comparison, ...storage } = await compareWithTruth(world, undisturbed);
     say(`${comparison.rows} rows of ${comparison.relations} tables and views compared`);
     const deliveries = checkDeliveries(updates, world.builders);
