@@ -60,7 +60,7 @@ describe('what is no request gets the JSON body of any error', () => {
     ['a target that is no URL', `GET http://[::1/ HTTP/1.1\r\n${host}\r\n`, 400],
     ['two lengths', `POST / HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],
     ['a broken chunk', `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
-    ['headers too large', `GET / HTTP/1.1\r\n${host}A: ${'a'.repeat(17_000)}\r\n\r\n`, 431],
+    ['headers too large', `GET / HTTP/1.1\r\n${host}A: ${'a'.repeat(66_000)}\r\n\r\n`, 431],
     [
       'a chunk with too much said of it',
       `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n1;${'e'.repeat(17_000)}\r\n`,

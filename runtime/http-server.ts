@@ -36,7 +36,8 @@ const TIMES: ServerTimes = {
   idleTimeout: 30_000,
 };
 
-const MAX_HEADER_BYTES = 16 * 1024;
+/** Of the request line and headers: a lookup of 500 pools takes 23 kB, and one of too many must be told so. */
+const MAX_HEADER_BYTES = 64 * 1024;
 const SWEEP_MS = 50;
 
 /**

@@ -67,7 +67,7 @@ const HEADER_LINES = [
     ' folded: x',
     'X : y',
     'X-Forwarded-For: \u00ff',
-    `X: ${'a'.repeat(20_000)}`,
+    `X: ${'a'.repeat(70_000)}`,
   ],
   ...[
     'Content-Length: -1',
