@@ -31,6 +31,8 @@ const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const RPC_TIMEOUT_MS = 10_000;
+/** Rounds of the nodes of a chain in one request: the next round of the job asks again anyway. */
+const RPC_RETRIES = 1;
 
 /** All scheduled work. One price job per chain, so that a chain which is away holds no other back. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
@@ -89,9 +91,10 @@ function blockClocks(
 }
 
 function createClient({ chainId, rpcUrls }: ChainConfig, countCall?: CountChainCall): PublicClient {
-  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 1 };
+  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
   const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
-  return createPublicClient({ transport: fallback(rpcUrls.map((url) => countedTransport(http(url, options), count))) });
+  const nodes = rpcUrls.map((url) => countedTransport(http(url, options), count));
+  return createPublicClient({ transport: fallback(nodes, { retryCount: RPC_RETRIES }) });
 }
 
 function clientOf(clients: ReadonlyMap<number, PublicClient>, { chainId }: ChainConfig): PublicClient {

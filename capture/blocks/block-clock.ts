@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -9,34 +10,58 @@ export type FindBlockAt = (timestamp: number, newest: TimedBlock) => Promise<num
 
 /** An answer this old is deep enough to start the next search from: no reorganisation will move it. */
 const SETTLED_SECS = 3_600;
+/** Longest wait for a search: a chain whose node hangs must not hold back the listing of the others. */
+const PATIENCE_MS = 2_000;
 
 /**
  * Tells time in blocks of one chain. Each search starts from the previous one's answer, so that a window which slides by
- * seconds costs a handful of reads. While the chain cannot be read, the answer is estimated from its block time.
+ * seconds costs a handful of reads. While the chain cannot be read, or a search takes too long, the answer is estimated
+ * from its block time; a long search goes on by itself and makes the next one short.
  */
-export function createBlockClock(client: PublicClient, chain: ChainConfig, logger: Logger): FindBlockAt {
+export function createBlockClock(
+  client: PublicClient,
+  chain: ChainConfig,
+  logger: Pick<Logger, 'warn'>,
+  patienceMs = PATIENCE_MS,
+): FindBlockAt {
   let settled: TimedBlock | null = null;
+  let isSearching = false;
+  let isEstimating = false;
+
   const read: ReadTimestamp = async (number) => {
     const block = await client.getBlock({ blockNumber: BigInt(number) });
     return Number(block.timestamp);
   };
 
   const search = async (timestamp: number, newest: TimedBlock): Promise<number> => {
-    const low = settled && settled.timestamp <= timestamp ? settled : { number: 0, timestamp: await read(0) };
-    if (low.timestamp > timestamp) return low.number - 1;
-    const found = await findLastBlockUntil(timestamp, low, newest, read);
-    if (newest.timestamp - found.timestamp > SETTLED_SECS) settled = found;
-    return found.number;
+    isSearching = true;
+    try {
+      const low = settled && settled.timestamp <= timestamp ? settled : { number: 0, timestamp: await read(0) };
+      if (low.timestamp > timestamp) return low.number - 1;
+      const found = await findLastBlockUntil(timestamp, low, newest, read);
+      if (newest.timestamp - found.timestamp > SETTLED_SECS) settled = found;
+      return found.number;
+    } finally {
+      isSearching = false;
+    }
+  };
+
+  const searchPatiently = async (timestamp: number, newest: TimedBlock): Promise<number> => {
+    if (isSearching) throw new Error('an earlier search still waits for the chain');
+    const found = await Promise.race([search(timestamp, newest), sleep(patienceMs, null, { ref: false })]);
+    if (found === null) throw new Error('the chain takes too long');
+    return found;
   };
 
   return async (timestamp, newest) => {
     try {
-      return await search(timestamp, newest);
+      const found = await searchPatiently(timestamp, newest);
+      isEstimating = false;
+      return found;
     } catch (error) {
-      logger.warn(
-        { err: loggableError(error), chainId: chain.chainId },
-        'block of a time is estimated: the chain cannot be read',
-      );
+      const fields = { err: loggableError(error), chainId: chain.chainId };
+      if (!isEstimating) logger.warn(fields, 'blocks of times are estimated until the chain can be read');
+      isEstimating = true;
       return estimate(timestamp, newest, chain.blockTimeMs);
     }
   };
