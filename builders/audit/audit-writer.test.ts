@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { Redis } from 'ioredis';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +10,9 @@ import { createDatabase, type TestDatabase } from '../../test/harness/database.t
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import type { Endpoint } from '../endpoints.ts';
+import { PWebsocketQuoteUpdateV1ResponseSchema } from '../proto/generated/quote_update_pb.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
+import { decodeResponse } from '../stream/codec.ts';
 import { submissionOf } from '../testing/updates.ts';
 import { AuditLog } from './audit-log.ts';
 import { AuditWriter } from './audit-writer.ts';
@@ -92,6 +95,22 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
   ]);
   expect(JSON.stringify(answers)).not.toContain('builder-secret');
   await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await writer.stop();
+});
+
+test('whatever a builder said becomes a row, and holds up no other', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const endsInHalf = `${'x'.repeat(499)}\u{1f600}`;
+  const refused = ['nul \0', 'half \ud83d', endsInHalf].map((said) => {
+    const one = submission();
+    const frame = { replacementUuid: new Uint8Array(16), replacementSeqNumber: 1n, error: said };
+    const bytes = toBinary(PWebsocketQuoteUpdateV1ResponseSchema, create(PWebsocketQuoteUpdateV1ResponseSchema, frame));
+    log.outcome(endpoint, one, 'rejected', decodeResponse(bytes).answer);
+    return one.id;
+  });
+  const writer = startWriter();
+  const find = () => rows('SELECT error FROM operator.pamm_answer WHERE submission_id = ANY($1)', [refused]);
+  await eventually(async () => (await find()).length === refused.length);
   await writer.stop();
 });
 

@@ -72,6 +72,7 @@ describe('the verdict', () => {
     ['of words in a 400', answering(400, rpc({ error: { code: 1, message: 'bad block' } })), rejected('bad block')],
     ['of a bare 404', answering(404, 'no'), rejected('the builder answered with HTTP 404')],
     ['of long words', answering(200, rpc({ error: { message: 'x'.repeat(9_999) } })), rejected('x'.repeat(500))],
+    ['of words that are no text', answering(200, rpc({ error: { message: 'a\0b\ud83d' } })), rejected('a b ')],
     ['of a result that is no hash', answering(200, rpc({ result: 'ok' })), noResponse],
     ['of no JSON', answering(200, '<html>'), noResponse],
     ['of 401', answering(401, ''), failed('the builder answered with HTTP 401')],

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { stringifyJson } from '../../runtime/json.ts';
+import { builderWords } from '../answers/builder-words.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { Hex, QuoteUpdate } from '../quote-update.ts';
 import type { Outcome } from './bundle-state.ts';
 
-/** Longest text of a builder that is passed on. */
-const LONGEST_ERROR = 500;
 const ALREADY_HELD_CODE = -38000;
 const ALREADY_HELD_TEXT = /already\s+(known|exist)/i;
 
@@ -71,9 +70,7 @@ function readVerdict(response: Response, text: string): Outcome {
 function readError({ code, message }: { code?: number | undefined; message: string }): Outcome {
   if (code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(message))
     return { kind: 'accepted', answer: { accepted: true } };
-  return rejected(
-    message === '' ? `the builder refused with code ${code ?? 'unknown'}` : message.slice(0, LONGEST_ERROR),
-  );
+  return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : builderWords(message));
 }
 
 const rejected = (error: string): Outcome => ({ kind: 'rejected', answer: { accepted: false, error } });

@@ -1,14 +1,12 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { hexToBytes } from 'viem';
 import type { Answer } from '../answers/answer.ts';
+import { builderWords } from '../answers/builder-words.ts';
 import {
   PWebsocketQuoteUpdateV1ArgsSchema,
   PWebsocketQuoteUpdateV1ResponseSchema,
 } from '../proto/generated/quote_update_pb.ts';
 import type { Hex, QuoteUpdate } from '../quote-update.ts';
-
-/** Longest text of a builder that is passed on. */
-const LONGEST_ERROR = 500;
 
 /** The binary frame of an update. An empty `tx` is a cancel. */
 export function encodeUpdate(update: QuoteUpdate): Uint8Array {
@@ -41,6 +39,6 @@ export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer
 }
 
 function toAnswer({ error, timestamp }: { error: string; timestamp: bigint }): Answer {
-  if (error !== '') return { accepted: false, error: error.slice(0, LONGEST_ERROR) };
+  if (error !== '') return { accepted: false, error: builderWords(error) };
   return timestamp === 0n ? { accepted: true } : { accepted: true, timestampNs: timestamp };
 }
