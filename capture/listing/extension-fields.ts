@@ -1,8 +1,13 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 
 /** Onchain decay is in 10^-8, the record's in 10^-18. */
 const E18_PER_E8 = 10n ** 10n;
+
+const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
+/** The only phase in which the allowlist refuses anyone. */
+const DEPOSIT_PHASE: ExtensionPhase = 'beforeAddLiquidity';
 
 /** What a pool record says of the pool's extensions; the standard ones are known by their deployment's addresses. */
 export function extensionFields(extensions: readonly ExtensionRow[], deployment: DeploymentConfig) {
@@ -10,7 +15,8 @@ export function extensionFields(extensions: readonly ExtensionRow[], deployment:
   const stopLoss = find(deployment.stopLoss);
   const velocity = find(deployment.priceVelocityGuard);
   const depositAllowlist = find(deployment.depositAllowlist);
-  const depositsRestricted = depositAllowlist !== undefined && depositAllowlist.allowAll !== true;
+  const depositsRestricted =
+    depositAllowlist?.phases.includes(DEPOSIT_PHASE) === true && depositAllowlist.allowAll !== true;
   return {
     depositWhitelistingEnabled: depositsRestricted,
     ...(depositsRestricted && { depositAllowlistProvider: depositAllowlist.address }),
@@ -29,12 +35,16 @@ function stopLossDetails({ drawdownE6, decayPerSecondE8, timelockSecs, phases }:
     drawdownE6: textOrNull(drawdownE6),
     decayPerSecondE18: textOrNull(decayPerSecondE8 === null ? null : decayPerSecondE8 * E18_PER_E8),
     timelockSecs: textOrNull(timelockSecs),
-    phases,
+    phases: swapPhases(phases),
   };
 }
 
 function velocityDetails({ maxChangePerBlockE18, phases }: ExtensionRow) {
-  return { maxChangePerBlockE18: textOrNull(maxChangePerBlockE18), phases };
+  return { maxChangePerBlockE18: textOrNull(maxChangePerBlockE18), phases: swapPhases(phases) };
+}
+
+function swapPhases(phases: readonly ExtensionPhase[]): ExtensionPhase[] {
+  return phases.filter((phase) => SWAP_PHASES.includes(phase));
 }
 
 function textOrNull(value: bigint | null): string | null {

@@ -3,8 +3,8 @@ import { toJsonInteger } from '../../runtime/json.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
 
-/** Largest cooldown that is shown; it stands for "never" too. */
-const MAX_COOLDOWN_SECS = (1n << 64n) - 1n;
+/** Largest time that is shown, which stands for "never" too: the factory counts up to 2^256 - 1. */
+const NEVER_SECS = (1n << 64n) - 1n;
 
 /** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
 export function providerFields(facts: PoolFactsRow) {
@@ -13,16 +13,20 @@ export function providerFields(facts: PoolFactsRow) {
     priceProviderAddress: facts.priceProvider,
     ...(provider && { priceProviderDetails: providerDetails(provider) }),
     priceProviderSinceBlock: facts.priceProviderSinceBlock,
-    priceProviderCooldownSecs: toJsonInteger(minBigint(timelock, MAX_COOLDOWN_SECS)),
+    priceProviderCooldownSecs: shownSecs(timelock),
     lockedPricing: timelock === MAX_UINT256,
     ...(pendingProvider && {
       priceProviderChange: {
         newPriceProvider: pendingProvider.address,
         proposedAtBlock: pendingProvider.block,
-        executeAfterTs: toJsonInteger(pendingProvider.executeAfter),
+        executeAfterTs: shownSecs(pendingProvider.executeAfter),
       },
     }),
   };
+}
+
+function shownSecs(seconds: bigint): number | bigint {
+  return toJsonInteger(minBigint(seconds, NEVER_SECS));
 }
 
 function providerDetails(provider: ProviderRow) {

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { PoolRecord } from '../../api/metadata/pool-record.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { seedAddress } from '../../test/harness/seed-pools.ts';
+import type { ExtensionRow } from '../pools/extension-rows.ts';
+import { createRegistry } from '../pools/operator-registry.ts';
+import type { ProviderRow } from '../pools/provider-rows.ts';
+import type { TokenFlow } from './analytics.ts';
+import type { PoolFactsRow } from './pool-facts.ts';
+import { listPool } from './record.ts';
+
+const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
+const [WETH, ODD] = [seedAddress(0x70), seedAddress(0x71)];
+const [STOP_LOSS, GUARD, ALLOWLIST, CUSTOM] = [
+  ...[seedAddress(0x51), seedAddress(0x52), seedAddress(0x53), seedAddress(0x54)],
+] as const;
+const CHAIN = 31337;
+
+const common = { layout: 'flat', fromBlock: 0 };
+const registry = createRegistry(
+  parseChainsFile(
+    {
+      chains: [
+        {
+          ...{ chainId: CHAIN, name: 'Devnet', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 },
+          deployments: [
+            {
+              ...{ ...common, contractVersion: 'v1', poolFactory: FULL, poolDeployer: seedAddress(0xd1) },
+              ...{ liquidityAdder: seedAddress(0xd2), dataProvider: seedAddress(0xd3), quoter: seedAddress(0xd4) },
+              ...{ depositAllowlist: ALLOWLIST, stopLoss: STOP_LOSS, priceVelocityGuard: GUARD },
+            },
+            { ...common, contractVersion: 'v2', poolFactory: BARE },
+            { ...common, contractVersion: 'v0', poolFactory: OFF, enabled: false },
+          ],
+        },
+      ],
+      tokens: [{ chainId: CHAIN, address: WETH, logoUrl: 'https://cdn.example/weth.svg', brandColor: '#627EEA' }],
+    },
+    'test',
+  ),
+);
+
+const STILL: TokenFlow = {
+  ...{ swapInRaw: 0n, swapOutRaw: 0n, liquidityInRaw: 0n, liquidityOutRaw: 0n, feesCollectedRaw: 0n },
+  ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n },
+};
+
+/** A pool of which as little as possible is known. */
+const BARE_FACTS: PoolFactsRow = {
+  ...{ chainId: CHAIN, address: seedAddress(0x1000), factory: BARE },
+  ...{ createdBlockNumber: 12, createdTimestamp: 1_790_000_000 },
+  tokens: [
+    { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000.5 },
+    { address: ODD, symbol: null, name: null, decimals: null, usd: null },
+  ],
+  ...{ creator: seedAddress(0xc1), admin: seedAddress(0xc2), adminFeeDestination: seedAddress(0xc3) },
+  ...{ adminUsername: null, adminVerified: false },
+  ...{ protocolSpreadFeeE6: 1, adminSpreadFeeE6: 2, protocolNotionalFeeE8: 3, adminNotionalFeeE8: 4 },
+  ...{ priceProvider: seedAddress(0x9), priceProviderSinceBlock: 13, priceProviderTimelockSecs: 86_400n },
+  ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
+  ...{ extensions: [], delisted: false, classification: null },
+  day: {
+    ...{ swapTxCount: 0, transferCount: 0, liquidityAddCount: 0, liquidityRemoveCount: 0 },
+    ...{ flows: [STILL, STILL], weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+  },
+};
+
+const ANCHORED: ProviderRow = {
+  ...{ kind: 'anchored', oracle: seedAddress(0x0a), base: WETH, quote: ODD, marginStep: -5n },
+  ...{ baseFeedId: `0x${'01'.repeat(32)}`, quoteFeedId: `0x${'02'.repeat(32)}`, minMargin: 10n ** 14n },
+  ...{ maxRefStalenessSecs: 15n, maxSpreadBps: 100, mutableParams: true, maxTimeDeltaSecs: null },
+  ...{ source: seedAddress(0x50), confidenceParam: 10n ** 18n },
+};
+
+const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | 'phases'>): ExtensionRow => ({
+  ...{ drawdownE6: null, decayPerSecondE8: null, timelockSecs: null, maxChangePerBlockE18: null, allowAll: null },
+  ...row,
+});
+
+const listed = (facts: Partial<PoolFactsRow>) => {
+  const pool = listPool({ ...BARE_FACTS, ...facts }, registry);
+  if (pool === null) throw new Error('not listed');
+  return pool;
+};
+
+/** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
+const recordOf = (facts: Partial<PoolFactsRow>) => {
+  const text = `${listed(facts).record},"priceProviderStatus":"unknown"}`;
+  return PoolRecord.parse(parseJson(text));
+};
+
+test('what is not known is left out, or null where the contract says so', () => {
+  expect(recordOf({})).toEqual({
+    ...{ pair: `WETH/${ODD}`, chain: 'Devnet', contractVersion: 'v2', poolAddress: BARE_FACTS.address },
+    ...{ createdBlockNumber: 12, createdTimestamp: 1_790_000_000 },
+    ...{
+      token0: WETH,
+      token0Symbol: 'WETH',
+      token0Name: 'Wrapped Ether',
+      token0Decimals: 18,
+      token0FiatPrice: 2_000.5,
+    },
+    ...{ token0LogoUrl: 'https://cdn.example/weth.svg', token0BrandColor: '#627EEA' },
+    ...{ token1: ODD, token1FiatPrice: null },
+    ...{ priceProviderAddress: seedAddress(0x9), priceProviderStatus: 'unknown', priceProviderSinceBlock: 13 },
+    ...{ priceProviderCooldownSecs: 86_400, lockedPricing: false },
+    ...{ creator: seedAddress(0xc1), admin: seedAddress(0xc2), adminFeeDestination: seedAddress(0xc3) },
+    ...{ adminUsername: null, verifiedAdmin: false },
+    ...{ spreadProtocolFeeE6: 1, spreadAdminFeeE6: 2, protocolNotionalFeeE8: 3, adminNotionalFeeE8: 4 },
+    ...{ pauseLevel: 0, curBinIdx: -3, depositWhitelistingEnabled: false, extensions: [] },
+    classificationSummary: { tierQualification: 'unclassified', reasonCodes: [] },
+    poolFactoryAddress: BARE,
+  });
+});
+
+test('all that a deployment and an operator can tell is shown', () => {
+  const day = { ...BARE_FACTS.day, weekLpFeesScaled: [7n * 10n ** 15n, 0n], liquidityRaw: [10n ** 18n, 0n] } as const;
+  const [weth] = BARE_FACTS.tokens;
+  const tokens = [weth, { ...weth, address: ODD, symbol: 'ODD "x"', decimals: 6 }] as const;
+  expect(recordOf({ factory: FULL, tokens, day, adminUsername: 'Alice', adminVerified: true })).toMatchObject({
+    ...{ pair: 'WETH/ODD "x"', contractVersion: 'v1', token1Symbol: 'ODD "x"', token1Decimals: 6 },
+    ...{ adminUsername: 'Alice', verifiedAdmin: true },
+    // A thousandth of the pool's only token a day, 365 days, in hundredths of a percent.
+    aprBps7d: 3_650,
+    ...{ poolFactoryAddress: FULL, poolDeployerAddress: seedAddress(0xd1), liquidityAdderAddress: seedAddress(0xd2) },
+    ...{ dataProviderAddress: seedAddress(0xd3), quoterAddress: seedAddress(0xd4) },
+    ...{ depositAllowlistAddress: ALLOWLIST, oracleValueStopLossAddress: STOP_LOSS, priceVelocityGuardAddress: GUARD },
+  });
+});
+
+test('a pool of a deployment that is switched off, or of no configured one, is not listed', () => {
+  expect(listPool({ ...BARE_FACTS, factory: OFF }, registry)).toBeNull();
+  expect(listPool({ ...BARE_FACTS, factory: seedAddress(0xf9) }, registry)).toBeNull();
+  expect(listPool({ ...BARE_FACTS, chainId: CHAIN + 1 }, registry)).toBeNull();
+});
+
+describe('the cooldown is an exact integer of at most 2^64 - 1, and only 2^256 - 1 locks the provider', () => {
+  test.each([
+    [0n, '0', false],
+    [2n ** 53n - 1n, '9007199254740991', false],
+    [2n ** 53n + 1n, '9007199254740993', false],
+    [2n ** 64n - 2n, '18446744073709551614', false],
+    [2n ** 64n - 1n, '18446744073709551615', false],
+    [2n ** 64n, '18446744073709551615', false],
+    [2n ** 256n - 2n, '18446744073709551615', false],
+    [MAX_UINT256, '18446744073709551615', true],
+  ])('%i', (timelock, shown, locked) => {
+    const { record, lockedPricing } = listed({ priceProviderTimelockSecs: timelock });
+    expect(record).toContain(`"priceProviderCooldownSecs":${shown},"lockedPricing":${locked}`);
+    expect(lockedPricing).toBe(locked);
+  });
+});
+
+test.each([
+  [1_790_086_400n, 1_790_086_400],
+  [2n ** 255n, 2n ** 64n - 1n],
+])('a pending change of the provider may be executed from %i on', (executeAfter, executeAfterTs) => {
+  const pendingProvider = { address: seedAddress(0x99), block: 77, executeAfter };
+  const change = { newPriceProvider: seedAddress(0x99), proposedAtBlock: 77, executeAfterTs };
+  expect(recordOf({ pendingProvider }).priceProviderChange).toEqual(change);
+});
+
+describe('details of the provider', () => {
+  test('an anchored one with two feeds and a source', () => {
+    expect(recordOf({ provider: ANCHORED }).priceProviderDetails).toEqual({
+      ...{ providerType: 'anchored', oracle: ANCHORED.oracle, feedMode: 'synthetic', source: ANCHORED.source },
+      ...{ marginStep: '-5', minMargin: '100000000000000', maxRefStaleness: '15', maxSpreadBps: '100' },
+      ...{ mutableParams: true, confidenceParam: '1000000000000000000' },
+      ...{ maxSpreadMult: null, baseMaxStaleness: null, quoteMaxStaleness: null },
+      ...{ baseSpreadMult: null, quoteSpreadMult: null },
+    });
+  });
+
+  test('one feed, reference mode, a parameter that was never set', () => {
+    const provider = { ...ANCHORED, quoteFeedId: null, source: null, confidenceParam: null };
+    const details = recordOf({ provider }).priceProviderDetails;
+    expect(details).toMatchObject({ feedMode: 'single', confidenceParam: null });
+    expect(details).not.toHaveProperty('source');
+  });
+
+  test.each(['regular', 'regular_l2'] as const)('a %s one', (kind) => {
+    const provider = { ...ANCHORED, kind, quoteFeedId: null, maxTimeDeltaSecs: 60n };
+    expect(recordOf({ provider }).priceProviderDetails).toEqual({
+      ...{ providerType: 'regular', oracle: ANCHORED.oracle, marginStep: '-5', maxTimeDelta: '60' },
+      confidenceParam: '1000000000000000000',
+    });
+  });
+});
+
+describe('extensions', () => {
+  const fields = (...extensions: ExtensionRow[]) => {
+    const { depositWhitelistingEnabled, depositAllowlistProvider, extensionDetails, ...record } = recordOf({
+      factory: FULL,
+      extensions,
+    });
+    expect(record.extensions).toEqual(extensions.map(({ address }) => address));
+    return { depositWhitelistingEnabled, depositAllowlistProvider, extensionDetails };
+  };
+  const OPEN = { depositWhitelistingEnabled: false, depositAllowlistProvider: undefined };
+
+  test('parameters of standard ones, with the phases of a swap they run in; custom ones have none', () => {
+    const stopLoss = { drawdownE6: 150_000n, decayPerSecondE8: 173n, timelockSecs: 2n ** 32n - 1n };
+    const { extensionDetails } = fields(
+      extension({ address: CUSTOM, phases: ['beforeSwap'] }),
+      extension({ address: STOP_LOSS, phases: ['afterAddLiquidity', 'afterSwap'], ...stopLoss }),
+      extension({ address: GUARD, phases: ['beforeSwap', 'afterSwap'], maxChangePerBlockE18: 10n ** 16n }),
+    );
+    expect(extensionDetails).toEqual({
+      stopLoss: {
+        ...{ drawdownE6: '150000', decayPerSecondE18: '1730000000000', timelockSecs: '4294967295' },
+        phases: ['afterSwap'],
+      },
+      priceVelocity: { maxChangePerBlockE18: '10000000000000000', phases: ['beforeSwap', 'afterSwap'] },
+    });
+  });
+
+  test('parameters that were never set are null; no standard extension, no details', () => {
+    const unset = { drawdownE6: null, decayPerSecondE18: null, timelockSecs: null };
+    expect(fields(extension({ address: STOP_LOSS, phases: [] })).extensionDetails).toEqual({
+      stopLoss: { ...unset, phases: [] },
+    });
+    expect(fields(extension({ address: CUSTOM, phases: ['afterSwap'] }))).toEqual({
+      ...OPEN,
+      extensionDetails: undefined,
+    });
+  });
+
+  test.each([
+    ['asked at each deposit', { phases: ['beforeAddLiquidity'], allowAll: false }, true],
+    ['of which nothing was set', { phases: ['beforeAddLiquidity'], allowAll: null }, true],
+    ['open to all', { phases: ['beforeAddLiquidity'], allowAll: true }, false],
+    ['never asked', { phases: [], allowAll: false }, false],
+    ['asked at the wrong time', { phases: ['afterAddLiquidity', 'beforeSwap'], allowAll: false }, false],
+  ] as const)('deposits, with an allowlist %s', (_how, row, restricted) => {
+    const allowlist = extension({ address: ALLOWLIST, ...row });
+    const { extensionDetails, ...deposits } = fields(allowlist);
+    expect(deposits).toEqual(
+      restricted ? { depositWhitelistingEnabled: true, depositAllowlistProvider: ALLOWLIST } : OPEN,
+    );
+    expect(extensionDetails).toBeUndefined();
+    expect(listed({ factory: FULL, extensions: [allowlist] }).depositAllowlist).toBe(restricted);
+  });
+});
+
+test('a delisted pool is black and keeps its reasons; tiers rank from green to black', () => {
+  const reasonCodes = ['curator_unverified'];
+  const classification = (tier: string) => ({ tier, reasonCodes });
+  const { classificationSummary } = recordOf({ delisted: true, classification: classification('yellow') });
+  expect(classificationSummary).toEqual({ tierQualification: 'black', reasonCodes });
+  const ranks = [
+    ...['green', 'yellow', 'red'].map((tier) => listed({ classification: classification(tier) }).tierRank),
+    ...[listed({}).tierRank, listed({ delisted: true }).tierRank],
+  ];
+  expect(ranks).toEqual([4, 3, 2, 1, 0]);
+});
