@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import pg from 'pg';
-import type { PublicClient } from 'viem';
+import { type Address, type PublicClient, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { registerMetadata } from '../../api/metadata/metadata.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
@@ -13,6 +13,7 @@ import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
 import { expectAnalytics } from './expect-analytics.ts';
 import { listingReader, type Page } from './listing-reader.ts';
+import { readRecord } from './record-from-chain.ts';
 
 const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
 const DAY = 86_400;
@@ -114,6 +115,44 @@ async function readBlockTimes(client: PublicClient): Promise<number[]> {
     Array.from({ length: head + 1 }, (_, number) => client.getBlock({ blockNumber: BigInt(number) })),
   );
   return blocks.map(({ timestamp }) => Number(timestamp));
+}
+
+test('every field of a record that comes from the chain is what the chain says', async () => {
+  for (const chain of world.chains) {
+    const { client, chainId, scenario } = chain;
+    for (const { address, name } of scenario.pools) {
+      const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, analytics24h, ...facts } = rowOf(chain, name);
+      const { priceProviderStatus, classificationSummary, ...shown } = facts;
+      expect(shown, name).toEqual(await readRecord({ client, scenario, pool: address }, NAMES[chainId] ?? ''));
+    }
+  }
+});
+
+test('tokens have their listed price, one that a confirmed pool gives them, or none', async () => {
+  for (const chain of world.chains) {
+    const { tokens, pools } = chain.scenario;
+    const usdOf = new Map(tokens.map(({ address, usd, listedPrice }) => [address, listedPrice ? Number(usd) : null]));
+    const daiUsdc = pools.find(({ name }) => name === 'custom-extension');
+    if (!daiUsdc) throw new Error('no pool of DAI and USDC');
+    usdOf.set(daiUsdc.token0, (await readMidPrice(chain.client, daiUsdc.address)) * (usdOf.get(daiUsdc.token1) ?? 0));
+    for (const { name, token0, token1 } of pools) {
+      const { token0FiatPrice, token1FiatPrice } = rowOf(chain, name);
+      for (const [shown, token] of [
+        [token0FiatPrice, token0],
+        [token1FiatPrice, token1],
+      ] as const) {
+        const usd = usdOf.get(token) ?? null;
+        expect(shown, name).toEqual(usd === null ? null : expect.closeTo(usd, 9));
+      }
+    }
+  }
+});
+
+/** Whole token1 per whole token0: the geometric mean of what a seller gets and a buyer pays. */
+async function readMidPrice(client: PublicClient, address: Address): Promise<number> {
+  const abi = parseAbi(['function getSellAndBuyPrices() view returns (uint128 sell, uint128 buy)']);
+  const [sell, buy] = await client.readContract({ address, abi, functionName: 'getSellAndBuyPrices' });
+  return Math.sqrt((Number(sell) / 2 ** 64) * (Number(buy) / 2 ** 64));
 }
 
 test('a pool is unclassified, without reasons and in no tier, until it is classified', () => {
