@@ -60,13 +60,21 @@ test('the indexed block is read out of the checkpoint', async () => {
   expect(rows).toEqual([{ chain_id: '31337', block_number: '1234', block_timestamp: '1790000000' }]);
 });
 
-test('an analyst reads every view and no operator table, also after a switch', async () => {
+test('an analyst reads every view and no operator table, also after a switch, and writes nothing', async () => {
   await publishLiveViews(client);
+  const { rows: tables } = await client.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'operator'",
+  );
+  expect(tables.map(({ name }) => name)).toContain('api_key');
   await client.query('SET ROLE analyst');
   try {
     for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
-    await expect(client.query('SELECT * FROM operator.api_key')).rejects.toThrow('permission denied');
-    await expect(client.query('DELETE FROM live.swap')).rejects.toThrow('permission denied');
+    const refused = [
+      ...tables.map(({ name }) => `SELECT FROM operator.${name}`),
+      ...['read_model.curator', 'read_model.delisted_pool', 'live.swap'].map((name) => `DELETE FROM ${name}`),
+      ...['read_model', 'live', 'public'].map((schema) => `CREATE TABLE ${schema}.own ()`),
+    ];
+    for (const statement of refused) await expect(client.query(statement)).rejects.toThrow('permission denied');
   } finally {
     await client.query('RESET ROLE');
   }

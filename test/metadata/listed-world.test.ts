@@ -13,6 +13,7 @@ import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
 import { expectAnalytics } from './expect-analytics.ts';
 import { listingReader, type Page } from './listing-reader.ts';
+import { countLpFeesPerDay, queryLpFeesPerDay } from './lp-fees-per-day.ts';
 import { readRecord } from './record-from-chain.ts';
 
 const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
@@ -106,6 +107,22 @@ describe('analytics equal what independent code counts in raw logs', () => {
     const statuses = new Set(own.map(({ analytics24h }) => analytics24h?.fiatStatus));
     expect([...statuses].sort()).toEqual(['complete', 'partial']);
   });
+});
+
+test('the LP fees per day that docs/sql.md shows how to ask for are those of the raw logs', async () => {
+  const shown = [...(await queryLpFeesPerDay(database))].filter(([, fee]) => fee !== 0);
+  const counted: [string, unknown][] = [];
+  for (const { client, chainId, scenario } of world.chains) {
+    const blocks = await readBlockTimes(client);
+    for (const { address } of scenario.pools) {
+      for (const [day, scaled] of await countLpFeesPerDay(client, address, blocks)) {
+        // The devnet's pools count in units of 10^-18 tokens.
+        if (scaled > 0n) counted.push([`${chainId}:${address}:${day}`, expect.closeTo(Number(scaled) / 1e18, 12)]);
+      }
+    }
+  }
+  expect(counted).not.toEqual([]);
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(counted));
 });
 
 /** Timestamps of all blocks, by number. */
