@@ -8,6 +8,7 @@ import { providerQuote } from './quotes/provider-quote.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
+  eagerQuotes,
   evenShares,
   makeCutPool,
   makePool,
@@ -72,6 +73,28 @@ async function expectCutSide(pool: Address, zeroForOne: boolean, levels: readonl
   const { input } = amountsOf(levels.at(-1) as Level);
   expect(await fills(pool, quote, zeroForOne, input + binInput / 1_000_000n + 2n)).toBe(false);
 }
+
+test.each([
+  ['before any read of the pool', []],
+  ['between its prices and its guards', [false]],
+])('a head that a reorganisation took away %s costs no answer', async (_when, asked) => {
+  const pool = await guarded(stopLoss(50_000));
+  const other = await guarded(stopLoss(50_000));
+  await world.chain.client.mine({ blocks: 1 });
+  const { chain, deployment } = world;
+  const served = await Promise.all([pool, other].map(({ address }) => servedPool(chain, deployment, address)));
+  const api = quoteApi({
+    chain: chainConfig(chain.chainId, [chain.rpcUrl], { blockTimeMs: 60_000 }),
+    directory: fixedDirectory(served),
+    quotes: { ...eagerQuotes, minRefreshMs: 60_000 },
+  });
+  await api.quote(other.address);
+  for (const depth of asked) await api.quote(pool.address, depth);
+  await chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+  const { priceProviderStatus, depth } = await api.quote(pool.address);
+  expect(priceProviderStatus).toBe('healthy');
+  expect([depth?.bids.length, depth?.asks.length]).toEqual([6, 6]);
+});
 
 describe('a stop loss', () => {
   test('that has room changes nothing', async () => {

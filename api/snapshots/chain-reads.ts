@@ -9,7 +9,7 @@ import type { CurveRead, PoolReader } from './pool-reader.ts';
 import type { ReportedHead } from './rpc/chain-rpc.ts';
 import { RpcFailure } from './rpc/rpc-failure.ts';
 import type { SharedRead } from './shared-read.ts';
-import { type DepthSnapshot, SnapshotError } from './types.ts';
+import { type BlockRef, type DepthSnapshot, SnapshotError } from './types.ts';
 
 export interface ChainReadsDeps {
   readonly clock: BlockClock<ReportedHead>;
@@ -29,13 +29,13 @@ export class ChainReads {
   readonly clock: BlockClock<ReportedHead>;
   readonly #deps: ChainReadsDeps;
   readonly #curves: Gather<ReportedHead, ServedPool, CurveRead>;
-  readonly #guards: Gather<ReportedHead, GuardJob, ReadonlyMap<Address, GuardedSides | Error>>;
+  readonly #guards: Gather<BlockRef, GuardJob, ReadonlyMap<Address, GuardedSides | Error>>;
 
   constructor(deps: ChainReadsDeps) {
     this.clock = deps.clock;
     this.#deps = deps;
     this.#curves = new Gather(MOMENT_MS, (head, pools) => this.#readCurves(head, pools));
-    this.#guards = new Gather(MOMENT_MS, (head, jobs) => deps.prober.probe(head.block, jobs, this.deadline()));
+    this.#guards = new Gather(MOMENT_MS, (block, jobs) => deps.prober.probe(block, jobs, this.deadline()));
   }
 
   /** The time that one read has. */
@@ -52,17 +52,31 @@ export class ChainReads {
     return outcome;
   }
 
-  /** The guard layer over a curve that is read or being read. Throws as {@link curve}. */
+  /**
+   * The guard layer over a curve that is read or being read. When no node knows its block any more, both are read once
+   * again at the next head. Throws as {@link curve}.
+   */
   async depth(head: ReportedHead, read: SharedRead<CurveSnapshot>): Promise<DepthSnapshot> {
-    const outcome = await read.promise;
-    if (outcome instanceof SnapshotError) throw outcome;
-    const { snapshot, curve } = outcome;
-    if (!curve || probedGuards(snapshot.pool).length === 0) return unguardedDepth(outcome);
+    const curve = await read.promise;
+    if (curve instanceof SnapshotError) throw curve;
+    try {
+      return await this.#guard(curve);
+    } catch (error) {
+      if (!isHeadUnknown(error)) throw error;
+      const next = await this.#headAfter(head);
+      if (next.block.hash === curve.snapshot.block.hash) throw error;
+      return this.#guard(await this.curve(next, curve.snapshot.pool));
+    }
+  }
+
+  async #guard(read: CurveSnapshot): Promise<DepthSnapshot> {
+    const { snapshot, curve } = read;
+    if (!curve || probedGuards(snapshot.pool).length === 0) return unguardedDepth(read);
     const { address } = snapshot.pool;
-    const sides = (await this.#guards.add(head, { pool: address, curve })).get(address);
+    const sides = (await this.#guards.add(snapshot.block, { pool: address, curve })).get(address);
     if (!sides) throw new SnapshotError('read_failed', `${address} is missing from its probes`);
     if (sides instanceof Error) throw sides;
-    return guardedDepth(outcome, sides);
+    return guardedDepth(read, sides);
   }
 
   /** Reads at the head; when no node knows it any more, or it was another chain's, once again at the next one. */
@@ -70,13 +84,17 @@ export class ChainReads {
     try {
       return await this.#readCurvesAt(head, pools);
     } catch (error) {
-      if (!(error instanceof RpcFailure) || (error.code !== 'refused' && error.code !== 'wrong_chain')) throw error;
-      this.clock.reject(head);
+      if (!isHeadUnknown(error)) throw error;
       if (this.#deps.hasOtherNodes) head.endpoint.breaker.open();
-      const next = await this.clock.head();
+      const next = await this.#headAfter(head);
       if (next.block.hash === head.block.hash) throw error;
       return this.#readCurvesAt(next, pools);
     }
+  }
+
+  #headAfter(unknown: ReportedHead): Promise<ReportedHead> {
+    this.clock.reject(unknown);
+    return this.clock.head();
   }
 
   async #readCurvesAt(head: ReportedHead, pools: readonly ServedPool[]): Promise<CurveRead> {
@@ -85,3 +103,7 @@ export class ChainReads {
     return read;
   }
 }
+
+/** Whether nodes refused to read at a head: as a rule it was reorganised away, or is of another chain. */
+const isHeadUnknown = (error: unknown): boolean =>
+  error instanceof RpcFailure && (error.code === 'refused' || error.code === 'wrong_chain');
