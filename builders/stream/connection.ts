@@ -38,6 +38,8 @@ export class StreamConnection extends EventEmitter<Events> {
     this.#target = target;
     this.#logger = logger;
     this.#times = times;
+    // Each update that waits for the connection listens; how many do is bounded by who delivers them.
+    this.setMaxListeners(0);
     this.#dial();
   }
 
