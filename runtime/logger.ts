@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { hideUrlSecrets } from './url-secrets.ts';
 
 export type { Logger };
 
@@ -6,14 +7,20 @@ export type { Logger };
 const SECRET_PATHS = ['authorization', 'apiKey', 'headers.authorization', '*.authorization', '*.apiKey', '*.password'];
 
 /**
- * A structured logger on standard error; standard output is left to what a command prints.
+ * A structured logger on standard error; standard output is left to what a command prints. URLs are cut to their host.
  *
  * @param process name of the process, on every line
  * @param level pino level, `silent` to `trace`
  */
 export function createLogger(process: string, level: string): Logger {
   return pino(
-    { level, base: { process }, redact: { paths: SECRET_PATHS, censor: '[redacted]' } },
+    {
+      level,
+      base: { process },
+      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+      // Messages of libraries name the URL that failed, whatever is in it.
+      hooks: { streamWrite: hideUrlSecrets },
+    },
     pino.destination({ fd: 2, sync: true }),
   );
 }

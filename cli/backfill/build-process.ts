@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
 
 const INDEXER = fileURLToPath(new URL('../../indexer/main.ts', import.meta.url));
 const HOST = '127.0.0.1';
@@ -84,7 +85,7 @@ const ERROR_LEVEL = 50;
 
 /** What a line says of a fault: a log line of level error, or plain text. URLs are cut, since they may hold keys. */
 export function reasonIn(line: string): string | null {
-  if (!line.startsWith('{')) return line.trim() === '' ? null : withoutSecrets(line.trim());
+  if (!line.startsWith('{')) return line.trim() === '' ? null : hideUrlSecrets(line.trim());
   try {
     const { level, msg, error } = JSON.parse(line) as {
       level: number;
@@ -93,14 +94,10 @@ export function reasonIn(line: string): string | null {
     };
     if (level < ERROR_LEVEL) return null;
     const [first = ''] = (error?.message ?? '').split('\n');
-    return withoutSecrets([msg, first].filter(Boolean).join(': '));
+    return hideUrlSecrets([msg, first].filter(Boolean).join(': '));
   } catch {
     return null; // Not a whole log line.
   }
-}
-
-function withoutSecrets(text: string): string {
-  return text.replace(/\b([a-z]+:\/\/)(?:[^\s/@]*@)?([^\s/?#"']*)[^\s"']*/gi, '$1$2');
 }
 
 async function freePort(): Promise<number> {

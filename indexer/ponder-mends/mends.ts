@@ -8,7 +8,7 @@ export interface Mend {
   readonly times: number;
 }
 
-/** Defects of Ponder 0.16.10 that lose data. */
+/** Defects of Ponder 0.16.10 that lose data, or show secrets. */
 export const MENDS: readonly Mend[] = [
   {
     // A factory is listed once per event of its children, and each further mention takes back what the first one noted
@@ -25,6 +25,12 @@ export const MENDS: readonly Mend[] = [
     find: 'SET synchronous_commit = off;',
     replace: 'SET synchronous_commit = on;',
     times: 2,
+  },
+  {
+    file: '/ponder/dist/esm/internal/logger.js',
+    find: 'from "pino"',
+    replace: `from "${new URL('./ponder-pino.ts', import.meta.url).href}"`,
+    times: 1,
   },
 ];
 
