@@ -97,7 +97,8 @@ export class ChainRpc {
 }
 
 function report({ breaker }: RpcEndpoint, error: unknown): void {
-  if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
+  if (error instanceof RpcFailure && error.code === 'aborted') breaker.givenUp();
+  else if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
   else if (error.code === 'wrong_chain') breaker.open();
   else breaker.failed();
 }

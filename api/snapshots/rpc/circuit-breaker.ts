@@ -48,6 +48,11 @@ export class CircuitBreaker {
     if (this.#pauseMs > 0 || this.#failuresInRow >= this.#options.failures) this.open();
   }
 
+  /** Nobody knows how it would have gone: another request may be the trial. */
+  givenUp(): void {
+    this.#trialUntil = 0;
+  }
+
   /** Opens at once, for faults that no retry mends soon. */
   open(): void {
     const now = this.#now();
