@@ -49,7 +49,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     })),
     {
       name: 'fiat-prices',
-      run: () => refreshFiatPrices({ database, registry, sources, statusMaxAgeSecs }),
+      run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
     { name: 'classification', run: () => classifyPools(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },

@@ -1,25 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defiLlamaPrices } from './defillama.ts';
 import { LLAMA_CHAINS } from './llama-chains.ts';
 import { tokenKey } from './token-key.ts';
 
+/** Two minutes ago, Unix seconds. */
+const PRICED_AT = Math.floor(Date.now() / 1000) - 120;
+
 /**
  * What the service knows, as it keeps it: by name of the coin in lower case. One it trusts, one it does not, one whose
- * price was set by hand, and two entries that are not whole.
+ * price was set by hand, two entries that are not whole, and two of times to come.
  */
 const RECORDED: Record<string, object> = {
   'ethereum:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2': {
-    ...{ decimals: 18, symbol: 'WETH', price: 3120.55, timestamp: 1_795_000_000, confidence: 0.99 },
+    ...{ decimals: 18, symbol: 'WETH', price: 3120.55, timestamp: PRICED_AT, confidence: 0.99 },
   },
   'ethereum:0x00000000000000000000000000000000000000bb': {
-    ...{ decimals: 18, symbol: 'DUST', price: 1, timestamp: 1_795_000_000, confidence: 0.3 },
+    ...{ decimals: 18, symbol: 'DUST', price: 1, timestamp: PRICED_AT, confidence: 0.3 },
   },
-  'ethereum:0x00000000000000000000000000000000000000dd': { symbol: 'HAND', price: 2, timestamp: 1_795_000_001 },
+  'ethereum:0x00000000000000000000000000000000000000dd': { symbol: 'HAND', price: 2, timestamp: PRICED_AT + 1 },
   'ethereum:0x00000000000000000000000000000000000000e1': { decimals: 18, symbol: 'AGELESS', price: 7, confidence: 1 },
-  'ethereum:0x00000000000000000000000000000000000000e2': { symbol: 'NONE', price: null, timestamp: 1_795_000_000 },
+  'ethereum:0x00000000000000000000000000000000000000e2': { symbol: 'NONE', price: null, timestamp: PRICED_AT },
+  'ethereum:0x00000000000000000000000000000000000000e3': { symbol: 'SOON', price: 3, timestamp: PRICED_AT + 3_600 },
+  'ethereum:0x00000000000000000000000000000000000000e4': { symbol: 'MILLIS', price: 3, timestamp: PRICED_AT * 1e9 },
 };
 const WETH = tokenKey(1, '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2');
 const DUST = tokenKey(1, '0x00000000000000000000000000000000000000bb');
@@ -27,6 +32,8 @@ const UNKNOWN = tokenKey(1, '0x00000000000000000000000000000000000000cc');
 const HAND = tokenKey(1, '0x00000000000000000000000000000000000000dd');
 const AGELESS = tokenKey(1, '0x00000000000000000000000000000000000000e1');
 const PRICELESS = tokenKey(1, '0x00000000000000000000000000000000000000e2');
+const SOON = tokenKey(1, '0x00000000000000000000000000000000000000e3');
+const MILLIS = tokenKey(1, '0x00000000000000000000000000000000000000e4');
 
 /** Names each coin as it was asked for, and leaves out those that it does not know. */
 function answerTo(url: string): string {
@@ -64,23 +71,23 @@ const source = (options: { batchSize?: number; cacheMs?: number; timeoutMs?: num
   });
 
 test('reads a recorded answer, and leaves out what is not trusted', async () => {
-  const prices = await source()([WETH, DUST, UNKNOWN, tokenKey(99, '0xaa')]);
-  expect([...prices]).toEqual([[WETH, { usd: 3120.55, source: 'defillama', pricedAt: new Date(1_795_000_000_000) }]]);
+  const { prices } = await source()([WETH, DUST, UNKNOWN, tokenKey(99, '0xaa')]);
+  expect([...prices]).toEqual([[WETH, { usd: 3120.55, source: 'defillama', pricedAt: new Date(PRICED_AT * 1000) }]]);
   expect(requests).toEqual([
     `/prices/current/${[WETH, DUST, UNKNOWN].map((it) => it.replace('1:', 'ethereum:')).join(',')}`,
   ]);
 });
 
-test('an entry that is not whole has no price, and spoils no other', async () => {
-  const prices = await source()([AGELESS, HAND, PRICELESS, WETH]);
+test('an entry that is not whole, or of a time to come, has no price, and spoils no other', async () => {
+  const { prices } = await source()([AGELESS, HAND, PRICELESS, SOON, MILLIS, WETH]);
   expect([...prices.keys()]).toEqual([HAND, WETH]);
-  expect(prices.get(HAND)).toEqual({ usd: 2, source: 'defillama', pricedAt: new Date(1_795_000_001_000) });
+  expect(prices.get(HAND)).toEqual({ usd: 2, source: 'defillama', pricedAt: new Date((PRICED_AT + 1) * 1000) });
 });
 
 test('finds a coin whose name comes back with capitals', async () => {
-  const coin = { price: 5, timestamp: 1_795_000_000, confidence: 1 };
+  const coin = { price: 5, timestamp: PRICED_AT, confidence: 1 };
   answers = [[200, JSON.stringify({ coins: { 'ethereum:0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2': coin } })]];
-  expect((await source()([WETH])).get(WETH)?.usd).toBe(5);
+  expect((await source()([WETH])).prices.get(WETH)?.usd).toBe(5);
 });
 
 test('every chain of the mainnet configuration has its name at the service', async () => {
@@ -94,7 +101,7 @@ test('asks in batches and keeps answers, also those of unknown tokens', async ()
   const prices = source({ batchSize: 2, cacheMs: 60_000 });
   await prices([WETH, DUST, UNKNOWN]);
   expect(requests.length).toBe(2);
-  expect((await prices([WETH, UNKNOWN])).has(WETH)).toBe(true);
+  expect((await prices([WETH, UNKNOWN])).prices.has(WETH)).toBe(true);
   expect(requests.length).toBe(2);
 });
 
@@ -113,20 +120,42 @@ test.each([
   ['an unexpected shape', [200, '{"coins":[]}']],
 ] as const)('tries again after %s', async (_name, answer) => {
   answers = [answer];
-  expect((await source()([WETH])).get(WETH)?.usd).toBe(3120.55);
+  expect((await source()([WETH])).prices.get(WETH)?.usd).toBe(3120.55);
   expect(requests.length).toBe(2);
 });
 
 test('gives up after three attempts, at once when asking again is no use, and tries afresh next time', async () => {
-  const prices = source();
+  const ask = source();
+  const failuresOf = async () => (await ask([WETH])).failures.map(({ message }) => message);
   answers = [
     [500, ''],
     [502, ''],
     [503, ''],
   ];
-  await expect(prices([WETH])).rejects.toThrow('answered 503');
+  expect(await failuresOf()).toEqual(['the price service answered 503']);
   answers = [[400, '']];
-  await expect(prices([WETH])).rejects.toThrow('answered 400');
+  expect(await failuresOf()).toEqual(['the price service answered 400']);
   expect(requests.length).toBe(4);
-  expect((await prices([WETH])).size).toBe(1);
+  expect(await ask([WETH])).toMatchObject({ prices: { size: 1 }, failures: [] });
+});
+
+describe('when a batch fails', () => {
+  const ask = () => source({ batchSize: 1, cacheMs: 60_000 });
+
+  test('one that is refused spoils no other', async () => {
+    answers = [[414, '']];
+    const { prices, failures } = await ask()([DUST, WETH, HAND]);
+    expect([...prices.keys()]).toEqual([WETH, HAND]);
+    expect(failures.map(({ message }) => message)).toEqual(['the price service answered 414']);
+  });
+
+  test('while the service is away, what is known counts, and the rest is not asked for in vain', async () => {
+    const prices = ask();
+    await prices([WETH]);
+    answers = Array(3).fill([503, '']);
+    const answer = await prices([WETH, HAND, DUST]);
+    expect([...answer.prices.keys()]).toEqual([WETH]);
+    expect(answer.failures.length).toBe(1);
+    expect(requests.length).toBe(1 + 3);
+  });
 });

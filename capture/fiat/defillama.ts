@@ -27,18 +27,23 @@ const RETRY_DELAY_MS = 500;
 const MAX_RETRY_AFTER_MS = 5_000;
 /** Below this the service itself does not trust its price. */
 const MIN_CONFIDENCE = 0.8;
+/** How far the service's clock may be ahead of ours. A price of a later time is of unknown age: it would never grow old. */
+const MAX_AHEAD_SECS = 300;
 
 /** Coins that the service does not know, or has not priced for twelve hours, are left out. */
 const Answer = z.object({ coins: z.record(z.string(), z.unknown()) });
 
 /** A price of unknown age is none. `symbol` and `decimals` are the token's own business. */
-const Coin = z.object({
+const PricedCoin = z.object({
   price: z.number().nonnegative().finite(),
   /** Of the price, Unix seconds: most are minutes old, some of thinly traded tokens an hour or more. */
   timestamp: z.number().positive(),
   /** From 0 to 1; missing where the price was set by hand. */
   confidence: z.number().nullish(),
 });
+
+/** A token and what the service calls it. */
+type Coin = { readonly token: TokenKey; readonly coin: string };
 
 /** The service did not answer usefully. */
 export class LlamaError extends Error {
@@ -55,39 +60,44 @@ export class LlamaError extends Error {
 
 /**
  * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for
- * a while, those of tokens without a price too.
- *
- * The source rejects with {@link LlamaError} when a batch still fails after its last attempt.
+ * a while, those of tokens without a price too. A batch that is refused spoils no other; when the service is away, the
+ * rest is left to the next time.
  */
 export function defiLlamaPrices(options: LlamaOptions): PriceSource {
   const { chainSlug, batchSize = BATCH_SIZE, cacheMs = CACHE_MS } = options;
   const cache = new LRUCache<TokenKey, { readonly price: FiatPrice | null }>({ max: CACHE_TOKENS, ttl: cacheMs });
 
-  const coinOf = (token: TokenKey): string | null => {
+  const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
     const slug = chainSlug(chainId);
-    return slug === undefined ? null : `${encodeURIComponent(slug)}:${address}`;
+    return slug === undefined ? [] : [{ token, coin: `${encodeURIComponent(slug)}:${address}` }];
+  };
+
+  const askFor = async (batch: readonly Coin[]): Promise<LlamaError | null> => {
+    const names = batch.map(({ coin }) => coin);
+    try {
+      const prices = await fetchWithRetries(names, options);
+      for (const { token, coin } of batch) cache.set(token, { price: prices.get(coin) ?? null });
+      return null;
+    } catch (error) {
+      if (error instanceof LlamaError) return error;
+      throw error;
+    }
   };
 
   return async (tokens) => {
-    const missing = tokens.filter((token) => !cache.has(token));
-    const coins = missing.flatMap((token) => {
-      const coin = coinOf(token);
-      return coin === null ? [] : [{ token, coin }];
-    });
+    const coins = tokens.filter((token) => !cache.has(token)).flatMap(coinOf);
+    const failures: LlamaError[] = [];
     for (let start = 0; start < coins.length; start += batchSize) {
-      const batch = coins.slice(start, start + batchSize);
-      const prices = await fetchWithRetries(
-        batch.map(({ coin }) => coin),
-        options,
-      );
-      for (const { token, coin } of batch) cache.set(token, { price: prices.get(coin) ?? null });
+      const failure = await askFor(coins.slice(start, start + batchSize));
+      if (failure) failures.push(failure);
+      if (failure?.isRetryable) break;
     }
     const known = tokens.flatMap((token) => {
       const price = cache.get(token)?.price;
       return price ? [[token, price] as const] : [];
     });
-    return new Map(known);
+    return { prices: new Map(known), failures };
   };
 }
 
@@ -130,9 +140,10 @@ async function request(url: string, timeoutMs: number): Promise<Response> {
 function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
   const prices = new Map<string, FiatPrice>();
   for (const [name, entry] of Object.entries(coins)) {
-    const coin = Coin.safeParse(entry);
+    const coin = PricedCoin.safeParse(entry);
     if (!coin.success || (coin.data.confidence ?? 1) < MIN_CONFIDENCE) continue;
     const { price, timestamp } = coin.data;
+    if (timestamp > Date.now() / 1000 + MAX_AHEAD_SECS) continue;
     prices.set(name.toLowerCase(), { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) });
   }
   return prices;

@@ -17,16 +17,19 @@ export const isPlausibleUsd = (usd: number): boolean => usd >= 0 && usd <= MAX_U
 /** Prices by token; a token without a price has no entry. */
 export type FiatPrices = ReadonlyMap<TokenKey, FiatPrice>;
 
-/** A place prices come from: it may know some of the tokens asked for, or none. */
-export type PriceSource = (tokens: readonly TokenKey[]) => Promise<FiatPrices>;
+/** What a source says: it may know some of the tokens asked for, or none, and may have failed over others. */
+export type PriceAnswer = { readonly prices: FiatPrices; readonly failures: readonly Error[] };
+
+/** A place prices come from. It does not reject: what it learned before it failed counts. */
+export type PriceSource = (tokens: readonly TokenKey[]) => Promise<PriceAnswer>;
 
 /** Prices that the operator fixed in the chains file: always of now. */
 export function staticPrices(prices: Readonly<Record<string, number>>): PriceSource {
-  return async (tokens) =>
-    new Map(
-      tokens.flatMap((token) => {
-        const usd = prices[token];
-        return usd === undefined ? [] : [[token, { usd, source: 'static', pricedAt: new Date() }] as const];
-      }),
-    );
+  return async (tokens) => {
+    const known = tokens.flatMap((token) => {
+      const usd = prices[token];
+      return usd === undefined ? [] : [[token, { usd, source: 'static', pricedAt: new Date() }] as const];
+    });
+    return { prices: new Map(known), failures: [] };
+  };
 }

@@ -19,17 +19,16 @@ afterAll(() => listing.close());
 
 const [KEY0, KEY1] = [tokenKey(CHAIN_A, TOKEN0), tokenKey(CHAIN_A, TOKEN1)];
 
-/** A source that knows these prices of the tokens it is asked for; `asked` keeps the questions. */
-function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = []): PriceSource {
+/** A source that knows these prices, of so long ago, of the tokens it is asked for; `asked` keeps the questions. */
+function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = [], ageSecs = 0): PriceSource {
   return async (tokens) => {
     asked.push([...tokens]);
     const known = tokens.filter((token) => prices[token] !== undefined);
-    return new Map(
-      known.map((token): [typeof token, FiatPrice] => [
-        token,
-        { usd: prices[token] ?? 0, source: 'static', pricedAt: new Date() },
-      ]),
-    );
+    const priced = known.map((token): [typeof token, FiatPrice] => [
+      token,
+      { usd: prices[token] ?? 0, source: 'static', pricedAt: new Date(Date.now() - ageSecs * 1000) },
+    ]);
+    return { prices: new Map(priced), failures: [] };
   };
 }
 
@@ -38,6 +37,7 @@ const refresh = (...sources: PriceSource[]) =>
     database: listing.pool,
     registry: createRegistry(CHAINS_FILE),
     sources,
+    fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,
   });
 
@@ -56,8 +56,16 @@ test('a price that no token can have is none: the next source is asked, and the 
   expect(await shown()).toEqual([1e15, 1, 1e15 + 1]);
 });
 
+test('a price that is too old is none: the next source is asked', async () => {
+  const asked: string[][] = [];
+  await refresh(sourceOf({ [KEY0]: 7 }, [], 601), sourceOf({ [KEY0]: 5, [KEY1]: 1 }, asked, 300));
+  expect(asked).toEqual([[KEY0, KEY1]]);
+  expect(await shown()).toEqual([5, 1, 6]);
+});
+
 test('a source that fails is reported, and what the others know is stored', async () => {
-  const failing: PriceSource = () => Promise.reject(new Error('no answer'));
-  await expect(refresh(failing, sourceOf({ [KEY0]: 3, [KEY1]: 2 }))).rejects.toThrow('a price source failed');
+  const failures = [new Error('no answer')];
+  const failing: PriceSource = async (tokens) => ({ ...(await sourceOf({ [KEY0]: 3 })(tokens)), failures });
+  await expect(refresh(failing, sourceOf({ [KEY0]: 4, [KEY1]: 2 }))).rejects.toThrow('a price source failed');
   expect(await shown()).toEqual([3, 2, 5]);
 });

@@ -12,6 +12,8 @@ export type FiatDeps = {
   readonly registry: OperatorRegistry;
   /** Asked in order; each only for the tokens that those before it do not know. */
   readonly sources: readonly PriceSource[];
+  /** A price older than this is none: the next source is asked, or a pool. */
+  readonly fiatMaxAgeSecs: number;
   /** A pool's price older than this prices nothing. */
   readonly statusMaxAgeSecs: number;
 };
@@ -24,25 +26,23 @@ export type FiatDeps = {
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   const tokens = await readTokens(deps.database);
-  const { prices, failures } = await askInOrder(tokens, deps.sources);
+  const { prices, failures } = await askInOrder(tokens, deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
   await store(deps.database, all);
   if (failures.length > 0) throw new AggregateError(failures, 'a price source failed');
   return all.size;
 }
 
-async function askInOrder(tokens: readonly TokenKey[], sources: readonly PriceSource[]) {
+async function askInOrder(tokens: readonly TokenKey[], { sources, fiatMaxAgeSecs }: FiatDeps) {
+  const oldest = Date.now() - fiatMaxAgeSecs * 1000;
   const prices = new Map<TokenKey, FiatPrice>();
-  const failures: unknown[] = [];
+  const failures: Error[] = [];
   for (const source of sources) {
-    const missing = tokens.filter((token) => !prices.has(token));
-    try {
-      for (const [token, price] of await source(missing)) {
-        if (isPlausibleUsd(price.usd)) prices.set(token, price);
-      }
-    } catch (error) {
-      failures.push(error);
+    const answer = await source(tokens.filter((token) => !prices.has(token)));
+    for (const [token, price] of answer.prices) {
+      if (isPlausibleUsd(price.usd) && price.pricedAt.getTime() > oldest) prices.set(token, price);
     }
+    failures.push(...answer.failures);
   }
   return { prices, failures };
 }
