@@ -8,6 +8,7 @@ import type { Resource } from '../app.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
+import { sharedCheck } from './shared-check.ts';
 
 export type OperationsDeps = {
   readonly chains: readonly ChainConfig[];
@@ -41,7 +42,10 @@ export function openOperations({ database, snapshots, metrics, logger, ...deps }
   registerIndexingMetrics(metrics, () => watch.lags());
   watch.start();
   // Redis is not asked: without it every endpoint but quote updates still answers.
-  const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
+  const checks = {
+    database: sharedCheck(async () => database.query('SELECT 1').then(() => null)),
+    indexing: watch.check,
+  };
   return {
     resource: (app) => registerHealth(app, { metrics, checks, details: () => ({ chains: watch.lags() }) }),
     close: () => watch.stop(),
