@@ -4,7 +4,9 @@ import { connectFailFast } from '../builders/redis-connections.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
+import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
+import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -58,6 +60,8 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
+  const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
+  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const snapshots = createSnapshotService({

@@ -2,7 +2,9 @@ import type { Redis } from 'ioredis';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
+import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
+import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -43,12 +45,13 @@ runMain(async () => {
   ]);
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('builders', env.LOG_LEVEL);
+  const database = openDatabase(env.DATABASE_URL, logger, 2);
+  await Promise.all([refuseOtherChains(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
   const registry = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);
   const background = connectBackground(env.REDIS_URL, logger);
   const auditRedis = connectPatient(env.REDIS_URL, logger);
-  const database = openDatabase(env.DATABASE_URL, logger, 2);
 
   const worker = startBuildersWorker({
     chains,

@@ -56,7 +56,7 @@ describe('without --rpc', () => {
     const { exitCode, stdout, stderr } = await check([path]);
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^CHAINS_CONFIG \([^\n]+\): chains\.0\.blockTimeMs: [^\n]+$/);
-    expect((await check(['/nowhere.json'])).stderr).toBe('CHAINS_CONFIG: cannot read /nowhere.json');
+    expect((await check(['/nowhere.json'])).stderr).toBe('CHAINS_CONFIG: cannot read /nowhere.json (ENOENT)');
   });
 
   test('no file at all is a missing setting', async () => {

@@ -1,17 +1,8 @@
 import type pg from 'pg';
-import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { openDatabase } from '../db/connection.ts';
-import { isDatabaseAway } from '../db/failure.ts';
+import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger } from '../runtime/logger.ts';
-
-/** The same command may succeed later, as sysexits.h calls it. */
-const TRY_AGAIN = 75;
-
-class DatabaseAwayError extends ConfigError {
-  override readonly name = 'DatabaseAwayError';
-  override readonly exitCode = TRY_AGAIN;
-}
 
 /**
  * Runs a command's work on the database of `DATABASE_URL` and closes it.
@@ -24,10 +15,7 @@ export async function withDatabase(work: (database: pg.Pool) => Promise<void>): 
   try {
     await work($client);
   } catch (cause) {
-    if (!isDatabaseAway(cause)) throw cause;
-    throw new DatabaseAwayError(`DATABASE_URL: the database is away or not migrated (${(cause as Error).message})`, {
-      cause,
-    });
+    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
   } finally {
     await $client.end();
   }

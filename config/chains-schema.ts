@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
-import { EnvReference, HexAddress, HexBytes32 } from './scalars.ts';
+import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat'] as const;
@@ -50,7 +50,9 @@ export const ChainConfig = z.strictObject({
   chainId: z.number().int().positive(),
   name: z.string().min(1),
   /** Tried in order; `env:NAME` takes the URL from the environment. */
-  rpcUrls: z.array(z.union([z.url({ protocol: /^https?$/ }), EnvReference])).min(1),
+  rpcUrls: z
+    .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
+    .min(1),
   blockTimeMs: z.number().int().positive(),
   multicall3: HexAddress.default('0xca11bde05977b3631167028862be2a173976ca11'),
   deployments: z.array(DeploymentConfig),

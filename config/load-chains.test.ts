@@ -30,6 +30,10 @@ test('an RPC URL may come from the environment', () => {
   const file = { chains: [{ ...chain, rpcUrls: ['env:RPC_URL_1'] }] };
   expect(parse(file, { RPC_URL_1: 'http://127.0.0.1:1' }).chains[0]?.rpcUrls).toEqual(['http://127.0.0.1:1']);
   expect(() => parse(file)).toThrow('RPC_URL_1 is not set: the RPC URL of chain 31337 comes from it');
+  for (const RPC_URL_1 of ['node.example', 'wss://node.example', 'https://me:pw@node.example']) {
+    const wrong = 'RPC_URL_1: not an http(s) URL without a user and password, for chain 31337';
+    expect(() => parse(file, { RPC_URL_1 })).toThrow(wrong);
+  }
 });
 
 test.each([
@@ -37,6 +41,11 @@ test.each([
   ['an address that is none', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
   ['an unknown field', { blockTime: 1 }, /blockTime/],
   ['no RPC URL', { rpcUrls: [] }, /chains\.0\.rpcUrls/],
+  [
+    'an RPC URL with a password',
+    { rpcUrls: ['http://me:pw@node.example'] },
+    /rpcUrls\.0: not an http\(s\) URL without/,
+  ],
 ])('names the field at fault: %s', (_name, change, message) => {
   expect(() => parse({ chains: [{ ...chain, ...change }] })).toThrow(message);
 });
@@ -56,10 +65,24 @@ test('keys of static prices compare with lowercase addresses', () => {
   expect(file.fiatPrices.prices[`31337:${factory.toLowerCase()}`]).toBe(2.5);
 });
 
-test('a missing or malformed setting is named', () => {
-  expect(() => readEnvironment(['DATABASE_URL'], {})).toThrow('DATABASE_URL is not set');
-  expect(() => readEnvironment(['DATABASE_URL'], { DATABASE_URL: 'mysql://x' })).toThrow(
-    'DATABASE_URL: not a postgres',
-  );
+test('a missing or malformed setting is named, with what it takes', () => {
+  for (const DATABASE_URL of ['', undefined]) {
+    const missing = 'DATABASE_URL is not set: it takes a postgres:// URL';
+    expect(() => readEnvironment(['DATABASE_URL'], { DATABASE_URL })).toThrow(missing);
+  }
+  const wrong = {
+    DATABASE_URL: ['mysql://x', 'a postgres:// URL'],
+    DATABASE_REPLICA_URL: ['replica', 'a postgres:// URL'],
+    PORT: ['70000', 'a port number from 0 to 65535'],
+    TRUSTED_PROXIES: ['-1', 'a whole number from 0'],
+    INDEXING_MAX_LAG_SECS: ['soon', 'a number above 0'],
+    LOG_LEVEL: ['loud', 'one of silent, fatal, error, warn, info, debug, trace'],
+    OPERATOR_KEY: ['short', 'a key of at least 24 characters'],
+  } as const;
+  for (const [key, [value, expected]] of Object.entries(wrong)) {
+    const read = () => readEnvironment([key as keyof typeof wrong], { [key]: value });
+    expect(read).toThrow(`${key}: not ${expected}`);
+    expect(read).not.toThrow(value);
+  }
   expect(readEnvironment(['PORT', 'LOG_LEVEL'], { PORT: '3000' })).toEqual({ PORT: 3000, LOG_LEVEL: 'info' });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
+import { RpcUrl } from './scalars.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,12 +32,14 @@ function readJson(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`CHAINS_CONFIG: cannot read ${path}`, { cause });
+    throw new ConfigError(`CHAINS_CONFIG: cannot read ${path} (${(cause as NodeJS.ErrnoException).code})`, { cause });
   }
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ConfigError(`CHAINS_CONFIG (${path}) is not JSON: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`CHAINS_CONFIG (${path}) is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}`, {
+      cause,
+    });
   }
 }
 
@@ -45,6 +48,8 @@ function resolveEnvReference(url: string, env: Environment, owner: string): stri
   const name = url.slice('env:'.length);
   const value = env[name];
   if (!value) throw new ConfigError(`${name} is not set: the RPC URL of ${owner} comes from it`);
+  if (!RpcUrl.safeParse(value).success)
+    throw new ConfigError(`${name}: not an http(s) URL without a user and password, for ${owner}`);
   return value;
 }
 

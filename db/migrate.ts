@@ -5,6 +5,7 @@ import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { databaseSettingError } from './setting-error.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 /** `0001_name.sql`: the number orders the files, gaps are fine. */
@@ -18,7 +19,7 @@ const LOCK_ID = 7_203_145_901;
  * released one must not be edited.
  *
  * @returns names of the files that were run
- * @throws Error of Postgres, with the file's name in front; the files before it stay applied
+ * @throws ConfigError that names the file that failed, those before it stay applied; an error of Postgres or the driver
  */
 export async function migrate(databaseUrl: string, directory: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -53,7 +54,9 @@ async function runFile(client: pg.Client, name: string, sql: string): Promise<vo
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK');
-    throw new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new ConfigError(`migration failed: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -62,11 +65,17 @@ async function main(): Promise<void> {
     .description(
       'Brings the database of DATABASE_URL to the newest schema: runs every file of migrations/ once, in order.',
     )
+    .addHelpText(
+      'after',
+      `
+Settings: DATABASE_URL.
+Exit codes: 0 done; 1 wrong setting, or a migration failed; 75 try again: the database is away.`,
+    )
     .allowExcessArguments(false)
     .parse();
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
   const names = await migrate(DATABASE_URL).catch((cause: unknown) => {
-    throw new ConfigError(`migration failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
   });
   for (const name of names) process.stdout.write(`ran ${name}\n`);
   if (names.length === 0) process.stdout.write('nothing to run\n');

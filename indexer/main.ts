@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { isDatabaseAway } from '../db/failure.ts';
+import { databaseSettingError } from '../db/setting-error.ts';
+import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
@@ -40,10 +41,8 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   try {
     await start(command.opts<Options>());
   } catch (error) {
-    const away = isDatabaseAway(error);
-    if (!(error instanceof SchemaTakenError) && !away) throw error;
-    const text = error instanceof Error ? error.message || error.name : String(error);
-    process.stderr.write(away ? `DATABASE_URL: the database is away (${text})\n` : `DATABASE_SCHEMA: ${text}\n`);
+    if (!(error instanceof SchemaTakenError)) throw databaseSettingError(error, 'DATABASE_URL') ?? error;
+    process.stderr.write(`DATABASE_SCHEMA: ${error.message}\n`);
     process.exit(EXIT_RETRY);
   }
 });
@@ -58,7 +57,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   );
   const { chains } = await import('./chains.ts');
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  await assertPortIsFree(settings.PORT, settings.HOST);
+  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), refuseOtherChains(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const url = settings.DATABASE_URL;
   const { schema, served, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {

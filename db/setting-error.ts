@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import { ConfigError } from '../config/config-error.ts';
+import { isDatabaseAway } from './failure.ts';
+
+/** The database is away or not migrated yet: the same start or command may succeed later. */
+export class DatabaseAwayError extends ConfigError {
+  override readonly name = 'DatabaseAwayError';
+  /** "Try again", as sysexits.h calls it. */
+  override readonly exitCode = 75;
+}
+
+/** SQLSTATE of a user or password that is refused, and of a database that does not exist: waiting mends neither. */
+const REFUSED_CODES = ['28000', '28P01', '3D000'];
+/** The driver's word for a password that the server wants and the URL does not have. */
+const NO_PASSWORD = /^SASL: /;
+const NOT_MIGRATED = /^(relation|schema|function) .* does not exist$/;
+
+/**
+ * What an error of the database says about the setting that its URL came from, in one line: the login is refused, or the
+ * database is away. Null for any other error, such as a wrong query.
+ */
+export function databaseSettingError(error: unknown, setting: string): ConfigError | null {
+  if (error instanceof ConfigError) return error;
+  const [message, code] = describe(error);
+  const options = { cause: error };
+  if (NO_PASSWORD.test(message)) return new ConfigError(`${setting}: the database asks for a password`, options);
+  if (REFUSED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
+  if (!isDatabaseAway(error)) return null;
+  const problem = NOT_MIGRATED.test(message) ? 'not migrated, "npm run migrate" does that' : 'away';
+  return new DatabaseAwayError(`${setting}: the database is ${problem} (${message})`, options);
+}
+
+/** A host name with several addresses fails with one error for each of them, and no word of its own. */
+function describe(error: unknown): readonly [message: string, code: string] {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(first instanceof Error)) return [String(first), ''];
+  return [first.message || first.name, 'code' in first ? String(first.code) : ''];
+}
+
+/**
+ * Logs in once, for a process that starts. A database that is away is no error: it may come later.
+ *
+ * @throws ConfigError one line that names the setting when the database refuses the login
+ */
+export async function refuseWrongDatabase(database: pg.Pool, setting: string): Promise<void> {
+  try {
+    await database.query('SELECT 1');
+  } catch (error) {
+    const failure = databaseSettingError(error, setting);
+    if (failure !== null && !(failure instanceof DatabaseAwayError)) throw failure;
+  }
+}

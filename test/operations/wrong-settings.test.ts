@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { PROCESSES } from './operated-world.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CHAIN_ID = 31337;
+const LIMIT_MS = 120_000;
+
+let database: TestDatabase;
+let anvil: Anvil;
+let folder: TempFolder;
+
+beforeAll(async () => {
+  [database, anvil, folder] = await Promise.all([
+    createDatabase(),
+    startAnvil({ chainId: CHAIN_ID }),
+    createTempFolder('wrong-settings'),
+  ]);
+  await migrate(database.url);
+});
+afterAll(() => Promise.all([database.drop(), anvil.stop(), folder.remove()]));
+
+async function chainsFile(chainId: number, rpcUrl: string): Promise<string> {
+  const path = join(folder.path, `${chainId}-${Math.random()}.json`);
+  const poolFactory = `0x${'11'.repeat(20)}`;
+  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }];
+  const chain = { chainId, name: 'devnet', rpcUrls: [rpcUrl], blockTimeMs: 1_000, deployments };
+  await writeFile(path, JSON.stringify({ chains: [chain] }));
+  return path;
+}
+
+async function settingsWith(changes: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  return {
+    CHAINS_CONFIG: await chainsFile(CHAIN_ID, anvil.url),
+    DATABASE_URL: database.url,
+    REDIS_URL: inject('redisUrl'),
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ...changes,
+  };
+}
+
+/** How every process ends that is started with these settings. */
+async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+  const env = await settingsWith(changes);
+  const ended = PROCESSES.map(async (name) => {
+    const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
+    const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', `${name}/main.ts`], options);
+    return [name, { exitCode, stdout, stderr }];
+  });
+  return Object.fromEntries(await Promise.all(ended));
+}
+
+const everyProcess = (ending: unknown) => Object.fromEntries(PROCESSES.map((name) => [name, ending]));
+
+test('a password that the database refuses ends every process with one line', { timeout: LIMIT_MS }, async () => {
+  const url = Object.assign(new URL(database.url), { password: 'a-wrong-secret' });
+  const stderr = 'DATABASE_URL: password authentication failed for user "postgres"';
+  expect(await endings({ DATABASE_URL: url.href })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+});
+
+test('a node of another chain ends every process with one line', { timeout: LIMIT_MS }, async () => {
+  const path = await chainsFile(1, anvil.url);
+  const stderr =
+    `CHAINS_CONFIG: chain 1: the node at 127.0.0.1:${anvil.port} answers with chain id ${CHAIN_ID}: ` +
+    'give the URL of a node of chain 1';
+  expect(await endings({ CHAINS_CONFIG: path })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+});
+
+test('the indexer logs the host of a node that fails, not the key in its URL', { timeout: LIMIT_MS }, async () => {
+  const path = await chainsFile(CHAIN_ID, 'http://127.0.0.1:1/v3/key-of-a-node?token=another-key');
+  const indexer = await startOwnProcess({
+    main: 'indexer/main.ts',
+    env: await settingsWith({ CHAINS_CONFIG: path }),
+    ready: /"msg":"Received JSON-RPC error".*URL: http:\/\/127\.0\.0\.1:1\\n/,
+    startTimeoutMs: LIMIT_MS,
+  });
+  const log = indexer.recentOutput();
+  await indexer.kill();
+  expect(log).not.toMatch(/key-of-a-node|another-key/);
+});
