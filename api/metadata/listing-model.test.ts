@@ -1,0 +1,203 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ListedPool } from '../../capture/listing/record.ts';
+import { upsertPools, writeWindows } from '../../capture/listing/write-listing.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { ApiError, internalError, sendError } from '../errors.ts';
+import { registerMetadata } from './metadata.ts';
+
+const [CHAIN_A, CHAIN_B] = [31337, 31338];
+const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'];
+const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
+const POOLS_PER_CHAIN = 60;
+
+const deployment = { layout: 'flat', fromBlock: 0 };
+const releases = [
+  { ...deployment, contractVersion: 'v1', poolFactory: seedAddress(0xf1) },
+  { ...deployment, contractVersion: 'v2', poolFactory: seedAddress(0xf2) },
+];
+const chain = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: releases };
+const { chains } = parseChainsFile(
+  {
+    chains: [
+      { ...chain, chainId: CHAIN_A, name: 'a' },
+      { ...chain, chainId: CHAIN_B, name: 'b' },
+    ],
+  },
+  'test',
+);
+
+/** Few different keys, so that most are equal to others; the same addresses on both chains. */
+const pools: readonly ListedPool[] = fc
+  .sample(
+    fc.record({
+      contractVersion: fc.constantFrom('v1', 'v2'),
+      createdBlockNumber: fc.integer({ min: 1, max: 9 }),
+      tier: fc.constantFrom(...TIERS),
+      tvlFiat: fc.constantFrom(null, 0, 9.99, 10, 500.25, 1e22),
+      volumeFiat: fc.constantFrom(null, 0, 5, 1_000),
+      aprBps: fc.constantFrom(null, 0, 3),
+      aprBps7d: fc.constantFrom(null, 0, 700),
+      lockedPricing: fc.boolean(),
+      depositAllowlist: fc.boolean(),
+    }),
+    { numRuns: 2 * POOLS_PER_CHAIN, seed: 7 },
+  )
+  .map((keys, index) => {
+    const pool = seedAddress(0x1000 + (index % POOLS_PER_CHAIN));
+    const chainId = index < POOLS_PER_CHAIN ? CHAIN_A : CHAIN_B;
+    const shown = { chain: chainId === CHAIN_A ? 'a' : 'b', poolAddress: pool };
+    return {
+      ...{ ...keys, chainId, pool, tierRank: TIERS.indexOf(keys.tier), priceStatus: 'healthy' },
+      record: JSON.stringify(shown).slice(0, -1),
+      analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }).slice(1, -1),
+    };
+  });
+
+let database: TestDatabase;
+let client: pg.Pool;
+let app: OpenAPIHono;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  client = new pg.Pool({ connectionString: database.url, max: 2 });
+  await upsertPools(client, pools);
+  const window = { fromTs: 0, toTs: 86_400, fromBlock: 1, toBlock: 9 };
+  await writeWindows(
+    client,
+    chains.map(({ chainId }) => ({ chainId, ...window })),
+  );
+  app = new OpenAPIHono();
+  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+  const served = new Map(chains.map((config) => [config.chainId, config]));
+  registerMetadata(app, { chains: served, database: client, statusMaxAgeSecs: 86_400 });
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const mixedCase = (text: string) =>
+  fc
+    .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+    .map((upper) => [...text].map((letter, index) => (upper[index] ? letter.toUpperCase() : letter)).join(''));
+const someOf = <T>(values: readonly T[]) => fc.subarray([...values], { minLength: 1 }).map((some) => some.join(','));
+const flag = fc.constantFrom('true', 'false');
+const address = fc
+  .integer({ min: 0, max: POOLS_PER_CHAIN + 5 })
+  .chain((n) => mixedCase(seedAddress(0x1000 + n).slice(2)))
+  .map((digits) => `0x${digits}`);
+
+const anyQuery = fc.record(
+  {
+    count: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constantFrom(50, 500, 501)).map(String),
+    offset: fc.integer({ min: 0, max: 2 * POOLS_PER_CHAIN + 5 }).map(String),
+    sortBy: fc.constantFrom(...SORTS).chain(mixedCase),
+    sortOrder: fc.constantFrom('asc', 'desc'),
+    include24h: flag,
+    minTvlFiat: fc.constantFrom('0', '-1', '9.99', '10', '10.01', '5e2', '1e22', '1e23'),
+    tier: someOf(['green', 'yellow', 'red']),
+    lockedPricingOnly: flag,
+    depositAllowlistEnabled: flag,
+    blacklistedOnly: flag,
+    addresses: fc.array(address, { minLength: 1, maxLength: 40 }).map((all) => all.join(',')),
+    contract_version: fc.constantFrom('v1', 'v2'),
+    fiat: fc.constant('USD'),
+  },
+  { requiredKeys: [] },
+);
+type Query = typeof anyQuery extends fc.Arbitrary<infer Q> ? Q : never;
+
+/** Chains asked for: one by its path, or some by `chainIds`; null names none. */
+const anyScope = fc.oneof(
+  fc.constantFrom(CHAIN_A, CHAIN_B),
+  fc.constant(null),
+  fc.subarray([CHAIN_A, CHAIN_B, 999], { minLength: 1 }),
+);
+type Scope = typeof anyScope extends fc.Arbitrary<infer S> ? S : never;
+
+/** All pools that a query asks for, in order: the contract, told in another way than in SQL. */
+function matching(query: Query, scope: Scope): ListedPool[] {
+  const isAsked = (chainId: number) => scope === null || [scope].flat().includes(chainId);
+  const named = query.addresses?.toLowerCase().split(',');
+  const delistedOnly = query.blacklistedOnly === 'true';
+  const floor = Number(query.minTvlFiat ?? (named || delistedOnly ? 0 : 10));
+  return pools
+    .filter(({ chainId }) => isAsked(chainId))
+    .filter(({ tier }) => (tier === 'black') === delistedOnly)
+    .filter(({ tier }) => query.tier === undefined || query.tier.split(',').includes(tier))
+    .filter(({ tvlFiat }) => floor <= 0 || (tvlFiat !== null && tvlFiat >= floor))
+    .filter(({ lockedPricing }) => query.lockedPricingOnly !== 'true' || lockedPricing)
+    .filter(({ depositAllowlist }) => query.depositAllowlistEnabled !== 'true' || depositAllowlist)
+    .filter(({ contractVersion }) => (query.contract_version ?? contractVersion) === contractVersion)
+    .filter(({ pool }) => named?.includes(pool) ?? true)
+    .sort(inOrder((query.sortBy ?? 'tiered').toLowerCase(), query.sortOrder !== 'asc'));
+}
+
+const KEYS: Readonly<Record<string, (pool: ListedPool) => readonly (number | null)[]>> = {
+  tiered: ({ tier, tvlFiat }) => [TIERS.indexOf(tier), tvlFiat],
+  tvl: ({ tvlFiat }) => [tvlFiat],
+  created: ({ createdBlockNumber }) => [createdBlockNumber],
+  volume: ({ volumeFiat, tvlFiat }) => [volumeFiat, tvlFiat],
+  apr: ({ aprBps }) => [aprBps],
+  apr7d: ({ aprBps7d }) => [aprBps7d],
+};
+
+/** What is unknown comes last both ways; ties go by chain and address. */
+function inOrder(sort: string, isDescending: boolean) {
+  const worst = isDescending ? -Infinity : Infinity;
+  const keysOf = (pool: ListedPool) => KEYS[sort]?.(pool).map((key) => key ?? worst) ?? [];
+  return (a: ListedPool, b: ListedPool): number => {
+    const [left, right] = [keysOf(a), keysOf(b)];
+    const at = left.findIndex((key, index) => key !== right[index]);
+    if (at >= 0) return ((left[at] ?? 0) < (right[at] ?? 0) ? -1 : 1) * (isDescending ? -1 : 1);
+    return a.chainId - b.chainId || (a.pool < b.pool ? -1 : 1);
+  };
+}
+
+function ask(query: Query, scope: Scope): Response | Promise<Response> {
+  const parameters = new URLSearchParams(query);
+  if (Array.isArray(scope)) parameters.set('chainIds', scope.join(','));
+  const path = typeof scope === 'number' ? `${scope}/metadata` : 'metadata';
+  return app.request(`/public/v1/evm/${path}?${parameters}`);
+}
+
+test('any query gets the very page that the contract describes', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyQuery, anyScope, async (query, scope) => {
+      const response = await ask(query, scope);
+      const isCreatedAcross = query.sortBy?.toLowerCase() === 'created' && typeof scope !== 'number';
+      if (isCreatedAcross || (query.addresses && query.blacklistedOnly === 'true')) {
+        expect(response.status).toBe(400);
+        return;
+      }
+      expect(response.status).toBe(200);
+      const all = matching(query, scope);
+      const [start, count] = [Number(query.offset ?? 0), Math.min(Math.max(Number(query.count ?? 50), 1), 500)];
+      const rows = all.slice(start, start + count);
+      const isLast = rows.length === 0 || start + count >= all.length;
+      const { data, total, nextOffset } = (await response.json()) as {
+        data: object[];
+        total: number;
+        nextOffset: unknown;
+      };
+      expect(data).toEqual(
+        rows.map(({ record, priceStatus, tvlFiat }) => ({
+          ...{ ...JSON.parse(`${record}}`), priceProviderStatus: priceStatus },
+          ...(query.include24h === 'true' && {
+            ...{ tvlFiat, analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }) },
+          }),
+        })),
+      );
+      expect([total, nextOffset]).toEqual([all.length, isLast ? null : start + count]);
+    }),
+    { numRuns: 500 },
+  );
+});
