@@ -21,4 +21,4 @@ COPY protocol protocol
 COPY runtime runtime
 USER node
 # Each service of docker-compose.yml names its process; a bare run serves the API.
-CMD ["node_modules/.bin/tsx", "api/main.ts"]
+CMD ["node", "--import", "tsx", "api/main.ts"]

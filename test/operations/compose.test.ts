@@ -8,6 +8,8 @@ type Service = {
   readonly image: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly env_file?: readonly string[];
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -26,7 +28,9 @@ const compose = parse(source, { merge: true }) as {
 };
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { image }]) => image === 'pool-trading-data-api');
-const documented = new Set([...textOf('.env.example').matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name));
+const variablesIn = (path: string) =>
+  new Set([...textOf(path).matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = '']) => name));
+const documented = variablesIn('.env.example');
 
 describe('docker-compose.yml', () => {
   test('has every part of the service, the API twice, and monitoring under a profile', () => {
@@ -45,7 +49,8 @@ describe('docker-compose.yml', () => {
   });
 
   test('checks the health of everything that stays, and migrates before anything of ours starts', () => {
-    for (const [name, { healthcheck, restart }] of services) {
+    for (const [name, { healthcheck, restart, logging }] of services) {
+      expect(logging?.options['max-size'], name).toBeDefined();
       if (name === 'migrate') expect(restart).toBe('no');
       else expect([name, restart, healthcheck?.test[0]]).toEqual([name, 'unless-stopped', 'CMD']);
     }
@@ -74,6 +79,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  test('gives each process the secrets that it needs, and no other', () => {
+    for (const [name, { env_file: files, environment = {} }] of ours) {
+      expect(files, name).toEqual(name === 'migrate' ? undefined : ['chains.env']);
+      expect('OPERATOR_KEY' in environment, name).toBe(name === 'builders');
+      const passwords = Object.entries(environment).filter(([, value]) => value.includes('PASSWORD'));
+      for (const [setting, value] of passwords) {
+        expect(setting, name).toMatch(/^DATABASE_(REPLICA_)?URL$/);
+        expect(value, name).toMatch(/^[^$]+\$\{POSTGRES_PASSWORD:[^$]+$/);
+      }
+    }
+  });
+
   test('holds no secret: passwords come from variables that the example of .env lists', () => {
     const variables = [...source.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(variables.length).toBeGreaterThan(5);
@@ -83,7 +100,8 @@ describe('docker-compose.yml', () => {
       /PASSWORD|KEY|SECRET|TOKEN/.test(name) ? [value] : [/:\/\/\w+:(.+)@/.exec(value)?.[1] ?? []].flat(),
     );
     expect(secrets.length).toBeGreaterThanOrEqual(9);
-    for (const secret of secrets) expect(secret).toMatch(/^\$\{[A-Z_]+:\?[^}]*\}$/);
+    for (const secret of secrets) expect(secret).toMatch(/^\$\{[A-Z_]+:(\?[^}]*|-)\}$/);
+    expect(textOf('chains.env.example')).not.toMatch(/^[A-Z0-9_]+=\S/m);
     expect(textOf('.env.example')).not.toMatch(/^(?!CHAINS_CONFIG_FILE)[A-Z0-9_]+=\S/m);
   });
 
@@ -105,10 +123,10 @@ describe('docker-compose.yml', () => {
   });
 });
 
-test('the variables that the real chains need are in the example of .env', () => {
+test('the variables that the real chains need are in the example of chains.env, and nothing else', () => {
   const named = [...textOf('config/mainnet.json').matchAll(/"env:([A-Z0-9_]+)"|"apiKeyEnv": *"([A-Z0-9_]+)"/g)];
   expect(named.length).toBeGreaterThanOrEqual(10);
-  for (const [, url, key] of named) expect(documented).toContain(url ?? key);
+  expect(variablesIn('chains.env.example')).toEqual(new Set(named.map(([, url, key]) => url ?? key)));
 });
 
 describe('Dockerfile', () => {
