@@ -4,7 +4,7 @@ import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { DAY_SECS, type PoolFactsColumns } from './pool-facts-sql.ts';
 import { type MaxAges, readPoolRows, toFacts } from './read-pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
-import { type IndexedBlock, readIndexedBlocks, windowEnd } from './window.ts';
+import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
 import { type ChainWindow, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
 
 export type RefreshDeps = MaxAges & {
@@ -41,7 +41,7 @@ export function createListingRefresh(deps: RefreshDeps): () => Promise<number | 
 }
 
 async function read(client: Queryable, ages: MaxAges) {
-  const blocks = await readIndexedBlocks(client);
+  const blocks = await readHeads(client);
   const toTs = windowEnd(blocks);
   return toTs === null ? null : { blocks, toTs, rows: await readPoolRows(client, toTs, ages) };
 }

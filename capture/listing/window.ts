@@ -1,3 +1,4 @@
+import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 /** Newest block that a chain is indexed up to. */
@@ -6,15 +7,10 @@ export type IndexedBlock = { readonly chainId: number; readonly number: number; 
 /** A chain this far behind the most recent one does not hold the others back. */
 const MAX_LAG_SECS = 60;
 
-export async function readIndexedBlocks(database: Queryable): Promise<IndexedBlock[]> {
-  const { rows } = await database.query<{ chain_id: string; block_number: string; block_timestamp: string }>(
-    'SELECT chain_id, block_number, block_timestamp FROM read_model.indexed_block ORDER BY chain_id',
-  );
-  return rows.map((row) => ({
-    chainId: Number(row.chain_id),
-    number: Number(row.block_number),
-    timestamp: Number(row.block_timestamp),
-  }));
+/** @throws an error of Postgres, also when no index is complete yet */
+export async function readHeads(database: Queryable): Promise<IndexedBlock[]> {
+  const blocks = await readIndexedBlocks(database);
+  return [...blocks].map(([chainId, block]) => ({ chainId, ...block }));
 }
 
 /**
