@@ -9,7 +9,8 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { CALLER } from '../../../protocol/bounded-calls/bounded-calls.ts';
-import { CALL_GAS_CAP, type MulticallTarget } from '../rpc/multicall.ts';
+import { runCreationCode } from '../rpc/creation-code.ts';
+import type { MulticallTarget } from '../rpc/multicall.ts';
 import { RpcFailure } from '../rpc/rpc-failure.ts';
 import type { BlockRef } from '../types.ts';
 import { GUARD_SEARCH_CODE } from './guard-search-code.ts';
@@ -27,6 +28,7 @@ const answerParameters = parseAbiParameters([
 
 const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
 const UNASKED = (1n << 256n) - 1n;
+
 /** A search to begin or to go on with. */
 export interface SearchTask {
   readonly job: SideJob;
@@ -45,17 +47,14 @@ const GAS_LIMIT = { base: 3_000_000, perBin: 130_000, most: 15_000_000 };
  * @throws RpcFailure
  */
 export async function runGuardSearch(
-  { rpc, chainId }: MulticallTarget,
+  target: MulticallTarget,
   block: BlockRef,
   tasks: readonly SearchTask[],
   signal?: AbortSignal,
-): Promise<Found[]> {
+): Promise<readonly Found[]> {
   const data = encodeDeployData({ abi: searchAbi, bytecode: GUARD_SEARCH_CODE, args: [SIMULATED, tasks.map(toJob)] });
-  return rpc.call(
-    { from: CALLER, data, gas: CALL_GAS_CAP, block },
-    (result) => decodeAnswer(result, chainId, tasks.length),
-    signal,
-  );
+  const { found } = await runCreationCode(target, block, data, (result) => decodeAnswer(result, tasks.length), signal);
+  return found;
 }
 
 /** Bytes of creation code that a task adds, about. */
@@ -81,15 +80,12 @@ function probeOf({ curve: { duty, quote }, side: { zeroForOne } }: SideJob): { p
   return { probe, amountOffset: BigInt((lastDigit - 1) / 2 - 32) };
 }
 
-function decodeAnswer(result: Hex, chainId: number, count: number): Found[] {
-  const [answeredBy, found] = decodeAbiParameters(answerParameters, result);
-  if (answeredBy !== BigInt(chainId)) {
-    throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${answeredBy}`);
-  }
+function decodeAnswer(result: Hex, count: number): { chainId: bigint; found: readonly Found[] } {
+  const [chainId, found] = decodeAbiParameters(answerParameters, result);
   if (found.length !== count) throw new RpcFailure('garbage', 'a search gave too few results');
-  return found.map(({ low, high, ...rest }) => ({
-    ...rest,
-    low: Number(low),
-    high: high === UNASKED ? null : Number(high),
-  }));
+  return { chainId, found: found.map(toFound) };
+}
+
+function toFound({ low, high, ...rest }: { low: bigint; high: bigint; done: boolean; burned: boolean }): Found {
+  return { ...rest, low: Number(low), high: high === UNASKED ? null : Number(high) };
 }

@@ -2,7 +2,7 @@ import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multi
 import type { CallResult } from '../../../protocol/bounded-calls/bounded-calls.ts';
 import type { BlockRef } from '../types.ts';
 import type { ChainRpc, CodeOverrides } from './chain-rpc.ts';
-import { RpcFailure } from './rpc-failure.ts';
+import { checkChain, RpcFailure } from './rpc-failure.ts';
 
 /** One call of a batch; `gas` is what it may need, the base of chunking. */
 export interface ContractCall {
@@ -92,9 +92,7 @@ async function runChunk(
 function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {
   const [chain, ...results] = decodeResults(result);
   if (!chain?.success || results.length !== count) throw new RpcFailure('garbage', 'a multicall gave too few results');
-  if (BigInt(chain.data) !== BigInt(chainId)) {
-    throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${BigInt(chain.data)}`);
-  }
+  checkChain(chainId, BigInt(chain.data));
   return results;
 }
 

@@ -28,3 +28,9 @@ export class RpcFailure extends Error {
     return NODE_FAULTS.includes(this.code);
   }
 }
+
+/** @throws RpcFailure `wrong_chain` when a node of this chain answered for another one */
+export function checkChain(chainId: number, answeredBy: bigint): void {
+  if (answeredBy === BigInt(chainId)) return;
+  throw new RpcFailure('wrong_chain', `a node of chain ${chainId} answers for chain ${answeredBy}`);
+}
