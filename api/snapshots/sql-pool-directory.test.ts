@@ -79,7 +79,7 @@ const delist = (pool: string) =>
 
 /** Polls until the table says so; the directory looks every two seconds. */
 async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 50; tries++) {
+  for (let tries = 0; tries < 300; tries++) {
     if (await holds()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

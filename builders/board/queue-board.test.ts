@@ -52,7 +52,7 @@ beforeAll(async () => {
   producer = new Queue(endpoint?.id ?? '', { connection: producing, prefix: PREFIX });
   tx = await signedTx(31337);
   await producer.add('update', encodeSubmission(submissionOf({ tx: tx as `0x${string}`, replacementUuid: newUuid() })));
-  await vi.waitFor(() => expect(connection.status).toBe('ready'));
+  await vi.waitFor(() => expect(connection.status).toBe('ready'), { timeout: 30_000 });
 });
 
 afterAll(async () => {

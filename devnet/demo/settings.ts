@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
-import getPort from 'get-port';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
+import { freePort } from '../services/free-port.ts';
 
 const HOST = '127.0.0.1';
 
@@ -30,7 +30,7 @@ async function portOf(setting: keyof typeof DEFAULT_PORTS, env: NodeJS.ProcessEn
     .max(65_535)
     .safeParse(env[setting] || DEFAULT_PORTS[setting]);
   if (!parsed.success) throw new ConfigError(`${setting}: not a port number`);
-  if (parsed.data === 0) return getPort({ host: HOST });
+  if (parsed.data === 0) return freePort();
   const problem = await whyNotFree(parsed.data);
   if (problem === undefined) return parsed.data;
   throw new ConfigError(`port ${parsed.data} cannot be used (${problem}): set ${setting} to a free one, or to 0`);

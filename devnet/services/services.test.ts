@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { startAnvil } from './anvil.ts';
-import { onFreePort } from './free-port.ts';
+import { freePort, onFreePort } from './free-port.ts';
 import { startPostgres } from './postgres.ts';
 import { isAlive } from './processes.fixture.ts';
 import { startRedis } from './redis.ts';
@@ -42,7 +42,7 @@ describe('anvil', () => {
   test('has the chain id and mines at the block time asked for', async () => {
     const anvil = await startAnvil({ chainId: 31338, blockTimeSecs: 1 });
     expect(await rpc(anvil.url, 'eth_chainId')).toBe('0x7a6a');
-    await vi.waitFor(async () => expect(Number(await rpc(anvil.url, 'eth_blockNumber'))).toBeGreaterThan(0), 5_000);
+    await vi.waitFor(async () => expect(Number(await rpc(anvil.url, 'eth_blockNumber'))).toBeGreaterThan(0), 30_000);
     await anvil.stop();
     await anvil.stop(); // A second call is harmless.
     expect(isAlive(anvil.pid)).toBe(false);
@@ -75,11 +75,11 @@ describe('anvil', () => {
 });
 
 describe('a service that does not come up', () => {
-  const node = (script: string, startTimeoutMs = 5_000) =>
-    startService({ name: 'a script', command: process.execPath, args: ['-e', script], ready: /ready/, startTimeoutMs });
+  const shell = (script: string, startTimeoutMs?: number) =>
+    startService({ name: 'a script', command: 'sh', args: ['-c', script], ready: /ready/, startTimeoutMs });
 
   test('an early end is told with the exit code and the last lines', async () => {
-    const failed = node('console.error("the reason"); process.exit(3)');
+    const failed = shell('echo the reason >&2; exit 3');
     await expect(failed).rejects.toMatchObject({
       message: 'a script ended while starting (exit code 3)',
       log: 'the reason\n',
@@ -87,9 +87,8 @@ describe('a service that does not come up', () => {
   });
 
   test('one that is never ready is ended', async () => {
-    const script = 'console.log(process.pid); setInterval(() => {}, 1000)';
-    const error = await node(script, 500).catch((caught: ServiceError) => caught);
-    expect(error).toMatchObject({ message: 'a script was not ready after 0.5 s' });
+    const error = await shell('echo $$; exec sleep 1000', 1_000).catch((caught: ServiceError) => caught);
+    expect(error).toMatchObject({ message: 'a script was not ready after 1 s', log: expect.stringMatching(/^\d+\n$/) });
     expect(isAlive(Number((error as ServiceError).log))).toBe(false);
   });
 
@@ -108,8 +107,14 @@ describe('a service that does not come up', () => {
     expect(isAlive(grandchild)).toBe(true);
     await service.stop();
     expect(isAlive(service.pid)).toBe(false);
-    await vi.waitFor(() => expect(isAlive(grandchild)).toBe(false));
+    await vi.waitFor(() => expect(isAlive(grandchild)).toBe(false), { timeout: 30_000 });
   });
+});
+
+test('free ports differ, and none is of those that the system gives to whoever asks for any', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, freePort));
+  expect(new Set(ports).size).toBe(20);
+  expect(Math.max(...ports)).toBeLessThan(32_768);
 });
 
 test('a port lost to another process is given up for a new one', async () => {

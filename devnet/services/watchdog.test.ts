@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { isAlive } from './processes.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const EVENTUALLY = { timeout: 25_000 };
 
 /** Services of one owner keep their folders under a TMPDIR of its own, so that other tests' are not counted. */
 let temp: string;
@@ -31,8 +32,8 @@ describe('what an owner leaves behind', () => {
     expect(pids.filter(isAlive)).toEqual(pids);
     expect(await serviceFolders()).toHaveLength(3);
     owner.child.kill(signal);
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
   });
 
   test.each([500, 1_000])('nothing after a kill %s ms into the start', async (delay) => {
@@ -40,7 +41,7 @@ describe('what an owner leaves behind', () => {
     owner.report.catch(() => undefined); // It does not live to report.
     await sleep(delay);
     owner.child.kill('SIGKILL');
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(temp);
   });
 
@@ -50,10 +51,10 @@ describe('what an owner leaves behind', () => {
     const watchdogs = childrenOf(owner.child.pid).filter(({ command }) => command.includes('watchdog.sh'));
     expect(watchdogs).toHaveLength(1);
     for (const { pid } of watchdogs) process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(childrenOf(owner.child.pid).some(isOtherWatchdog(watchdogs))).toBe(true));
+    await vi.waitFor(() => expect(childrenOf(owner.child.pid).some(isOtherWatchdog(watchdogs))).toBe(true), EVENTUALLY);
     owner.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
   });
 });
 
@@ -82,9 +83,9 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await client.end();
   owner.child.kill('SIGKILL');
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 8_000 });
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
   await rm(clone, { recursive: true });
-  await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), { timeout: 8_000 });
+  await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
 });
 
 function spawnOwner(root: string) {

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import getPort from 'get-port';
 import pg from 'pg';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { freePort } from '../../devnet/services/free-port.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
@@ -210,7 +210,7 @@ async function startProcess(
   main: string,
   env: Readonly<Record<string, string>>,
 ): Promise<SupervisedProcess> {
-  const port = await getPort({ host: '127.0.0.1' });
+  const port = await freePort();
   const output = logs === undefined ? undefined : createWriteStream(join(logs, `${name}.log`));
   const process = new SupervisedProcess({ name, main, env, port, output });
   process.start();

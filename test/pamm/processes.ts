@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import getPort from 'get-port';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { freePort } from '../../devnet/services/free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 
@@ -23,7 +23,7 @@ export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} 
   const shared = { CHAINS_CONFIG: config, REDIS_URL: redisUrl, PAMM_SIMULATION: 'off', LOG_LEVEL: 'info', ...env };
   return {
     async startApi(): Promise<Restartable & { readonly base: string }> {
-      const port = await getPort({ host: '127.0.0.1' });
+      const port = await freePort();
       const settings = { ...shared, PORT: String(port) };
       const service = await restartable(() =>
         startOwnProcess({ main: 'test/pamm/api-process.ts', env: settings, ready: /listening on/ }),
