@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
+import { bearerToken } from './bearer-token.ts';
 
-const BEARER = /^Bearer +(\S+)$/i;
 const BASIC = /^Basic +([A-Za-z0-9+/=]+)$/i;
 
 /**
@@ -22,8 +22,8 @@ export function requireOperatorKey(operatorKey: string): MiddlewareHandler {
 }
 
 function presentedKey(header: string): string | null {
-  const bearer = BEARER.exec(header)?.[1];
-  if (bearer !== undefined) return bearer;
+  const bearer = bearerToken(header);
+  if (bearer !== null) return bearer;
   const basic = BASIC.exec(header)?.[1];
   if (basic === undefined) return null;
   const [, password] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];

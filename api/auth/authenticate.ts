@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import { bearerToken } from '../../runtime/bearer-token.ts';
 import { invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 
@@ -20,8 +21,6 @@ declare module 'hono' {
   interface ContextVariableMap extends AuthVariables {}
 }
 
-const BEARER = /^Bearer +(\S+)$/i;
-
 /**
  * Checks the `Authorization` header before anything else. No header is fine on a public endpoint; a header that carries
  * no valid key is refused everywhere.
@@ -30,8 +29,8 @@ const BEARER = /^Bearer +(\S+)$/i;
  */
 export function authenticate(verify: VerifyKey, trustedProxies: number): MiddlewareHandler {
   const identify = async (c: Context, header: string): Promise<KeyIdentity> => {
-    const key = BEARER.exec(header)?.[1];
-    const identity = key === undefined ? null : await verify(key, () => clientAddress(c, trustedProxies));
+    const key = bearerToken(header);
+    const identity = key === null ? null : await verify(key, () => clientAddress(c, trustedProxies));
     if (!identity) throw invalidApiKey();
     return identity;
   };
