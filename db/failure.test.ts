@@ -1,0 +1,66 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { isDatabaseAway } from './failure.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  pool.on('error', () => undefined); // A connection that was ended is replaced by the next query.
+  await pool.query('CREATE TABLE counter (n int); INSERT INTO counter VALUES (1)');
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const failureOf = (sql: string): Promise<unknown> =>
+  pool.query(sql).then(
+    () => {
+      throw new Error(`did not fail: ${sql}`);
+    },
+    (error: unknown) => error,
+  );
+
+test.each([
+  ['a table that is not there yet', 'SELECT FROM live.pool', true],
+  ['a time limit', 'SET LOCAL statement_timeout = 20; SELECT pg_sleep(30)', true],
+  ['a connection that the operator ended', 'SELECT pg_terminate_backend(pg_backend_pid())', true],
+  ['a wrong query', 'SELECT FRO', false],
+  ['a column that does not exist', 'SELECT m FROM counter', false],
+  ['a value that cannot be', 'SELECT 1 / 0 FROM counter', false],
+])('%s', async (_what, sql, isAway) => {
+  expect(isDatabaseAway(await failureOf(sql))).toBe(isAway);
+});
+
+test('a query that another transaction undid', async () => {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await client.query('SELECT FROM counter');
+    await pool.query('UPDATE counter SET n = 2');
+    const error = await client.query('UPDATE counter SET n = 3').catch((failure: unknown) => failure);
+    expect(error).toMatchObject({ code: '40001' });
+    expect(isDatabaseAway(error)).toBe(true);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+});
+
+test('a server that does not listen, also as the cause of another error', async () => {
+  const nobody = new pg.Pool({ connectionString: 'postgres://postgres@127.0.0.1:1/postgres' });
+  const error = await nobody.query('SELECT').catch((failure: unknown) => failure);
+  await nobody.end();
+  expect(isDatabaseAway(error)).toBe(true);
+  expect(isDatabaseAway(new Error('round failed', { cause: error }))).toBe(true);
+  expect(isDatabaseAway(new AggregateError([new Error('other'), error]))).toBe(true);
+});
+
+test('what is no failure of the database', () => {
+  expect([new Error('other'), 'timeout', null].map(isDatabaseAway)).toEqual([false, false, false]);
+});
