@@ -22,6 +22,8 @@ import { toQuoteUpdate } from './quote-values.ts';
 const RESPONSE_TIMEOUT_MS = 500;
 /** Kept of it for writing the response. */
 const RESPONSE_MARGIN_MS = 15;
+/** An update whose body came late is queued all the same, as long as that takes no longer. */
+const LEAST_QUEUEING_MS = 200;
 /** Chains of the contract: without usable builders they are out of service, where others are simply not propAMM chains. */
 const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [1, 'ethereum'],
@@ -98,7 +100,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const results = await submit(deps, update, endpoints, {
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
-    queueUntilMs: arrivedAtMs + longestMs,
+    queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + LEAST_QUEUEING_MS),
   });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newUuid } from '../../builders/testing/updates.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { expiry, outcome } from '../../test/pamm/quote-bodies.ts';
-import { BSC, ETHEREUM, type PammAnswer, startApi } from '../../test/pamm/rig.ts';
+import { API_KEY, BSC, ETHEREUM, type PammAnswer, startApi } from '../../test/pamm/rig.ts';
 import { startWorld, type World } from '../../test/pamm/world.ts';
 
 let world: World;
@@ -132,6 +136,30 @@ describe('the response deadline', () => {
     const response = await rig.post(ETHEREUM, bodies.ethereum({ replacementUuid, responseTimeoutMs: 0 }));
     expect(await response.json()).toMatchObject({ accepted: false, providers: [{ pending: true }, { pending: true }] });
     await eventually(() => mocks.titan.state.received.some((update) => update.replacementUuid === replacementUuid));
+  });
+
+  test('does not make a failure of an update whose body comes after it: it is queued, and all are pending', async () => {
+    mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 2_000 };
+    const body = JSON.stringify(bodies.ethereum());
+    const statuses: (number | undefined)[] = [];
+    // On a busy machine queueing takes its time: one of some tells.
+    while (statuses.length < 5 && !statuses.includes(200)) {
+      const request = httpRequest(`${prompt.base}/public/v1/evm/${ETHEREUM}/pamm-quote`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${API_KEY}`,
+          'Content-Type': 'application/json',
+          'Content-Length': body.length,
+        },
+      });
+      request.flushHeaders();
+      await sleep(700);
+      const [[response]] = (await Promise.all([once(request, 'response'), request.end(body)])) as [[IncomingMessage]];
+      statuses.push(response.statusCode);
+      const answer = (await json(response)) as PammAnswer;
+      if (response.statusCode === 200) expect(answer.providers[0]).toMatchObject({ accepted: false, pending: true });
+    }
+    expect(statuses).toContain(200);
   });
 
   test("a builder's rejection is 200 with its words", async () => {
