@@ -14,7 +14,8 @@ import { registerMetadata } from './metadata.ts';
 const [CHAIN_A, CHAIN_B] = [31337, 31338];
 const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'];
 const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
-const POOLS_PER_CHAIN = 60;
+/** More on both chains together than a page may have. */
+const POOLS_PER_CHAIN = 350;
 
 const deployment = { layout: 'flat', fromBlock: 0 };
 const releases = [
@@ -200,4 +201,13 @@ test('any query gets the very page that the contract describes', async () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test('a page has at most 500 pools, whatever is asked for', async () => {
+  const all = matching({ minTvlFiat: '0' }, null);
+  expect(all.length).toBeGreaterThan(501);
+  for (const count of ['500', '501', '99999999999999999999']) {
+    const response = await ask({ count, minTvlFiat: '0' }, null);
+    expect(await response.json()).toMatchObject({ data: { length: 500 }, total: all.length, nextOffset: 500 });
+  }
 });
