@@ -154,7 +154,8 @@ describe('the response deadline', () => {
       });
       request.flushHeaders();
       await sleep(700);
-      const [[response]] = (await Promise.all([once(request, 'response'), request.end(body)])) as [[IncomingMessage]];
+      request.end(body);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
       statuses.push(response.statusCode);
       const answer = (await json(response)) as PammAnswer;
       if (response.statusCode === 200) expect(answer.providers[0]).toMatchObject({ accepted: false, pending: true });
