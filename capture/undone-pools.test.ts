@@ -29,12 +29,6 @@ beforeAll(async () => {
     [KEPT, UNDONE].map((address) => ({ pool: { chainId: CHAIN, address } })),
   );
   await seeder.end();
-  await pool.query(
-    `INSERT INTO ${ONCHAIN_SCHEMA}.pool_bin SELECT (jsonb_populate_record(NULL::${ONCHAIN_SCHEMA}.pool_bin, to_jsonb(b))).*
-     FROM (SELECT chain_id, address AS pool, 0 AS bin_idx, 0 AS token0_scaled, 0 AS token1_scaled, 0 AS total_shares,
-       1000 AS length_e6, 0 AS add_fee_buy_e6, 0 AS add_fee_sell_e6, 0 AS lower_dist_e6, 1 AS block_number,
-       1 AS block_timestamp FROM ${ONCHAIN_SCHEMA}.pool) b`,
-  );
 });
 
 afterAll(async () => {

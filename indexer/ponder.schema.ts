@@ -4,5 +4,5 @@ export { poolActivity } from './schema/activity.ts';
 export { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from './schema/extensions.ts';
 export { factory, factoryCollection } from './schema/factories.ts';
 export { feeCollection, liquidityChange, liquidityChangeBin, swap } from './schema/pool-events.ts';
-export { pool, poolBin, poolExtension, poolState, token } from './schema/pools.ts';
+export { pool, poolExtension, poolState, token } from './schema/pools.ts';
 export { priceProvider, priceProviderSetting } from './schema/providers.ts';

@@ -21,22 +21,24 @@ export async function seedPools(database: pg.Pool, now: number): Promise<void> {
         5, 10, 50, false, 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool (chain_id, address, factory, pool_idx, token0, token1, token0_scale_multiplier,
-        token1_scale_multiplier, lowest_bin, highest_bin, initial_amount0_per_share_e18, initial_amount1_per_share_e18,
+        token1_scale_multiplier, lowest_bin, highest_bin, bin_lengths_e6, bin_add_fees_buy_e6, bin_add_fees_sell_e6, initial_amount0_per_share_e18, initial_amount1_per_share_e18,
         minimal_mintable_liquidity, creator, created_block_number, created_timestamp, created_transaction_hash, admin,
         admin_fee_destination, protocol_spread_fee_e6, admin_spread_fee_e6, protocol_notional_fee_e8,
         admin_notional_fee_e8, price_provider, price_provider_since_block, price_provider_timelock_secs,
         before_add_liquidity_order, after_add_liquidity_order, before_remove_liquidity_order, after_remove_liquidity_order,
         before_swap_order, after_swap_order, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, '${factory}', n, ${addressOf('1 + n % 100')},
-        ${addressOf('1 + (n + 37) % 100')}, 1000000, 1, -5, 5, 1, 1, 1, ${addressOf('n % 50')}, 1000 + n, ${now - SPREAD_SECS},
+        ${addressOf('1 + (n + 37) % 100')}, 1000000, 1, -5, 5, ${ofBins(1_000)}, ${ofBins(0)}, ${ofBins(0)}, 1, 1, 1, ${addressOf('n % 50')}, 1000 + n, ${now - SPREAD_SECS},
         '0x' || repeat('cd', 32), ${addressOf('n % 50')}, ${addressOf('n % 50')}, 100000, 50000, 1000, 2000,
         ${addressOf('900000 + n')}, 1000 + n, 86400, 0, 0, 0, 0, 0, 1, 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_state (chain_id, pool, pause_level, cur_bin_idx, cur_pos_in_bin,
         cur_bin_dist_from_provided_price_e6, spread_fee_e6, notional_fee_e8, total0_scaled, total1_scaled,
-        notional_fee0_scaled, notional_fee1_scaled, balance0_raw, balance1_raw, block_number, block_timestamp)
+        notional_fee0_scaled, notional_fee1_scaled, balance0_raw, balance1_raw, lowest_bin, bin_balances0_scaled,
+        bin_balances1_scaled, bin_shares, bin_lower_dists_e6, activity_totals, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 0, 0, 1, 0, 150000, 3000, (n * 7919 % 100003)::numeric * 1e17,
-        (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, 1, 1
+        (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, -5, ${ofBins(10n ** 21n)},
+        ${ofBins(10n ** 21n)}, ${ofBins(10n ** 21n)}, ${ofBins(0)}, array_fill(0, ARRAY[21]), 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_extension (chain_id, pool, "position", address, phases, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 1, '${stopLoss}', '{afterSwap}', 1, 1
@@ -62,21 +64,23 @@ export async function seedSwaps(database: pg.Pool, now: number, from: number, to
     await database.query(`
       INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
         zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
-        cur_bin_idx, cur_pos_in_bin, bin_log_indexes, bin_idxs, bin_deltas0_scaled, bin_deltas1_scaled, bin_lp_fees_scaled)
+        cur_bin_idx, cur_pos_in_bin, parts)
       SELECT ${chainId}, 1000000 + k, ${second}, n, '0x' || md5(k || ':' || n) || md5(n || ':' || k), ${addressOf('1000000 + n')},
         ${addressOf('5')}, ${addressOf('6')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
-        '{0}', '{0}', '{1000000000000000000}', '{-990000000000000000}', '{3000000000000}'
+        '{{0,0,1000000000000000000,-990000000000000000,3000000000000}}'
       FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
     await database.query(`
-      INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, swap_count, swap_tx_count,
-        liquidity_add_count, liquidity_remove_count, transfer_count, swap_in0_raw, swap_in1_raw, swap_out0_raw, swap_out1_raw,
-        liquidity_in0_raw, liquidity_in1_raw, liquidity_out0_raw, liquidity_out1_raw, fees_collected0_raw, fees_collected1_raw,
-        lp_fee0_scaled, lp_fee1_scaled, protocol_fee0_scaled, protocol_fee1_scaled, notional_fee0_scaled, notional_fee1_scaled)
-      SELECT ${chainId}, ${addressOf('1000000 + n')}, 1000000 + k, ${second}, k, k, 1, 0, 2 * k, k * 1000000, 0, 0, k * 990000,
-        1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000
+      INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, totals)
+      SELECT ${chainId}, ${addressOf('1000000 + n')}, 1000000 + k, ${second}, ARRAY[k, k, 1, 0, 2 * k, k * 1000000, 0,
+        0, k * 990000, 1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000]
       FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
   }
   await database.query('ANALYZE');
+}
+
+/** SQL: a list with the same of each of a pool's 11 bins. */
+function ofBins(value: number | bigint): string {
+  return `array_fill(${value}::numeric, ARRAY[11])`;
 }
 
 /** SQL: a lowercase address out of a number. */

@@ -1,4 +1,4 @@
-import { type Activity, type ActivityGain, activityText, addActivity, parseActivity } from '../reducers/activity.ts';
+import { type ActivityGain, addActivity } from '../reducers/activity.ts';
 import type { PoolStateRow } from '../reducers/swap.ts';
 import { poolActivity } from '../schema/activity.ts';
 import { poolState } from '../schema/pools.ts';
@@ -23,16 +23,16 @@ export async function advancePool<T extends PoolAdvance>(
 ): Promise<T> {
   const { chainId, blockTimestamp } = place;
   const stamp = stampOf(place);
-  const steps: { done: T; newest: number | null; totals: Activity }[] = [];
+  const steps: { done: T; newest: number | null; totals: string }[] = [];
   await db.update(poolState, { chainId, pool }).set((state) => {
     const done = advance(state);
-    const totals = addActivity(parseActivity(state.activityTotals), done.gain);
+    const totals = addActivity(state.activityTotals, done.gain);
     steps.push({ done, newest: state.activityTimestamp, totals });
-    return { activityTimestamp: blockTimestamp, activityTotals: activityText(totals), ...stamp, ...done.changes };
+    return { activityTimestamp: blockTimestamp, activityTotals: totals, ...stamp, ...done.changes };
   });
   const { done, newest, totals } = required(steps[0] ?? null, 'state of pool', pool);
   const key = { chainId, pool, blockTimestamp };
-  if (newest === blockTimestamp) await db.update(poolActivity, key).set({ blockNumber: place.blockNumber, ...totals });
-  else await db.insert(poolActivity).values({ chainId, pool, ...totals, ...stamp });
+  if (newest === blockTimestamp) await db.update(poolActivity, key).set({ blockNumber: place.blockNumber, totals });
+  else await db.insert(poolActivity).values({ chainId, pool, totals, ...stamp });
   return done;
 }

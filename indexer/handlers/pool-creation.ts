@@ -1,8 +1,10 @@
 import type { Address } from 'viem';
 import type { PoolCreation } from '../../protocol/pool-events.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
-import { FIRST_BIN, withLowerDistances } from '../reducers/bin-geometry.ts';
-import { poolBin, poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
+import { NO_ACTIVITY } from '../reducers/activity.ts';
+import { FIRST_BIN, lowerDistances } from '../reducers/bin-geometry.ts';
+import { arrayLiteral } from '../reducers/number-list.ts';
+import { poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
 import { readPoolFacts, scaleFromDecimals } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
@@ -18,15 +20,6 @@ export async function recordPoolCreation(
   await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));
   await context.db.insert(poolState).values(initialState(place, creation));
   const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
-  const bins = withLowerDistances(creation).map(({ bin: binIdx, ...shape }) => ({
-    ...key,
-    binIdx,
-    ...shape,
-    token0Scaled: 0n,
-    token1Scaled: 0n,
-    totalShares: 0n,
-  }));
-  await context.db.insert(poolBin).values(bins);
   const extensions = creation.extensions.map(({ address, phases }, index) => ({
     ...key,
     position: index + 1,
@@ -73,6 +66,9 @@ function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale
     token1ScaleMultiplier: scale.multiplier1,
     lowestBin: Math.min(...binNumbers),
     highestBin: Math.max(...binNumbers),
+    binLengthsE6: arrayLiteral(bins.map(({ lengthE6 }) => lengthE6)),
+    binAddFeesBuyE6: arrayLiteral(bins.map(({ addFeeBuyE6 }) => addFeeBuyE6)),
+    binAddFeesSellE6: arrayLiteral(bins.map(({ addFeeSellE6 }) => addFeeSellE6)),
     creator: sender,
     createdBlockNumber: place.blockNumber,
     createdTimestamp: place.blockTimestamp,
@@ -89,6 +85,7 @@ function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale
 }
 
 function initialState(place: LogPlace, creation: PoolCreation) {
+  const empty = arrayLiteral(creation.bins.map(() => 0));
   return {
     ...stampOf(place),
     chainId: place.chainId,
@@ -101,12 +98,17 @@ function initialState(place: LogPlace, creation: PoolCreation) {
     notionalFeeE8: creation.protocolNotionalFeeE8 + creation.adminNotionalFeeE8,
     total0Scaled: 0n,
     total1Scaled: 0n,
+    lowestBin: Math.min(...creation.bins.map(({ bin }) => bin)),
+    binBalances0Scaled: empty,
+    binBalances1Scaled: empty,
+    binShares: empty,
+    binLowerDistsE6: arrayLiteral(lowerDistances(creation)),
     notionalFee0Scaled: 0n,
     notionalFee1Scaled: 0n,
     balance0Raw: 0n,
     balance1Raw: 0n,
     activityTimestamp: null,
-    activityTotals: null,
+    activityTotals: NO_ACTIVITY,
     lastSwapTransactionHash: null,
   };
 }

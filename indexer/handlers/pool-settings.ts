@@ -1,5 +1,6 @@
 import { type Address, zeroAddress } from 'viem';
-import { poolBin, poolState, pool as poolTable } from '../schema/pools.ts';
+import { NumberList } from '../reducers/number-list.ts';
+import { poolState, pool as poolTable } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
 type PoolRow = typeof poolTable.$inferSelect;
@@ -37,13 +38,18 @@ export async function updatePoolState(
 export async function updateBinFees(
   { db }: HandlerContext,
   place: LogPlace,
-  pool: Address,
-  binIdx: number,
+  address: Address,
+  bin: number,
   fees: { addFeeBuyE6: number; addFeeSellE6: number },
 ): Promise<void> {
-  const key = { chainId: place.chainId, pool, binIdx };
-  if ((await db.find(poolBin, key)) === null) return;
-  await db.update(poolBin, key).set({ ...fees, ...stampOf(place) });
+  const key = { chainId: place.chainId, address };
+  const pool = await db.find(poolTable, key);
+  if (pool === null) return;
+  const [buy, sell] = [new NumberList(pool.binAddFeesBuyE6), new NumberList(pool.binAddFeesSellE6)];
+  buy.set(bin - pool.lowestBin, fees.addFeeBuyE6);
+  sell.set(bin - pool.lowestBin, fees.addFeeSellE6);
+  const changes = { binAddFeesBuyE6: buy.toString(), binAddFeesSellE6: sell.toString() };
+  await db.update(poolTable, key).set({ ...changes, ...stampOf(place) });
 }
 
 /** The columns of a proposed change of price provider; null, or a proposal of the zero address, is none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { withLowerDistances } from './bin-geometry.ts';
+import { lowerDistances } from './bin-geometry.ts';
 
 const fees = { addFeeBuyE6: 0, addFeeSellE6: 0 };
 
@@ -11,13 +11,7 @@ test('distances grow by lengths above the first bin and shrink by them below', (
     { bin: 0, lengthE6: 100, ...fees },
     { bin: 1, lengthE6: 50, ...fees },
   ];
-  const placed = withLowerDistances({ bins, curBinDistE6: -40 });
-  expect(placed.map(({ bin, lowerDistE6 }) => [bin, lowerDistE6])).toEqual([
-    [-2, -540],
-    [-1, -240],
-    [0, -40],
-    [1, 60],
-  ]);
+  expect(lowerDistances({ bins, curBinDistE6: -40 })).toEqual([-540, -240, -40, 60]);
 });
 
 test('a walk of the cursor from the first bin meets the same distances', () => {
@@ -26,17 +20,16 @@ test('a walk of the cursor from the first bin meets the same distances', () => {
     fc.property(lengths, fc.nat(), fc.integer({ min: -8_000_000, max: 8_000_000 }), (all, pick, curBinDistE6) => {
       const below = pick % all.length;
       const bins = all.map((lengthE6, index) => ({ bin: index - below, lengthE6, ...fees }));
-      const placed = new Map(withLowerDistances({ bins, curBinDistE6 }).map((each) => [each.bin, each]));
-      const lengthOf = (bin: number) => placed.get(bin)?.lengthE6 ?? Number.NaN;
+      const distances = lowerDistances({ bins, curBinDistE6 });
       let up = curBinDistE6;
-      for (let bin = 0; placed.has(bin); bin++) {
-        expect(placed.get(bin)?.lowerDistE6).toBe(up);
-        up += lengthOf(bin);
+      for (let index = below; index < all.length; index++) {
+        expect(distances[index]).toBe(up);
+        up += all[index] ?? Number.NaN;
       }
       let down = curBinDistE6;
-      for (let bin = -1; placed.has(bin); bin--) {
-        down -= lengthOf(bin);
-        expect(placed.get(bin)?.lowerDistE6).toBe(down);
+      for (let index = below - 1; index >= 0; index--) {
+        down -= all[index] ?? Number.NaN;
+        expect(distances[index]).toBe(down);
       }
     }),
   );

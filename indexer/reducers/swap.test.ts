@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
+import { NO_ACTIVITY } from './activity.ts';
 import { isZeroForOne, type PoolStateRow, settleSwap } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
@@ -21,7 +22,12 @@ const idle: PoolStateRow = {
   balance0Raw: 100n,
   balance1Raw: 200n,
   activityTimestamp: null,
-  activityTotals: null,
+  lowestBin: -2,
+  binBalances0Scaled: '{0,700,500,0,0,0,0,0}',
+  binBalances1Scaled: '{300,200,100,0,0,0,0,0}',
+  binShares: '{1,1,1,1,1,1,1,1}',
+  binLowerDistsE6: '{-900,-510,77,80,90,95,99,120}',
+  activityTotals: NO_ACTIVITY,
   lastSwapTransactionHash: null,
   blockNumber: 1,
   blockTimestamp: 1,
@@ -48,8 +54,8 @@ const swapped = (changes: Partial<Swapped>): Swapped => ({
   ...changes,
 });
 
-function replay(bins: readonly BinSwapped[], end: Swapped, start = idle, lowerDistE6 = 77) {
-  const settled = settleSwap(start, bins, end, lowerDistE6);
+function replay(bins: readonly BinSwapped[], end: Swapped, start = idle) {
+  const settled = settleSwap(start, bins, end);
   return { state: { ...start, ...settled.state }, fees: settled.fees };
 }
 
@@ -81,10 +87,10 @@ test.each([
   expect([fees.notionalFee0Scaled, fees.notionalFee1Scaled]).toEqual([fee0, fee1]);
 });
 
-test('a swap moves totals, balances and cursor', () => {
+test('a swap moves totals, balances, bins and cursor', () => {
   const bins = [binSwap(0, 60n, -50n, 4n), binSwap(-1, 40n, -30n, 2n)];
   const end = swapped({ amount0Delta: 101n, amount1Delta: -80n, curBin: -1, posInBin: 9n });
-  const { state, fees } = replay(bins, end, idle, -510);
+  const { state, fees } = replay(bins, end);
   expect(state).toMatchObject({
     total0Scaled: 1_000_100n,
     total1Scaled: 1_999_920n,
@@ -93,6 +99,8 @@ test('a swap moves totals, balances and cursor', () => {
     curBinIdx: -1,
     curPosInBin: 9n,
     curBinDistFromProvidedPriceE6: -510,
+    binBalances0Scaled: '{0,740,560,0,0,0,0,0}',
+    binBalances1Scaled: '{300,170,50,0,0,0,0,0}',
   });
   expect(fees).toEqual({
     zeroForOne: true,
@@ -101,6 +109,11 @@ test('a swap moves totals, balances and cursor', () => {
     notionalFee0Scaled: 0n,
     notionalFee1Scaled: 0n,
   });
+});
+
+test.each([-3, 6])('a cursor in bin %i, which the pool does not have, is refused', (curBin) => {
+  expect(() => replay([], swapped({ curBin }))).toThrow(RangeError);
+  expect(() => replay([binSwap(curBin, 1n, -1n, 0n)], swapped({}))).toThrow(RangeError);
 });
 
 test('the fee is the largest integer not above its share, on one side only, and swaps do not disturb each other', () => {

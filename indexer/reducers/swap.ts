@@ -1,6 +1,8 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
 import type { poolState } from '../schema/pools.ts';
+import { moveBins } from './bins.ts';
+import { NumberList } from './number-list.ts';
 
 export type PoolStateRow = typeof poolState.$inferSelect;
 
@@ -21,16 +23,15 @@ interface BinSums {
 }
 
 /**
- * What a swap changes in its pool: totals, cursor, balances, notional fee accrued.
+ * What a swap changes in its pool: totals, cursor, balances, bins, notional fee accrued.
  *
  * @param parts what it changed in bins
- * @param lowerDistE6 signed distance of the lower edge of the bin that the cursor is in now
+ * @throws RangeError for a bin that is none of the pool's
  */
 export function settleSwap(
   state: PoolStateRow,
   parts: readonly BinSwapped[],
   event: Swapped,
-  lowerDistE6: number,
 ): { state: Partial<PoolStateRow>; fees: SwapFees } {
   const bins = sumParts(parts);
   const notional = notionalFee(bins, event.exactInput, state.notionalFeeE8);
@@ -38,13 +39,14 @@ export function settleSwap(
     state: {
       curBinIdx: event.curBin,
       curPosInBin: event.posInBin,
-      curBinDistFromProvidedPriceE6: lowerDistE6,
+      curBinDistFromProvidedPriceE6: lowerDist(state, event.curBin),
       total0Scaled: state.total0Scaled + bins.delta0Scaled,
       total1Scaled: state.total1Scaled + bins.delta1Scaled,
       notionalFee0Scaled: state.notionalFee0Scaled + notional.notionalFee0Scaled,
       notionalFee1Scaled: state.notionalFee1Scaled + notional.notionalFee1Scaled,
       balance0Raw: state.balance0Raw + event.amount0Delta,
       balance1Raw: state.balance1Raw + event.amount1Delta,
+      ...moveBins(state, parts),
     },
     fees: {
       zeroForOne: bins.delta0Scaled > 0n,
@@ -53,6 +55,10 @@ export function settleSwap(
       ...notional,
     },
   };
+}
+
+function lowerDist({ lowestBin, binLowerDistsE6 }: PoolStateRow, bin: number): number {
+  return Number(new NumberList(binLowerDistsE6).at(bin - lowestBin));
 }
 
 function sumParts(parts: readonly BinSwapped[]): BinSums {

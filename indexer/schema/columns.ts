@@ -1,5 +1,6 @@
 import { customType } from 'drizzle-orm/pg-core';
 import { hex, int8, integer } from 'ponder';
+import { arrayLiteral } from '../reducers/number-list.ts';
 
 /*
  * Column suffixes give the unit: `_raw` token units as in ERC-20 transfers, `_scaled` a pool's internal units (raw x its
@@ -25,11 +26,10 @@ export const logPlace = () => ({
   transactionHash: hex().notNull(),
 });
 
-/** A list, written as {@link arrayLiteral}: Ponder would copy an array of a row deeply, element by element. */
-export const list = (elements: 'integer' | 'numeric(78)') =>
-  customType<{ data: string }>({ dataType: () => `${elements}[]` })().notNull();
-
-/** Postgres's text form of an array of numbers. */
-export function arrayLiteral(values: readonly (number | bigint)[]): string {
-  return `{${values.join()}}`;
-}
+/** A list, held as {@link arrayLiteral}: Ponder would copy an array of a row deeply, element by element. */
+export const list = (elements: 'integer' | 'numeric(78)', name = '') =>
+  customType<{ data: string; driverData: string | number[] }>({
+    dataType: () => `${elements}[]`,
+    // A driver gives numeric arrays as they are and parses those of integers.
+    fromDriver: (value) => (typeof value === 'string' ? value : arrayLiteral(value)),
+  })(name).notNull();

@@ -20,12 +20,11 @@ export const swap = onchainTable(
     /** Cursor after the swap. */
     curBinIdx: integer().notNull(),
     curPosInBin: bigint().notNull(),
-    /** The parts that bins had in it, as the pool logged them before the swap: the n-th of each list is of the n-th. */
-    binLogIndexes: list('integer'),
-    binIdxs: list('integer'),
-    binDeltas0Scaled: list('numeric(78)'),
-    binDeltas1Scaled: list('numeric(78)'),
-    binLpFeesScaled: list('numeric(78)'),
+    /**
+     * The parts that bins had in it, as the pool logged them before the swap; of each: log index, bin, change of the bin's
+     * two balances, and the fee that stayed in it, scaled. `read_model.bin_swap` shows them as rows.
+     */
+    parts: list('numeric(78)'),
   },
   (table) => ({
     key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),

@@ -1,5 +1,5 @@
 import { bigint, hex, index, int8, integer, onchainTable, primaryKey, text } from 'ponder';
-import { chainId, stamp } from './columns.ts';
+import { chainId, list, stamp } from './columns.ts';
 
 /** A token of a pool, as it describes itself; a field that it does not answer is null. Block: first pool with it. */
 export const token = onchainTable(
@@ -33,6 +33,10 @@ export const pool = onchainTable(
     token1ScaleMultiplier: bigint().notNull(),
     lowestBin: integer().notNull(),
     highestBin: integer().notNull(),
+    /** Of its bins, from the lowest upwards. */
+    binLengthsE6: list('integer', 'bin_lengths_e6'),
+    binAddFeesBuyE6: list('integer', 'bin_add_fees_buy_e6'),
+    binAddFeesSellE6: list('integer', 'bin_add_fees_sell_e6'),
     initialAmount0PerShareE18: bigint('initial_amount0_per_share_e18').notNull(),
     initialAmount1PerShareE18: bigint('initial_amount1_per_share_e18').notNull(),
     minimalMintableLiquidity: bigint().notNull(),
@@ -89,7 +93,7 @@ export const poolExtension = onchainTable(
   }),
 );
 
-/** What trading changes in a pool: its storage slots 0 to 2, from events alone. */
+/** What trading changes in a pool, from events alone: its storage slots 0 to 2 and those of its bins. */
 export const poolState = onchainTable(
   'pool_state',
   {
@@ -107,6 +111,13 @@ export const poolState = onchainTable(
     /** LP-owned balances of all bins together. */
     total0Scaled: bigint().notNull(),
     total1Scaled: bigint().notNull(),
+    /** Of its bins, from the lowest upwards: LP-owned balances, shares, and what a swap needs of their places. */
+    lowestBin: integer().notNull(),
+    binBalances0Scaled: list('numeric(78)'),
+    binBalances1Scaled: list('numeric(78)'),
+    binShares: list('numeric(78)'),
+    /** Signed distance of a bin's lower edge from the mid price: fixed for good. */
+    binLowerDistsE6: list('integer', 'bin_lower_dists_e6'),
     /** Notional fees accrued and not yet collected. */
     notionalFee0Scaled: bigint().notNull(),
     notionalFee1Scaled: bigint().notNull(),
@@ -115,33 +126,12 @@ export const poolState = onchainTable(
     balance1Raw: bigint().notNull(),
     /** Key of the pool's newest row of `pool_activity`. */
     activityTimestamp: int8({ mode: 'number' }),
-    /** The totals in that row, so that it need not be read to count on: see `activityText`. */
-    activityTotals: text(),
+    /** The totals in that row, so that it need not be read to count on. */
+    activityTotals: list('numeric(78)'),
     lastSwapTransactionHash: hex(),
     ...stamp(),
   },
   (table) => ({
     key: primaryKey({ columns: [table.chainId, table.pool] }),
-  }),
-);
-
-export const poolBin = onchainTable(
-  'pool_bin',
-  {
-    chainId: chainId(),
-    pool: hex().notNull(),
-    binIdx: integer().notNull(),
-    token0Scaled: bigint().notNull(),
-    token1Scaled: bigint().notNull(),
-    totalShares: bigint().notNull(),
-    lengthE6: integer('length_e6').notNull(),
-    addFeeBuyE6: integer('add_fee_buy_e6').notNull(),
-    addFeeSellE6: integer('add_fee_sell_e6').notNull(),
-    /** Signed distance of the bin's lower edge from the mid price: fixed for good. */
-    lowerDistE6: integer('lower_dist_e6').notNull(),
-    ...stamp(),
-  },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.pool, table.binIdx] }),
   }),
 );

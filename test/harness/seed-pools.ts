@@ -2,6 +2,8 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Address } from 'viem';
 import * as onchain from '../../indexer/ponder.schema.ts';
+import { NO_ACTIVITY } from '../../indexer/reducers/activity.ts';
+import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { ONCHAIN_SCHEMA } from './onchain-tables.ts';
 
 export type Seeder = { readonly db: NodePgDatabase; readonly end: () => Promise<void> };
@@ -18,6 +20,8 @@ export const FACTORY = seedAddress(0xfac);
 export const TOKEN0 = seedAddress(0x70);
 export const TOKEN1 = seedAddress(0x71);
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
+const BINS = Array.from({ length: 11 }, (_, index) => index - 5);
+const ofBins = (value: number) => arrayLiteral(BINS.map(() => value));
 
 type PoolRow = typeof onchain.pool.$inferInsert;
 type PoolStateRow = typeof onchain.poolState.$inferInsert;
@@ -52,6 +56,9 @@ const POOL = {
   token1ScaleMultiplier: 1n,
   lowestBin: -5,
   highestBin: 5,
+  binLengthsE6: ofBins(1_000),
+  binAddFeesBuyE6: ofBins(0),
+  binAddFeesSellE6: ofBins(0),
   initialAmount0PerShareE18: 10n ** 18n,
   initialAmount1PerShareE18: 10n ** 18n,
   minimalMintableLiquidity: 1000n,
@@ -90,6 +97,12 @@ const POOL_STATE = {
   notionalFee1Scaled: 0n,
   balance0Raw: 0n,
   balance1Raw: 0n,
+  lowestBin: -5,
+  binBalances0Scaled: ofBins(0),
+  binBalances1Scaled: ofBins(0),
+  binShares: ofBins(0),
+  binLowerDistsE6: arrayLiteral(BINS.map((bin) => bin * 1_000)),
+  activityTotals: NO_ACTIVITY,
   ...STAMP,
 } as const;
 
