@@ -1,6 +1,7 @@
 import { type Address, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QuotesConfig } from '../config/quotes-schema.ts';
+import { addLiquidity } from '../devnet/actions.ts';
 import { deployContract } from '../devnet/deploy.ts';
 import { evenBins, stopLossExtension } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
@@ -154,6 +155,18 @@ test('a pool whose storage makes no sense has failed, and its neighbours have no
   const [quoted] = honest as [Address];
   const results = await (await apiFor([pool, quoted])).results([pool, quoted]);
   expect(results).toMatchObject([{ error: { status: 500 } }, { quote: { priceProviderStatus: 'healthy' } }]);
+});
+
+test('a guarded pool that asks for more than a swap can carry leaves its neighbours as they are', async () => {
+  // At a price of 2^-54 a bid for the tokens below costs more token0 than 128 bits hold.
+  const provider = await deployManualProvider(world.chain, pair, { bidX64: 1_000n, askX64: 1_010n });
+  const pool = await poolBehind(world, pair, provider, [stopLossExtension(world.deployment)]);
+  const { chain, deployment } = world;
+  await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins: [{ bin: -1, shares: 2n ** 80n }] });
+  const alone = await quotesAmong(honest, []);
+  const among = await quotesAmong(honest, [pool]);
+  expect(among.of).toEqual(alone.of);
+  expect(among.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
 });
 
 describe('extensions that burn all the gas', () => {

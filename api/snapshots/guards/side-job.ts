@@ -1,10 +1,13 @@
 import type { Address } from 'viem';
 import { type DepthLevel, levelAtInput, type SideCurve } from '../../../protocol/depth.ts';
 import type { WalkLevel } from '../../../protocol/fill-walk.ts';
+import { minBigint } from '../../../protocol/fixed-point.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
 
 /** Steps per bin: how finely the place where a guard stops a side is told. As in `GuardSearch.sol`. */
 export const STEPS_PER_BIN = 1_000_000;
+/** The largest amount of a swap, an int128. Odd prices can ask for more: nobody can trade it, so no guard is asked. */
+const MOST_INPUT = 2n ** 127n - 1n;
 
 /** What a search knows: the side trades at step `low` and does not at `high`, null until the whole side was asked about. */
 export interface Found {
@@ -32,7 +35,7 @@ export interface SideJob {
 export interface TradingBin {
   /** Index among all levels of the side. */
   readonly level: number;
-  /** Cumulative input through the end of the bin, raw units. */
+  /** Cumulative input through the end of the bin, raw units; no more than one swap can carry. */
   readonly inputAfter: bigint;
 }
 
@@ -44,8 +47,9 @@ export function tradingBins(levels: readonly WalkLevel[]): TradingBin[] {
   const bins: TradingBin[] = [];
   let before = 0n;
   for (const [level, { cumulativeInput }] of levels.entries()) {
-    if (cumulativeInput > before) bins.push({ level, inputAfter: cumulativeInput });
-    before = cumulativeInput;
+    const inputAfter = minBigint(cumulativeInput, MOST_INPUT);
+    if (inputAfter > before) bins.push({ level, inputAfter });
+    before = inputAfter;
   }
   return bins;
 }
