@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createPageCache, RenderedPage } from './page-cache.ts';
@@ -33,6 +33,20 @@ test('a page is made once per refresh, and anew after each', async () => {
   expect((await listing.page(CHAIN_A, { minTvlFiat: 0, count: POOLS + 1 })).data[0]?.pair).toBe('NEW/NEW');
   await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
   expect(await pairs()).toEqual(Array(POOLS).fill('NEW/NEW'));
+});
+
+test('a page that many ask for at once after a refresh is read once', async () => {
+  await pairs();
+  await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  const queries = vi.spyOn(listing.pool, 'query');
+  try {
+    const answers = await Promise.all(Array.from({ length: 20 }, pairs));
+    expect(answers).toEqual(Array(20).fill(await pairs()));
+    const readRecords = queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('pool_record'));
+    expect(readRecords.length).toBe(1);
+  } finally {
+    queries.mockRestore();
+  }
 });
 
 test('a page is compressed for who takes it so; its tag spares sending it again', async () => {

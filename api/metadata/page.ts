@@ -21,8 +21,8 @@ export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<Rende
 
 /**
  * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
- * not changed, a page that was made before is sent again. A total is counted once per filter and version; it always
- * belongs to the version that the page shows.
+ * not changed, a page that was made before is sent again, and one that is being made is waited for. A total is counted
+ * once per filter and version; it always belongs to the version that the page shows.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is away or the listing was never computed
@@ -30,6 +30,7 @@ export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<Rende
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
   const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
   const pages = createPageCache();
+  const making = new Map<string, Promise<RenderedPage>>();
 
   const select = async <Row extends VersionRow>(statement: Statement): Promise<Row & { readonly version: string }> => {
     const { rows } = await database.query<Row>(statement);
@@ -40,24 +41,36 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const selectPage = (query: ListingQuery, scope: ChainScope, withTotal: boolean) =>
     select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
 
-  const readAnew: ReadPage = async (query, scope) => {
+  const readAnew = async (query: ListingQuery, scope: ChainScope, version: string): Promise<RenderedPage> => {
     const filter = filterKey(query, scope);
     const known = totals.get(filter);
-    const page = known && (await selectPage(query, scope, false));
-    if (page && page.version === known.version) return renderPage(page, query, known.total);
+    const page = known?.version === version ? await selectPage(query, scope, false) : null;
+    if (known && page?.version === version) return renderPage(page, query, known.total);
     const counted = await selectPage(query, scope, true);
     const total = Number(counted.total);
     totals.set(filter, { version: counted.version, total });
     return renderPage(counted, query, total);
   };
 
+  const make = async (key: string, reading: Promise<RenderedPage>): Promise<RenderedPage> => {
+    making.set(key, reading);
+    try {
+      const page = await reading;
+      pages.set(key, page);
+      return page;
+    } finally {
+      if (making.get(key) === reading) making.delete(key);
+    }
+  };
+
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
-    const made = pages.get(key);
-    if (made && (await select(versionStatement(maxAgeSecs))).version === made.version) return made;
-    const page = await readAnew(query, scope);
-    pages.set(key, page);
-    return page;
+    const { version } = await select(versionStatement(maxAgeSecs));
+    const known = pages.get(key);
+    if (known?.version === version) return known;
+    const shared = making.get(key);
+    if (shared && (await shared).version === version) return shared;
+    return make(key, readAnew(query, scope, version));
   };
 
   return async (query, scope) => {
