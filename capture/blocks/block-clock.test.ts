@@ -24,7 +24,7 @@ let warnings: string[];
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31337 });
   proxy = await startRpcProxy(anvil.url);
-  client = createPublicClient({ transport: http(proxy.url, { timeout: 500, retryCount: 0 }), cacheTime: 0 });
+  client = clientWith(60_000);
   await client.request({ method: 'anvil_mine', params: [BLOCKS, BLOCK_SECS] } as never);
   const [first, last] = [await client.getBlock({ blockNumber: 0n }), await client.getBlock()];
   genesisTime = Number(first.timestamp);
@@ -41,10 +41,14 @@ beforeEach(() => {
   proxy.misbehave(null);
 });
 
+function clientWith(timeout: number): PublicClient {
+  return createPublicClient({ transport: http(proxy.url, { timeout, retryCount: 0 }), cacheTime: 0 });
+}
+
 /** A clock that waits this long for the chain; what it warns of is kept. */
-function clockWith(patienceMs: number): FindBlockAt {
+function clockWith(patienceMs: number, requestTimeoutMs = 60_000): FindBlockAt {
   const logger = pino({}, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  return createBlockClock(client, CHAIN, logger, patienceMs);
+  return createBlockClock(clientWith(requestTimeoutMs), CHAIN, logger, patienceMs);
 }
 
 const timeOf = async (number: number): Promise<number> =>
@@ -75,7 +79,7 @@ test.each([
 ] as const)(
   'while the node %s it estimates, at once and with one warning; then it is exact again',
   async (_, fault) => {
-    const findBlockAt = clockWith(200);
+    const findBlockAt = clockWith(200, 2_000);
     const time = newest.timestamp - 200 * BLOCK_SECS;
     proxy.misbehave(fault);
     for (let round = 0; round < 3; round += 1) expect(await findBlockAt(time - 1, newest)).toBe(newest.number - 201);
@@ -84,14 +88,13 @@ test.each([
 
     proxy.misbehave(null);
     const exact = await timeOf(77);
-    await expect.poll(() => findBlockAt(exact, newest), { timeout: 20_000, interval: 250 }).toBe(77);
+    await expect.poll(() => findBlockAt(exact, newest), { timeout: 45_000, interval: 250 }).toBe(77);
   },
 );
 
 test('a node that hangs is asked once at a time, and its callers are not kept waiting', async () => {
   proxy.misbehave({ kind: 'silent' });
-  const hanging = createPublicClient({ transport: http(proxy.url, { timeout: 60_000, retryCount: 0 }) });
-  const findBlockAt = createBlockClock(hanging, CHAIN, pino({ level: 'silent' }), 100);
+  const findBlockAt = clockWith(100);
   const before = proxy.requests.length;
   const begun = performance.now();
   for (let round = 0; round < 5; round += 1) await findBlockAt(newest.timestamp - 1, newest);
