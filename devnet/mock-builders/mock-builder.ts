@@ -12,7 +12,9 @@ export type MockState = {
   readonly received: Received[];
   /** `Authorization` headers seen, oldest first. */
   readonly authorizations: (string | undefined)[];
+  /** Stream connections accepted, and refused. */
   connections: number;
+  refusals: number;
   record: boolean;
 };
 
@@ -38,6 +40,7 @@ export async function startMockBuilder(port = 0): Promise<MockBuilder> {
     received: [],
     authorizations: [],
     connections: 0,
+    refusals: 0,
     record: true,
   };
   const server = createServer((request, response) => {

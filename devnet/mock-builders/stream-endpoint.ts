@@ -17,7 +17,10 @@ export function attachStream(server: Server, state: MockState): () => void {
   const sockets = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) => {
     const refusal = refusalOf(state, request);
-    if (refusal) return socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`);
+    if (refusal) {
+      state.refusals += 1;
+      return socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`);
+    }
     sockets.handleUpgrade(request, socket, head, (ws) => serve(state, ws, request));
   });
   return () => {

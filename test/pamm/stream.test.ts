@@ -42,11 +42,13 @@ const titanOutcomes = async (uuid: string) =>
 const OLDER = 'skipped: older than a quote already seen for this stream';
 const SUPERSEDED = 'skipped: superseded by a newer quote before sending';
 
-/** Breaks Titan's connection; it is refused until the behaviour changes. */
+/** Breaks Titan's connection; it is refused until the behaviour changes. Whoever dials again has noticed. */
 async function disconnect(): Promise<void> {
-  mocks.titan.state.behaviour = { kind: 'close-after', messages: 0 };
-  await submit({ responseTimeoutMs: 50 });
-  mocks.titan.state.behaviour = { kind: 'http-status', status: 503 };
+  const { state } = mocks.titan;
+  const before = state.refusals;
+  state.behaviour = { kind: 'http-status', status: 503 };
+  mocks.titan.breakConnections();
+  await eventually(() => state.refusals > before);
 }
 
 test('several updates are in flight at once, each answered by its own acknowledgement', async () => {
