@@ -15,7 +15,7 @@ let chainId: number;
 let api: SupervisedProcess;
 
 beforeAll(async () => {
-  world = await startWorld({ seed: 7, chainCount: 1, settings: { INDEXING_MAX_LAG_SECS: '5' } });
+  world = await startWorld({ seed: 7, chainCount: 1, replicas: 1, settings: { INDEXING_MAX_LAG_SECS: '5' } });
   const [first] = world.processes.apis;
   const [chain] = world.chains;
   if (first === undefined || chain === undefined) throw new Error('no API or no chain');

@@ -56,6 +56,8 @@ export interface WorldOptions {
   readonly seed: number;
   /** How many of two chains. */
   readonly chainCount?: number;
+  /** Processes of each kind of which there may be several: the API and the builders' workers; 2 by default. */
+  readonly replicas?: number;
   /** Folder for one log file per process. */
   readonly logs?: string | undefined;
   /** Further settings of the processes. */
@@ -76,6 +78,7 @@ interface Ground {
 export async function startWorld({
   seed,
   chainCount = CHAINS.length,
+  replicas = 2,
   logs,
   settings = {},
 }: WorldOptions): Promise<World> {
@@ -90,7 +93,7 @@ export async function startWorld({
   const ground: Ground = { chains, builders, postgres, redis, folder, logs, settings };
   const key = await prepareDatabase(postgres.url);
   const env = await servedEnvironment(ground);
-  const processes = await startProcesses(ground, env);
+  const processes = await startProcesses(ground, env, replicas);
   const all = [...processes.apis, ...processes.workers, processes.capture, processes.indexer];
   return {
     chains,
@@ -135,17 +138,21 @@ function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
   return environmentOf(ground, 'chains.json', file, postgres.url);
 }
 
-async function startProcesses(ground: Ground, env: Readonly<Record<string, string>>): Promise<Processes> {
+async function startProcesses(
+  ground: Ground,
+  env: Readonly<Record<string, string>>,
+  replicas: number,
+): Promise<Processes> {
   const start = (name: string, main: string) => startProcess(ground, name, main, env);
-  const [indexer, capture, ...others] = await Promise.all([
+  const startReplicas = (name: string, main: string) =>
+    Promise.all(Array.from({ length: replicas }, (_, index) => start(`${name}-${index + 1}`, main)));
+  const [indexer, capture, apis, workers] = await Promise.all([
     start('indexer', 'indexer/main.ts'),
     start('capture', 'capture/main.ts'),
-    start('api-1', 'api/main.ts'),
-    start('api-2', 'api/main.ts'),
-    start('builders-1', 'builders/main.ts'),
-    start('builders-2', 'builders/main.ts'),
+    startReplicas('api', 'api/main.ts'),
+    startReplicas('builders', 'builders/main.ts'),
   ]);
-  return { indexer, capture, apis: others.slice(0, 2), workers: others.slice(2) };
+  return { indexer, capture, apis, workers };
 }
 
 /** The same chains, straight from their nodes, into a new database. */
