@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,10 +53,7 @@ const CompilerOutput = z.object({
  */
 export function buildContracts(): Record<string, Artifact> {
   const sources = readSources(CONTRACTS_FOLDER);
-  const hash = createHash('sha256')
-    .update(JSON.stringify({ sources, SETTINGS, solc: solcVersion() }))
-    .digest('hex');
-  const cached = join(CACHE_FOLDER, `${hash}.json`);
+  const cached = cachePath(sources);
   try {
     return JSON.parse(readFileSync(cached, 'utf8'));
   } catch (error) {
@@ -67,7 +64,19 @@ export function buildContracts(): Record<string, Artifact> {
   return artifacts;
 }
 
-function readSources(folder: string): Record<string, { content: string }> {
+/** Whether {@link buildContracts} has nothing to compile. */
+export function areContractsBuilt(): boolean {
+  return existsSync(cachePath(readSources(CONTRACTS_FOLDER)));
+}
+
+type Sources = Record<string, { content: string }>;
+
+function cachePath(sources: Sources): string {
+  const content = JSON.stringify({ sources, SETTINGS, solc: solcVersion() });
+  return join(CACHE_FOLDER, `${createHash('sha256').update(content).digest('hex')}.json`);
+}
+
+function readSources(folder: string): Sources {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.sol'))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -79,7 +88,7 @@ function solcVersion(): string {
   return createRequire(import.meta.url)('solc/package.json').version;
 }
 
-function compile(sources: Record<string, { content: string }>): Record<string, Artifact> {
+function compile(sources: Sources): Record<string, Artifact> {
   // Loading the compiler takes a second: only when something has to be compiled.
   const solc: { compile(input: string): string } = createRequire(import.meta.url)('solc');
   const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS });

@@ -37,13 +37,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     const groups = processGroupsOf(demo.child.pid);
     expect(groups.length).toBeGreaterThanOrEqual(8);
 
-    const answers = await Promise.all(curlLines(demo.output()).map(runLine));
-    expect(answers[0]).toEqual([
-      { chainId: 31337, name: 'devnet-a' },
-      { chainId: 31338, name: 'devnet-b' },
-    ]);
-    expect(answers[1]).toMatchObject({ data: [{ chain: 'devnet-a' }, { chain: 'devnet-a' }], nextOffset: 2 });
-    expect(answers[2]).toMatchObject({ priceProviderStatus: 'healthy', bidAdj: expect.stringMatching(/^\d{10,}$/) });
+    await expectExamplesToWork(demo.output());
 
     const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';
     const key = demo.output().match(/API key +(\S+)/)?.[1];
@@ -75,6 +69,15 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     await vi.waitFor(async () => expect(await demoFolders()).toEqual([]), { timeout: STOP_LIMIT_MS });
   });
 
+  test('stops when npm is told to', async () => {
+    const demo = startDemo([], {}, ['npm', 'run', 'demo', '--']);
+    await demo.prints('ready  redis');
+    demo.child.kill('SIGTERM');
+    await demo.exitCode();
+    expect(demo.output()).toMatch(/Stopping \(SIGTERM\) \.\.\.\nStopped\.\n$/);
+    expect(await demoFolders()).toEqual([]);
+  });
+
   test('stops by itself after the time it was given, even while it is starting', async () => {
     const demo = startDemo(['--duration', '4']);
     expect(await demo.exitCode()).toBe(0);
@@ -93,6 +96,15 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     server.close();
   });
 
+  test('names the setting when Redis or the folder for logs cannot be used, in one line', async () => {
+    const away = startDemo([], { REDIS_URL: 'redis://:secret@127.0.0.1:1' });
+    expect(await away.exitCode()).toBe(1);
+    expect(away.errors()).toBe('demo: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1\n');
+    const logs = startDemo(['--logs', '/dev/null/logs']);
+    expect(await logs.exitCode()).toBe(1);
+    expect(logs.errors()).toBe('demo: --logs: cannot write to /dev/null/logs (ENOTDIR)\n');
+  });
+
   test('has help, and refuses an option that makes no sense', async () => {
     const help = startDemo(['--help']);
     expect(await help.exitCode()).toBe(0);
@@ -103,8 +115,10 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
   });
 });
 
-function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'devnet/demo/main.ts', ...args], {
+const DEMO = [process.execPath, '--import', 'tsx', 'devnet/demo/main.ts'];
+
+function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [command = '', ...own] = DEMO) {
+  const child = spawn(command, [...own, ...args], {
     cwd: ROOT,
     env: { ...process.env, TMPDIR: temp, PORT: '0', INDEXER_PORT: '0', ...env },
   });
@@ -139,13 +153,30 @@ async function demoFolders(): Promise<string[]> {
   return (await readdir(temp)).filter((name) => name.startsWith('pool-api-'));
 }
 
-function curlLines(output: string): string[] {
-  return [...output.matchAll(/^ +(curl .+)$/gm)].map((match) => match[1] ?? '');
+/** Runs the lines as they are printed, one after the other: the last one looks at what those before it did. */
+async function expectExamplesToWork(output: string): Promise<void> {
+  const answers: unknown[] = [];
+  for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) answers.push(JSON.parse(await runLine(line)));
+  const [chains, listing, quote, batch, route, submission, received] = answers;
+  expect(chains).toEqual([
+    { chainId: 31337, name: 'devnet-a' },
+    { chainId: 31338, name: 'devnet-b' },
+  ]);
+  expect(listing).toMatchObject({ data: [{ chain: 'devnet-a' }, { chain: 'devnet-a' }], nextOffset: 2 });
+  expect(quote).toMatchObject({ priceProviderStatus: 'healthy', bidAdj: expect.stringMatching(/^\d{10,}$/) });
+  const prices = { quote: { bidAdj: expect.stringMatching(/^\d+$/), depth: null } };
+  expect(batch).toMatchObject({ results: [prices, prices, prices] });
+  expect(route).toMatchObject({ tradeType: 'exact_in', amountOut: expect.stringMatching(/^\d{9,}$/) });
+  expect(submission).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
+  expect(received).toMatchObject([{ replacementSeqNumber: '1', blockNumber: '1000000' }]);
+
+  const operatorLine = / +(\. \S+ && npm run status)$/m.exec(output)?.[1] ?? '';
+  expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
 }
 
-async function runLine(line: string): Promise<unknown> {
-  const { stdout } = await run('sh', ['-c', line]);
-  return JSON.parse(stdout);
+async function runLine(line: string): Promise<string> {
+  const { stdout } = await run('sh', ['-c', line], { cwd: ROOT });
+  return stdout;
 }
 
 /** Sent as it is: the typed client has no way to leave required fields out. */

@@ -3,6 +3,8 @@ import { startMockBuilder } from '../mock-builders/mock-builder.ts';
 import type { Part } from './supervisor.ts';
 
 export interface BuildersPart extends Part {
+  /** Base address of one that takes the updates of Ethereum. */
+  readonly firstUrl: string;
   /** Entries of the chains file, by the kind of chain that they serve. */
   readonly byKind: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
 }
@@ -28,6 +30,7 @@ export async function startBuilders(): Promise<BuildersPart> {
         url: transport === 'bundle' ? builder.bundleUrl : builder.streamUrl,
       }));
   return {
+    firstUrl: running[0] ? `http://127.0.0.1:${running[0].builder.port}` : '',
     byKind: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') },
     note: running.map(({ builder }) => `:${builder.port}`).join(' '),
     stop: async () => {

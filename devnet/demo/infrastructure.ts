@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { ConfigError } from '../../config/config-error.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { openDatabase } from '../../db/connection.ts';
@@ -48,8 +49,18 @@ export async function startQueueStore(queuePrefix: string): Promise<UrlPart> {
 
 /** Leaves a Redis of the user as it was: takes away the keys of this demo's queues. */
 async function useGivenRedis(url: string, queuePrefix: string): Promise<UrlPart> {
-  const client = new Redis(url, { maxRetriesPerRequest: 1 });
-  await client.ping();
+  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1 });
+  let lost: Error | undefined;
+  // Without a listener the driver prints every error itself. What needs Redis tells when it is away later.
+  client.on('error', (error: Error) => {
+    lost = error;
+  });
+  try {
+    await client.ping();
+  } catch (cause) {
+    client.disconnect();
+    throw new ConfigError(`REDIS_URL: ${(lost ?? (cause as Error)).message}`, { cause });
+  }
   const stop = async () => {
     for await (const keys of client.scanStream({ match: `${queuePrefix}*` }) as AsyncIterable<string[]>) {
       if (keys.length > 0) await client.unlink(...keys);

@@ -32,6 +32,11 @@ export class Progress {
     this.end(part);
   }
 
+  /** Nothing that is still starting is shown any more. */
+  stop(): void {
+    for (const part of [...this.#starting.keys()]) this.end(part);
+  }
+
   /** The part is no longer starting: it is done, or it failed. */
   end(part: string): void {
     this.#starting.delete(part);

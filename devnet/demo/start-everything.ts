@@ -3,36 +3,34 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildChainsFile, type ServedChain } from '../chains-config.ts';
 import { ServiceError } from '../services/service-error.ts';
-import { createTempFolder } from '../services/temp-folder.ts';
+import { createTempFolder, type TempFolder } from '../services/temp-folder.ts';
 import { type BuildersPart, startBuilders } from './builders.ts';
+import { compileContracts } from './contracts.ts';
+import { examples } from './examples.ts';
 import { startDatabase, startQueueStore } from './infrastructure.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
 import type { DemoOptions } from './options.ts';
 import { openLogs } from './process-logs.ts';
 import { startAgain, startProcess } from './processes.ts';
+import { signQuoteUpdate } from './quote-update.ts';
 import type { DemoPorts } from './settings.ts';
 import type { Part, Supervisor } from './supervisor.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts every part, side by side where they do not need each other, and returns the text that greets the user. */
 export async function startEverything(supervisor: Supervisor, ports: DemoPorts, options: DemoOptions): Promise<string> {
+  const logOf = await openLogs(options.logs);
   const queuePrefix = `demo-${process.pid}`;
+  const contracts = supervisor.start('contracts', compileContracts);
   const [database, redis, builders, ...markets] = await Promise.all([
     supervisor.start('postgres', startDatabase),
     supervisor.start('redis', () => startQueueStore(queuePrefix)),
     supervisor.start('mock builders', startBuilders),
-    ...DEMO_CHAINS.map((chain) => startMarket(supervisor, chain, options)),
+    ...DEMO_CHAINS.map((chain) => startMarket(supervisor, contracts, chain, options)),
   ]);
-  const chainsFile = await supervisor.start('chains file', () => writeChainsFile(markets, builders));
-  const env = {
-    CHAINS_CONFIG: chainsFile.path,
-    DATABASE_URL: database.url,
-    DATABASE_REPLICA_URL: '',
-    DATABASE_SCHEMA: '',
-    REDIS_URL: redis.url,
-    QUEUE_PREFIX: queuePrefix,
-  };
-  const logOf = await openLogs(options.logs);
+  const files = await supervisor.start('chains file', () => writeChainsFile(markets, builders));
+  const settings = { CHAINS_CONFIG: files.chains, DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '', QUEUE_PREFIX: queuePrefix };
   const [api, indexer] = await Promise.all([
     supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
     // A backfill ends it with the wish to be started again.
@@ -41,20 +39,28 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
     supervisor.start('builders worker', () => startProcess('builders/main.ts', env, logOf)),
   ]);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
-  return welcome({
+  const settingsFile = await writeSettings(files.folder, settings);
+  const { apiKey } = database;
+  const context = {
     api: api.url,
-    indexer: indexer.url,
-    chainsFile: chainsFile.path,
-    database,
-    redis,
-    markets,
-    builders,
+    apiKey,
+    ...(await prepareExamples(files.folder, markets)),
+    builder: builders.firstUrl,
+  };
+  return welcome({
+    ...{ api: api.url, apiKey, indexer: indexer.url, database, redis, markets, builders, settingsFile },
+    examples: examples(context),
   });
 }
 
 /** A chain, its pools and those who trade in them. */
-async function startMarket(supervisor: Supervisor, chain: DemoChain, options: DemoOptions): Promise<ServedChain> {
-  const { url } = await supervisor.start(chain.name, () => startChain(chain));
+async function startMarket(
+  supervisor: Supervisor,
+  contracts: Promise<unknown>,
+  chain: DemoChain,
+  options: DemoOptions,
+): Promise<ServedChain> {
+  const [{ url }] = await Promise.all([supervisor.start(chain.name, () => startChain(chain)), contracts]);
   const { scenario } = await supervisor.start(`pools of ${chain.name}`, () => openMarket(chain, url));
   await supervisor.start(`traffic of ${chain.name}`, () => startTraffic(url, scenario, options));
   return { ...chain, url, scenario };
@@ -63,12 +69,30 @@ async function startMarket(supervisor: Supervisor, chain: DemoChain, options: De
 async function writeChainsFile(
   markets: readonly ServedChain[],
   builders: BuildersPart,
-): Promise<Part & { readonly path: string }> {
-  const folder = await createTempFolder('demo');
-  const path = join(folder.path, 'chains.json');
+): Promise<Part & { readonly folder: string; readonly chains: string }> {
+  const folder: TempFolder = await createTempFolder('demo');
+  const chains = join(folder.path, 'chains.json');
   const file = buildChainsFile(markets, { builders: builders.byKind });
-  await writeFile(path, JSON.stringify(file, undefined, 2));
-  return { path, note: path, stop: folder.remove };
+  await writeFile(chains, JSON.stringify(file, undefined, 2));
+  return { folder: folder.path, chains, note: chains, stop: folder.remove };
+}
+
+/** What the operator's commands need, for a shell to read. */
+async function writeSettings(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
+  const path = join(folder, 'settings.sh');
+  const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`);
+  await writeFile(path, lines.join(''));
+  return path;
+}
+
+/** The market and pool that the examples speak of, and a file with a quote update. */
+async function prepareExamples(folder: string, markets: readonly ServedChain[]) {
+  const market = markets.find(({ kind }) => kind === 'ethereum');
+  const pool = market?.scenario.pools.find(({ busy }) => busy);
+  if (market === undefined || pool === undefined) throw new Error('the demo has no pool that trades on Ethereum');
+  const quoteUpdate = join(folder, 'quote-update.json');
+  await writeFile(quoteUpdate, JSON.stringify(await signQuoteUpdate(market, pool), undefined, 2));
+  return { market, pool, quoteUpdate };
 }
 
 const LISTING_LIMIT_MS = 60_000;

@@ -78,6 +78,7 @@ export class Supervisor {
   /** Stops everything, whatever state it is in. The errors of parts that cannot be stopped are returned, by name. */
   async stop(): Promise<readonly string[]> {
     this.#stopping = true;
+    this.#progress.stop();
     const failures: string[] = [];
     for (const { name, part } of this.#running.splice(0).reverse()) {
       await part.stop().catch((error: unknown) => failures.push(`${name}: ${String(error)}`));

@@ -1,39 +1,40 @@
 import type { ServedChain } from '../chains-config.ts';
 import type { BuildersPart } from './builders.ts';
-import type { DatabasePart, UrlPart } from './infrastructure.ts';
+import type { Example } from './examples.ts';
+import type { UrlPart } from './infrastructure.ts';
 
 export interface Endpoints {
   readonly api: string;
+  readonly apiKey: string;
   readonly indexer: string;
-  readonly database: DatabasePart;
+  readonly database: UrlPart;
   readonly redis: UrlPart;
-  readonly chainsFile: string;
   readonly markets: readonly ServedChain[];
   readonly builders: BuildersPart;
+  readonly examples: readonly Example[];
+  /** Shell file that sets what the operator's commands need. */
+  readonly settingsFile: string;
 }
 
-/** What is where, and three lines to try. */
-export function welcome({ api, indexer, database, redis, chainsFile, markets, builders }: Endpoints): string {
+/** What is where, and what to try. */
+export function welcome(endpoints: Endpoints): string {
+  const { api, apiKey, indexer, database, redis, markets, builders, examples, settingsFile } = endpoints;
   const places = [
     ['API', api],
     ['API reference', `${api}/docs`],
-    ['API key', database.apiKey],
+    ['API key', apiKey],
     ['indexer', `${indexer}/status`],
     ...markets.map(({ name, chainId, url }) => [name, `${url} (chain ${chainId})`] as const),
-    ['DATABASE_URL', database.url],
-    ['REDIS_URL', redis.url],
-    ['CHAINS_CONFIG', chainsFile],
+    ['Postgres', database.url],
+    ['Redis', redis.note],
     ['mock builders', builders.note],
   ];
-  const [market] = markets;
-  const pool = market?.scenario.pools.find(({ busy }) => busy)?.address;
-  const base = `${api}/public/v1`;
   return [
     ...places.map(([name = '', place]) => `  ${name.padEnd(14)} ${place}`),
-    '\nTry, again and again, since trading goes on:\n',
-    `  curl -s ${base}/chains`,
-    `  curl -s '${base}/evm/${market?.chainId}/metadata?count=2&include24h=true'`,
-    `  curl -s ${base}/evm/${market?.chainId}/${pool}/bid_ask`,
+    '\nTry in another terminal, again and again, since trading goes on:',
+    ...examples.map(({ shows, line }) => `\n  # ${shows}\n  ${line}`),
+    "\nThe operator's commands, from the folder of the project:\n",
+    `  . ${settingsFile} && npm run status`,
     '\nCtrl-C stops everything.',
   ].join('\n');
 }

@@ -54,17 +54,6 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
   return { pid, recentOutput, ended };
 }
 
-/**
- * Runs a command to its end.
- *
- * @throws ServiceError when it fails; `log` is the end of its output
- */
-export async function runToEnd(command: Command): Promise<void> {
-  const { ended, recentOutput } = await spawnGuarded(command);
-  const how = await ended;
-  if (how !== 'exit code 0') throw new ServiceError(`${command.name} failed (${how})`, recentOutput());
-}
-
 /** Sends a signal to a process, or by a negative id to a group; one that has gone is no error. */
 export function signalProcess(target: number, name: NodeJS.Signals): void {
   try {

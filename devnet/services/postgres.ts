@@ -3,9 +3,8 @@ import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Account, postgresAccount } from './account.ts';
 import { onFreePort } from './free-port.ts';
-import { runToEnd } from './guarded-process.ts';
 import { preparePostgres } from './postgres-binaries.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
+import { runToEnd, type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
 export interface PostgresOptions {

@@ -2,15 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, type GuardedProcess, signalProcess, spawnGuarded } from './guarded-process.ts';
 import { ServiceError } from './service-error.ts';
 
-export interface ServiceOptions extends Command {
-  /** Ready when its output matches, or when this function says so (asked every 50 ms). */
-  readonly ready: RegExp | (() => Promise<boolean>);
-  readonly startTimeoutMs?: number | undefined;
+interface StopOptions {
   readonly stopSignal?: NodeJS.Signals;
   /** After this long without an end, SIGKILL. */
   readonly stopTimeoutMs?: number | undefined;
   /** Runs once after the process has ended, before `stop` and `kill` settle: removes its folders. */
   readonly afterEnd?: () => Promise<void>;
+}
+
+export interface ServiceOptions extends Command, StopOptions {
+  /** Ready when its output matches, or when this function says so (asked every 50 ms). */
+  readonly ready: RegExp | (() => Promise<boolean>);
+  readonly startTimeoutMs?: number | undefined;
 }
 
 export interface ServiceProcess extends GuardedProcess {
@@ -41,14 +44,25 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   throw new ServiceError(`${options.name} ${failure}`, service.recentOutput());
 }
 
-/** Stops whatever {@link startService} started and has not ended: the last step of an orderly end. */
+/**
+ * Runs a command to its end, watched as services are.
+ *
+ * @throws ServiceError when it fails; `log` is the end of its output
+ */
+export async function runToEnd(command: Command): Promise<void> {
+  const { ended, recentOutput } = controls(await spawnGuarded(command), {});
+  const how = await ended;
+  if (how !== 'exit code 0') throw new ServiceError(`${command.name} failed (${how})`, recentOutput());
+}
+
+/** Stops whatever was started here and has not ended: the last step of an orderly end. */
 export async function stopRunningServices(): Promise<void> {
   await Promise.all([...running].map((service) => service.stop()));
 }
 
 function controls(
   spawned: GuardedProcess,
-  { stopSignal = 'SIGTERM', stopTimeoutMs = 5_000, afterEnd }: ServiceOptions,
+  { stopSignal = 'SIGTERM', stopTimeoutMs = 5_000, afterEnd }: StopOptions,
 ): ServiceProcess {
   const { pid } = spawned;
   let alive = true;
