@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { buildContracts } from '../../devnet/build-contracts.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 
@@ -13,6 +14,8 @@ declare module 'vitest' {
 
 /** Starts one Postgres and one Redis for the whole run; returns what stops them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Kept on disk from here on: else each worker would compile them in the first file that needs them.
+  buildContracts();
   const postgres = await startPostgres();
   const redis = await startRedis().catch(async (error: unknown) => {
     await postgres.stop();
