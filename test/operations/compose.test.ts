@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { settings } from '../../config/environment.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createDatabase } from '../harness/database.ts';
 
 type Service = {
   readonly image: string;
@@ -127,6 +130,24 @@ test('the variables that the real chains need are in the example of chains.env, 
   const named = [...textOf('config/mainnet.json').matchAll(/"env:([A-Z0-9_]+)"|"apiKeyEnv": *"([A-Z0-9_]+)"/g)];
   expect(named.length).toBeGreaterThanOrEqual(10);
   expect(variablesIn('chains.env.example')).toEqual(new Set(named.map(([, url, key]) => url ?? key)));
+});
+
+test('a backup has every table of the operator that neither the chains nor capture can fill again', async () => {
+  const database = await createDatabase();
+  await migrate(database.url);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'operator'`,
+  );
+  await client.end();
+  await database.drop();
+  const backedUp = [...textOf('ops/postgres/backup.sh').matchAll(/--table=operator\.(\w+)/g)].map(([, name]) => name);
+  const madeAgain = [
+    ...['backfill', 'migration', 'listing_window', 'pool_listing', 'pool_record'],
+    ...['fiat_price', 'pool_classification', 'price_health'],
+  ];
+  expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });
 
 describe('Dockerfile', () => {
