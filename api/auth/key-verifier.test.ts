@@ -93,6 +93,36 @@ test('a known key is not held up by a database that hangs', async () => {
   holder.release();
 });
 
+test('however many requests carry a known key, one at a time asks for it, also of a database that hangs', async () => {
+  let now = 0;
+  let asked = 0;
+  const counted = new Proxy(pool, {
+    get(target, name) {
+      if (name === 'query') asked += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  const verify = verifier(() => now, counted);
+  const { keyId, key } = await issueApiKey(pool, 'busy');
+  const askOften = () => Promise.all(Array.from({ length: 50 }, () => verify(key)));
+  expect(await verify(key)).toEqual({ keyId });
+  now = 2_000;
+  expect((await askOften()).every((identity) => identity?.keyId === keyId)).toBe(true);
+  expect(asked).toBe(2);
+  const holder = await pool.connect();
+  await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
+  now = 4_000;
+  await askOften();
+  await askOften();
+  expect(asked).toBe(3);
+  await revokeApiKey(holder, keyId);
+  await holder.query('COMMIT');
+  holder.release();
+  // Late as it comes, the answer counts.
+  await expect.poll(() => verify(key), { timeout: 30_000 }).toBeNull();
+  expect(asked).toBe(3);
+});
+
 test('a client that tries key after key is held up without the database; others and known keys are not', async () => {
   let now = 0;
   const verify = verifier(() => now);

@@ -28,6 +28,12 @@ type Verdict = { readonly valid: boolean; readonly at: number };
 export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
   const tries = new WindowCounter(TRIES_WINDOW_SECS, now);
+  const lookUp = async (key: string, digest: string): Promise<Verdict> => {
+    const at = now();
+    const verdict = { valid: await isApiKeyValid(database, key), at };
+    if ((verdicts.peek(digest)?.at ?? at) <= at) verdicts.set(digest, verdict);
+    return verdict;
+  };
   return async (key, client) => {
     const keyId = keyIdOf(key);
     if (keyId === null) return null;
@@ -36,9 +42,10 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.valid ? { keyId } : null;
     if (!known?.valid) countTry(tries, client());
-    const verdict = await judge(database, key, known, now());
-    if (verdict !== known) verdicts.set(digest, verdict);
-    return verdict.valid ? { keyId } : null;
+    // One request asks again; the others go by the last answer meanwhile, and as long again if none comes.
+    if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
+    const { valid } = await answerOr(known, lookUp(key, digest));
+    return valid ? { keyId } : null;
   };
 }
 
@@ -48,11 +55,10 @@ function countTry(tries: WindowCounter, client: string): void {
   if (requests > MAX_TRIES) throw tooManyRequests(msBeforeNext);
 }
 
-/** @returns the verdict known so far while the database is away or hangs */
-async function judge(database: Queryable, key: string, known: Verdict | undefined, at: number): Promise<Verdict> {
+/** @returns the verdict known so far while the database is away or hangs; its answer counts when it comes */
+async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>): Promise<Verdict> {
   try {
-    const lookup = isApiKeyValid(database, key);
-    return { valid: await (known ? withTimeout(lookup, PATIENCE_MS) : lookup), at };
+    return await (known ? withTimeout(answer, PATIENCE_MS) : answer);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     if (known) return known;
