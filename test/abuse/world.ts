@@ -28,6 +28,8 @@ import { type AbusedApi, startAbusedApi } from './api.ts';
 /** The one chain with pools; 1 and 56 take quote updates, of which 1 has no builder. */
 export const CHAIN = 31337;
 export const CHAIN_WITHOUT_BUILDERS = 1;
+/** Of chains without pools, which nobody has to read: nothing listens there. */
+const NO_NODE = 'http://127.0.0.1:1';
 
 /** So low that one client that never stops is sure to be held up, however slow the machine. */
 const LIMITS = {
@@ -136,7 +138,7 @@ async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Pro
 /** Nobody works the builders' queues: an update is accepted into them, and reported as pending. */
 function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens }: Market) {
   const chain = (chainId: number, extra: object) => ({
-    ...{ chainId, name: `chain-${chainId}`, rpcUrls: [anvil.url], blockTimeMs: 1_000, deployments: [] },
+    ...{ chainId, name: `chain-${chainId}`, rpcUrls: [NO_NODE], blockTimeMs: 1_000, deployments: [] },
     ...extra,
   });
   const builder = { id: 'builder', transport: 'quote-stream', url: 'ws://builder.example/stream' };
@@ -144,7 +146,10 @@ function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens }: Market) {
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: factory }];
   return {
     chains: [
-      chain(CHAIN, { multicall3: deployment.multicall3, deployments, pamm: { kind: 'ethereum', builders: [builder] } }),
+      chain(CHAIN, {
+        ...{ rpcUrls: [anvil.url], multicall3: deployment.multicall3, deployments },
+        pamm: { kind: 'ethereum', builders: [builder] },
+      }),
       chain(56, { pamm: { kind: 'bsc', builders: [builder] } }),
       chain(CHAIN_WITHOUT_BUILDERS, {}),
       chain(8453, {}),
