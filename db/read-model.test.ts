@@ -43,13 +43,16 @@ test('conditions reach the indexes of the tables under the views', async () => {
     "SELECT * FROM read_model.swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
     "SELECT * FROM read_model.pool WHERE chain_id = 1 AND address = '0xaa'",
     "SELECT * FROM read_model.pool_state WHERE chain_id = 1 AND pool = '0xaa'",
+    "SELECT * FROM read_model.pool_bin WHERE chain_id = 1 AND pool = '0xaa'",
+    "SELECT * FROM read_model.bin_swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
     "SELECT * FROM read_model.price_provider WHERE chain_id = 1 AND address = '0xaa'",
   ];
   for (const query of plans) {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${query}`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toMatch(/Index Scan/);
-    expect(plan).not.toMatch(/Seq Scan|Function Scan/);
+    // What is taken out of lists comes from a function of Postgres's own; ours are to be inlined.
+    expect(plan).not.toMatch(/Seq Scan|Function Scan on \w+_rows/);
   }
   await client.query('RESET enable_seqscan');
 });
