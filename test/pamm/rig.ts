@@ -21,10 +21,10 @@ export const API_KEY = 'test-key';
 export const ETHEREUM = 31337;
 export const BSC = 31338;
 
-/** Short enough for tests; production waits longer. */
+/** Short enough for tests; production waits longer. A pause of a busy machine must not pass for a builder's silence. */
 export const QUICK_TIMES = {
   runner: { leaseMs: 1_000, pollMs: 50 },
-  connection: { dialFloorMs: 100, longestDialDelayMs: 400, keepaliveMs: 300 },
+  connection: { dialFloorMs: 100, longestDialDelayMs: 400, keepaliveMs: 5_000 },
 };
 
 /**
