@@ -11,8 +11,8 @@ export default defineConfig({
     // By default one core less than there are: on two, one would idle while the other waits for processes and blocks.
     maxWorkers: 2,
     sequence: { sequencer: EndToEndFirst },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     reporters: ['default', './test/harness/count-reporter.ts'],
   },
 });

@@ -48,7 +48,7 @@ beforeAll(async () => {
   rows = await connectExact(database.url);
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;
   await writeFile(join(folder.path, 'chains.json'), JSON.stringify(buildChainsFile([served])));
-}, 120_000);
+}, 240_000);
 
 afterEach(async () => {
   await indexer?.stop();

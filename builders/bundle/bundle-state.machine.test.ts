@@ -197,7 +197,7 @@ const steps = [
   fc.oneof(fc.integer({ min: 1, max: 900 }), fc.constantFrom(2_999, 3_000, 29_999, 30_000)).map((ms) => new Pass(ms)),
 ];
 
-test('any sequence of pushes, cancels, answers and pauses goes as the rules say', { timeout: 60_000 }, async () => {
+test('any sequence of pushes, cancels, answers and pauses goes as the rules say', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: 80, size: 'max' }), async (commands) => {
       const keys = new RedisKeys(`m${runs++}`);

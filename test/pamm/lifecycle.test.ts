@@ -55,7 +55,7 @@ const sequences = (uuid: string) =>
     .filter(({ replacementUuid }) => replacementUuid === uuid)
     .map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
 
-test('one after another: both builders say what the models say', { timeout: 60_000 }, async () => {
+test('one after another: both builders say what the models say', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 25 }), async (steps) => {
       // Uuids and expiry are new in each run, so that runs share nothing.
@@ -110,7 +110,7 @@ function expectBundle(
   return { model: settled.model, words: 'accepted' };
 }
 
-test('all at once: a stream never goes back, and ends with the newest', { timeout: 60_000 }, async () => {
+test('all at once: a stream never goes back, and ends with the newest', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 40 }), async (steps) => {
       const uuids = [newUuid(), newUuid()];
