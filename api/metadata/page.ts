@@ -21,36 +21,15 @@ export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<Rende
 
 /**
  * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
- * not changed, a page that was made before is sent again, and one that is being made is waited for. A total is counted
- * once per filter and version; it always belongs to the version that the page shows.
+ * not changed, a page that was made before is sent again, and one that is being made is waited for.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is away or the listing was never computed
  */
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
-  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
+  const listing = openListing(database, maxAgeSecs);
   const pages = createPageCache();
   const making = new Map<string, Promise<RenderedPage>>();
-
-  const select = async <Row extends VersionRow>(statement: Statement): Promise<Row & { readonly version: string }> => {
-    const { rows } = await database.query<Row>(statement);
-    const row = rows[0];
-    if (!row || row.version === null) throw unavailable(new Error('the listing has not been computed yet'));
-    return { ...row, version: row.version };
-  };
-  const selectPage = (query: ListingQuery, scope: ChainScope, withTotal: boolean) =>
-    select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
-
-  const readAnew = async (query: ListingQuery, scope: ChainScope, version: string): Promise<RenderedPage> => {
-    const filter = filterKey(query, scope);
-    const known = totals.get(filter);
-    const page = known?.version === version ? await selectPage(query, scope, false) : null;
-    if (known && page?.version === version) return renderPage(page, query, known.total);
-    const counted = await selectPage(query, scope, true);
-    const total = Number(counted.total);
-    totals.set(filter, { version: counted.version, total });
-    return renderPage(counted, query, total);
-  };
 
   const make = async (key: string, reading: Promise<RenderedPage>): Promise<RenderedPage> => {
     making.set(key, reading);
@@ -65,12 +44,12 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
 
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
-    const { version } = await select(versionStatement(maxAgeSecs));
+    const version = await listing.version();
     const known = pages.get(key);
     if (known?.version === version) return known;
     const shared = making.get(key);
     if (shared && (await shared).version === version) return shared;
-    return make(key, readAnew(query, scope, version));
+    return make(key, listing.page(query, scope, version));
   };
 
   return async (query, scope) => {
@@ -79,6 +58,38 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     } catch (error) {
       throw isDatabaseAway(error) ? unavailable(error) : error;
     }
+  };
+}
+
+/**
+ * The listing as the database has it. A total is counted once per filter and version; it always belongs to the version
+ * that the page shows.
+ */
+function openListing(database: pg.Pool, maxAgeSecs: number) {
+  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
+
+  const select = async <Row extends VersionRow>(statement: Statement): Promise<Row & { readonly version: string }> => {
+    const { rows } = await database.query<Row>(statement);
+    const row = rows[0];
+    if (!row || row.version === null) throw unavailable(new Error('the listing has not been computed yet'));
+    return { ...row, version: row.version };
+  };
+  const selectPage = (query: ListingQuery, scope: ChainScope, withTotal: boolean) =>
+    select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
+
+  return {
+    version: async (): Promise<string> => (await select(versionStatement(maxAgeSecs))).version,
+    /** @param version the last that was seen: the page is of this one or a later one */
+    page: async (query: ListingQuery, scope: ChainScope, version: string): Promise<RenderedPage> => {
+      const filter = filterKey(query, scope);
+      const known = totals.get(filter);
+      const page = known?.version === version ? await selectPage(query, scope, false) : null;
+      if (known && page?.version === version) return renderPage(page, query, known.total);
+      const counted = await selectPage(query, scope, true);
+      const total = Number(counted.total);
+      totals.set(filter, { version: counted.version, total });
+      return renderPage(counted, query, total);
+    },
   };
 }
 
