@@ -4,6 +4,13 @@ import type { Logger } from '../runtime/logger.ts';
 const RETRY_STEP_MS = 50;
 const LONGEST_RETRY_MS = 500;
 
+/**
+ * A connection that was asked something and says nothing for so long is given up: the machine behind it may be gone, which
+ * the operating system would find out after a quarter of an hour. Commands that block are answered within 10 seconds.
+ */
+const SILENCE_MS = 5_000;
+const BLOCKING_SILENCE_MS = 15_000;
+
 const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
 
 /**
@@ -19,20 +26,23 @@ export function connectFailFast(url: string, logger: Logger, options: { commandT
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
       enableAutoPipelining: true,
+      socketTimeout: SILENCE_MS,
       retryStrategy,
     }),
     logger,
   );
 }
 
+const PATIENT = { maxRetriesPerRequest: null, retryStrategy };
+
 /** A connection whose commands wait until Redis is back. For workers and subscriptions. */
 export function connectPatient(url: string, logger: Logger): Redis {
-  return watch(new Redis(url, { maxRetriesPerRequest: null, retryStrategy }), logger);
+  return watch(new Redis(url, { ...PATIENT, socketTimeout: BLOCKING_SILENCE_MS }), logger);
 }
 
 /** A patient connection for what nothing waits for: commands of one turn of the event loop go out together. */
 export function connectBackground(url: string, logger: Logger): Redis {
-  return watch(new Redis(url, { maxRetriesPerRequest: null, enableAutoPipelining: true, retryStrategy }), logger);
+  return watch(new Redis(url, { ...PATIENT, enableAutoPipelining: true, socketTimeout: SILENCE_MS }), logger);
 }
 
 /** Logs the first error of an outage and its end, not each failed attempt. */

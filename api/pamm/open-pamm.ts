@@ -56,6 +56,7 @@ export function openPamm(options: PammOptions): Pamm {
     },
     async close() {
       clearInterval(sweeper);
+      inbox.close();
       await dispatcher.close();
       redis.disconnect();
       subscriber.disconnect();

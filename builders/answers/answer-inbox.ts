@@ -5,9 +5,13 @@ import type { AnswerNotice } from './answer-log.ts';
 
 type Waiter = { readonly open: Set<string>; readonly answers: Map<string, Answer>; readonly done: () => void };
 
+/** A subscription whose machine is gone says as little as one without answers: it is asked for again, and noticed so. */
+const RENEW_EVERY_MS = 5_000;
+
 /** Receives the answers to this API process's submissions over one subscription. */
 export class AnswerInbox {
   readonly #waiters = new Map<string, Waiter>();
+  readonly #renewal: NodeJS.Timeout;
 
   /**
    * @param subscriber a connection of its own: Redis allows nothing else on one that subscribes. It subscribes again by
@@ -18,8 +22,12 @@ export class AnswerInbox {
       subscriber
         .subscribe(channel)
         .catch((error: unknown) => logger.warn({ err: error }, 'cannot hear answers of builders'));
-    if (subscriber.status === 'ready') subscribe();
+    const subscribeIfReady = () => {
+      if (subscriber.status === 'ready') void subscribe();
+    };
+    subscribeIfReady();
     subscriber.on('ready', subscribe);
+    this.#renewal = setInterval(subscribeIfReady, RENEW_EVERY_MS);
     subscriber.on('message', (_channel: string, text: string) => {
       try {
         this.#receive(JSON.parse(text) as AnswerNotice);
@@ -41,6 +49,11 @@ export class AnswerInbox {
       settle: (endpointId, answer) => this.#settle(submissionId, endpointId, answer),
       stop: () => this.#waiters.delete(submissionId),
     };
+  }
+
+  /** Renews the subscription no longer; the connection is its owner's to close. */
+  close(): void {
+    clearInterval(this.#renewal);
   }
 
   #receive(notice: AnswerNotice): void {
