@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
+import { freePort } from './free-port.ts';
 
 const INDEXER = fileURLToPath(new URL('../../indexer/main.ts', import.meta.url));
 const HOST = '127.0.0.1';
@@ -37,7 +36,7 @@ export interface BuildProcess {
 
 /** Starts the indexer on a free port of the loopback interface. It ends with this process, however this one ends. */
 export async function startBuild(schema: string): Promise<BuildProcess> {
-  const port = await freePort();
+  const port = await freePort(HOST);
   const child = spawn(
     process.execPath,
     ['--import', import.meta.resolve('tsx'), INDEXER, '--schema', schema, '--build'],
@@ -98,15 +97,6 @@ export function reasonIn(line: string): string | null {
   } catch {
     return null; // Not a whole log line.
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The body of a 200; null for anything else: not listening yet, busy, not ready. The next look asks again. */
