@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectFailFast } from '../builders/redis-connections.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { parseChainsFile } from '../config/load-chains.ts';
+import { freePort } from '../devnet/services/free-port.ts';
 import { startRedis } from '../devnet/services/redis.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -118,7 +118,7 @@ describe('limits', () => {
   });
 
   test('go on in memory while Redis is away', async () => {
-    const gone = new Redis({ port: await closedPort(), enableOfflineQueue: false, retryStrategy: () => 50 });
+    const gone = new Redis({ port: await freePort(), enableOfflineQueue: false, retryStrategy: () => 50 });
     gone.on('error', () => undefined); // Being away is the point.
     const alone = await startServer(buildApp(gone), '127.0.0.1', 0);
     const statuses = [];
@@ -187,11 +187,3 @@ describe('manners', () => {
     expect((await get('/docs')).headers.get('content-type')).toContain('text/html');
   });
 });
-
-async function closedPort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
-}
