@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import type { Redis } from 'ioredis';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -16,8 +17,7 @@ import { RedisKeys } from './queue/redis-keys.ts';
 import { connectBackground, connectPatient } from './redis-connections.ts';
 import { startBuildersWorker } from './worker.ts';
 
-const HELP = `Usage: npm run builders
-
+const HELP = `
 Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each
 builder endpoint.
 
@@ -31,14 +31,10 @@ Settings (environment):
   PAMM_AUDIT_RETENTION_DAYS  days that the audit trail is kept (30)
   OPERATOR_KEY               opens the queue dashboard at /queues when set
   LOG_LEVEL                  silent to trace (info)
-  and the builders' keys, under the names that the chains file gives
-`;
+  and the builders' keys, under the names that the chains file gives`;
 
 runMain(async () => {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(HELP);
-    return;
-  }
+  new Command('builders').description('Delivery of quote updates.').addHelpText('after', HELP).parse();
   const env = readEnvironment([
     ...(['CHAINS_CONFIG', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL'] as const),
     ...(['QUEUE_PREFIX', 'PAMM_SIMULATION', 'PAMM_AUDIT_RETENTION_DAYS'] as const),

@@ -35,8 +35,7 @@ const command = new Command('status')
   .addHelpText(
     'after',
     `
-Ages are in seconds; that of the index is the age of its newest block. How far the index is behind its chain, the API
-tells at /ready.
+AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready.
 
 Examples:
   npm run status
@@ -48,7 +47,7 @@ ${EXIT_CODES}`,
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
   const { rows } = await database.query<ChainStatus>(STATUS_SQL);
-  const headings = ['CHAIN', 'BLOCK', 'AGE', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE', 'LISTING AGE'];
+  const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
   const cells = rows.map((row) => [
     ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],
     ...[row.priceAgeSecs, row.listingAgeSecs],

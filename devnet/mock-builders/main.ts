@@ -1,20 +1,27 @@
+import { Command, InvalidArgumentError } from 'commander';
 import { runMain } from '../../runtime/run-main.ts';
 import { startMockBuilder } from './mock-builder.ts';
 
-const HELP = `Usage: tsx devnet/mock-builders/main.ts [port...]
-
-Starts one mock builder per port (0 takes a free one) and prints their URLs as JSON, one line each. To choose what one does:
+const HELP = `
+Prints their URLs as JSON, one line each. To choose what one does, and to see what it got:
   curl -X PUT localhost:PORT/behaviour -d '{"kind":"slow-ack","delayMs":300}'
-Kinds: ack, slow-ack, reject, silent, close-after, too-many-requests, already-known, http-status.
-`;
+  curl localhost:PORT/received
+Kinds: ack, slow-ack, reject, silent, close-after, too-many-requests, already-known, http-status.`;
+
+const command = new Command('mock-builders')
+  .description('Starts one mock builder per port.')
+  .argument('<port...>', '0 takes a free one', addPort)
+  .addHelpText('after', HELP);
+
+function addPort(text: string, before: readonly number[] = []): readonly number[] {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('not a port');
+  return [...before, port];
+}
 
 runMain(async () => {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    process.stdout.write(HELP);
-    return;
-  }
-  const builders = await Promise.all(args.map((port) => startMockBuilder(Number(port))));
+  const [ports] = command.parse().processedArgs as [readonly number[]];
+  const builders = await Promise.all(ports.map((port) => startMockBuilder(port)));
   for (const { port, streamUrl, bundleUrl } of builders) {
     process.stdout.write(`${JSON.stringify({ port, streamUrl, bundleUrl })}\n`);
   }

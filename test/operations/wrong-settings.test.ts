@@ -12,7 +12,7 @@ import { PROCESSES } from './operated-world.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CHAIN_ID = 31337;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 240_000;
 
 let database: TestDatabase;
 let anvil: Anvil;
@@ -49,17 +49,29 @@ async function settingsWith(changes: Readonly<Record<string, string>>): Promise<
 }
 
 /** How every process ends that is started with these settings. */
-async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+async function endings(
+  changes: Readonly<Record<string, string>>,
+  parameters: readonly string[] = [],
+): Promise<Record<string, unknown>> {
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
     const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
-    const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', `${name}/main.ts`], options);
+    const { exitCode, stdout, stderr } = await execa(
+      'node',
+      ['--import', 'tsx', `${name}/main.ts`, ...parameters],
+      options,
+    );
     return [name, { exitCode, stdout, stderr }];
   });
   return Object.fromEntries(await Promise.all(ended));
 }
 
 const everyProcess = (ending: unknown) => Object.fromEntries(PROCESSES.map((name) => [name, ending]));
+
+test('an option that no process knows ends every one with one line', { timeout: LIMIT_MS }, async () => {
+  const stderr = "error: unknown option '--nonsense'";
+  expect(await endings({}, ['--nonsense'])).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+});
 
 test('a password that the database refuses ends every process with one line', { timeout: LIMIT_MS }, async () => {
   const url = Object.assign(new URL(database.url), { password: 'a-wrong-secret' });
