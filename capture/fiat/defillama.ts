@@ -46,7 +46,7 @@ const PricedCoin = z.object({
 type Coin = { readonly token: TokenKey; readonly coin: string };
 
 /** The service did not answer usefully. */
-export class LlamaError extends Error {
+class LlamaError extends Error {
   override readonly name = 'LlamaError';
   readonly retryAfterMs: number | null;
   readonly isRetryable: boolean;

@@ -3,7 +3,7 @@ import { PROVIDER_COLUMNS_SQL, type ProviderColumns } from '../pools/provider-ro
 
 /** Seconds of the two windows that the listing shows. */
 export const DAY_SECS = 86_400;
-export const WEEK_SECS = 7 * DAY_SECS;
+const WEEK_SECS = 7 * DAY_SECS;
 
 /** A column of a row as Postgres sends it: int8 and numeric come as text. */
 export type Text = string;
@@ -54,7 +54,7 @@ type Side<N extends '0' | '1'> = { readonly [K in `token${N}`]: Text } & {
   readonly [K in `decimals${N}` | `usd${N}`]: number | null;
 };
 
-export type DayColumns = {
+type DayColumns = {
   readonly swap_tx_count: Text;
   readonly transfer_count: Text;
   readonly liquidity_add_count: Text;
