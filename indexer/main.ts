@@ -60,7 +60,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), refuseOtherChains(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const url = settings.DATABASE_URL;
-  const { schema, served, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {
+  const { schema, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {
     build,
     logger,
   });
@@ -69,8 +69,6 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.PORT = String(settings.PORT);
   await becomePonder([
     ...['--schema', schema],
-    // Ponder turns views by a transaction that readers may lose a deadlock to: only where there are no readers yet.
-    ...(served === null && !build ? ['--views-schema', LIVE_SCHEMA] : []),
     ...['--hostname', settings.HOST],
     ...['--log-level', settings.LOG_LEVEL],
   ]);

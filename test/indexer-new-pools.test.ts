@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { migrate } from '../db/migrate.ts';
 import { addLiquidity } from '../devnet/actions.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
@@ -41,7 +40,6 @@ beforeAll(async () => {
     createDatabase(),
     createTempFolder('new-pools'),
   ]);
-  await migrate(database.url);
   scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID });
   chain = await connectDevChain(anvil.url);
   client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });

@@ -16,8 +16,6 @@ const RETRY_MS = 500;
 /** An index that this process alone may write. */
 export interface ClaimedIndex {
   readonly schema: string;
-  /** The schema that readers are served from, or null while there is none. */
-  readonly served: string | null;
   readonly database: pg.Pool;
   readonly hold: SchemaHold;
 }
@@ -41,7 +39,7 @@ export async function claimIndex(
       const served = await servedSchema(database);
       const schema = pinned ?? served ?? FIRST_SCHEMA;
       if (!build) await refuseReplaced(database, schema, served);
-      return { schema, served, database, hold: await takeHold(database, url, schema) };
+      return { schema, database, hold: await takeHold(database, url, schema) };
     } catch (error) {
       if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
       await sleep(RETRY_MS);

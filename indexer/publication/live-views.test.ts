@@ -148,6 +148,18 @@ test('an index that the read model does not fit is not served', async () => {
   expect(await servedSchema(database)).toBe('onchain_1');
 });
 
+test('an index whose tables are those of another release is not served, and its lists are shown as rows and columns', async () => {
+  await serveSchema(database, 'onchain_1');
+  const { rows } = await database.query('SELECT bin_idx, length_e6, lower_dist_e6 FROM live.pool_bin ORDER BY bin_idx');
+  expect(rows).toHaveLength(11);
+  expect(rows[0]).toEqual({ bin_idx: -5, length_e6: 1_000, lower_dist_e6: -5_000 });
+  await createIndex('onchain_4');
+  await database.query('ALTER TABLE onchain_4.pool_activity RENAME totals TO sums');
+  await serveSchema(database, 'onchain_1');
+  await expect(serveSchema(database, 'onchain_4')).rejects.toThrow(ReadModelMismatchError);
+  expect(await servedSchema(database)).toBe('onchain_1');
+});
+
 test('tables that the next index does not have are not served any more', async () => {
   await database.query('CREATE TABLE onchain_1.gone (id int); CREATE TABLE onchain_1._reorg__gone (id int)');
   await serveSchema(database, 'onchain_1');

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { shownTables } from './shown-tables.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
 export const LIVE_SCHEMA = 'live';
@@ -14,6 +15,8 @@ const PAUSE_MS = 15;
 const DEFAULT_LIMIT_MS = 60_000;
 /** SQLSTATE: lock not available, deadlock detected. */
 const BUSY_CODES = ['55P03', '40P01'];
+/** SQLSTATE class of what is not there, or of another type. */
+const WRONG_NAME_CLASS = '42';
 
 /** Readers held the views for so long that they could not be switched. Nothing has changed. */
 export class ViewsBusyError extends Error {
@@ -50,7 +53,7 @@ export async function servedSchema(database: Queryable): Promise<string | null> 
  *
  * @param alongside further changes in the same transaction
  * @throws ViewsBusyError when readers leave no gap within `limitMs`
- * @throws ReadModelMismatchError when a view of the read model would fail on the new tables
+ * @throws ReadModelMismatchError when a view would fail on the new tables: those of another release, for example
  */
 export async function serveSchema(
   database: pg.Pool,
@@ -90,18 +93,26 @@ async function replaceViews(client: Queryable, schema: string, waitMs: number): 
     `SET LOCAL lock_timeout = ${waitMs}`,
     // In another order each time: in any fixed one, busy readers may be in the way again and again.
     ...(old.length > 0 ? [`DROP VIEW ${shuffled(old.map(liveName)).join(', ')}`] : []),
-    ...tables.map((name) => `CREATE VIEW ${liveName(name)} AS SELECT * FROM "${schema}"."${name}"`),
+    ...[...shownTables(schema, tables)].map(([name, query]) => `CREATE VIEW ${liveName(name)} AS ${query}`),
   ];
-  await client.query(statements.join(';'));
+  await queryThatFits(client, statements);
 }
 
 /** Plans every view of the read model: they name the tables of the index as text, which nothing else would check. */
 async function checkReadModel(client: Queryable): Promise<void> {
   const views = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', 'read_model');
+  await queryThatFits(
+    client,
+    views.map((name) => `SELECT FROM read_model."${name}" LIMIT 0`),
+  );
+}
+
+/** @throws ReadModelMismatchError when a table or column is not there, or is another */
+async function queryThatFits(client: Queryable, statements: readonly string[]): Promise<void> {
   try {
-    await client.query(views.map((name) => `SELECT FROM read_model."${name}" LIMIT 0`).join(';'));
+    await client.query(statements.join(';'));
   } catch (cause) {
-    if (!(cause instanceof pg.DatabaseError) || BUSY_CODES.includes(cause.code ?? '')) throw cause;
+    if (!(cause instanceof pg.DatabaseError && cause.code?.startsWith(WRONG_NAME_CLASS))) throw cause;
     const place = cause.where?.split('\n')[0] ?? 'no place given';
     throw new ReadModelMismatchError(`the read model does not fit the new index: ${cause.message} (${place})`, {
       cause,

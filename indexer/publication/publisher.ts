@@ -6,7 +6,7 @@ import { isComplete } from './index-schemas.ts';
 import { servedSchema, serveSchema } from './live-views.ts';
 import { type SchemaHold, SchemaTakenError } from './schema-lock.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 500;
 
 export interface PublisherOptions {
   readonly database: pg.Pool;
@@ -51,12 +51,9 @@ async function look(
   }
   if (!serves) return null;
   const served = await servedSchema(database);
-  if (served === schema) {
-    progress.served = true;
-    return null;
-  }
-  if (progress.served) return `readers are served from schema "${served}" now`;
-  await serveSchema(database, schema);
+  if (progress.served) return served === schema ? null : `readers are served from schema "${served}" now`;
+  if (served !== schema) await serveSchema(database, schema);
+  progress.served = true;
   logger.info({ schema, replaced: served }, 'readers are served from this index');
   return null;
 }

@@ -83,7 +83,7 @@ const BINS_SQL = `
   SELECT pool, bin_idx AS "binIdx", token0_scaled AS "token0Scaled", token1_scaled AS "token1Scaled",
     total_shares AS "totalShares", length_e6 AS "lengthE6", add_fee_buy_e6 AS "addFeeBuyE6",
     add_fee_sell_e6 AS "addFeeSellE6"
-  FROM read_model.pool_bin WHERE chain_id = $1 ORDER BY pool, bin_idx`;
+  FROM live.pool_bin WHERE chain_id = $1 ORDER BY pool, bin_idx`;
 
 /** Every pool of a chain as the index has it, by address. */
 export async function readIndexedPools(client: pg.Client, chainId: number): Promise<Map<Address, IndexedPool>> {
