@@ -51,10 +51,11 @@ export class AuditWriter {
   /** Finishes the batch at hand and closes the connection. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    // Without Redis the read under way would wait for it to come back.
-    if (this.#deps.redis.status !== 'ready') this.#deps.redis.disconnect();
-    await this.#running;
-    this.#deps.redis.disconnect();
+    const { redis } = this.#deps;
+    const away = new Promise((resolve) => redis.once('close', resolve));
+    // Without Redis the read under way never settles: the driver forgets commands that wait between two attempts.
+    if (redis.status === 'ready') await Promise.race([this.#running, away]);
+    redis.disconnect();
   }
 
   async #run(): Promise<void> {
