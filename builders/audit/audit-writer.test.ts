@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -167,4 +168,29 @@ test('rows past their retention are deleted', async () => {
   expect(await rows("SELECT 1 FROM operator.pamm_answer WHERE outcome = 'dropped'")).toEqual([]);
   expect((await rows('SELECT 1 FROM operator.pamm_submission')).length).toBeGreaterThan(0);
   await shorter.stop();
+});
+
+test('rows past their retention are deleted in parts, and one that another holds stops nothing', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  await database.$client.query(
+    `INSERT INTO operator.pamm_answer (submission_id, provider, chain_id, received_at, outcome, answered_at, latency_ms)
+     SELECT gen_random_uuid(), 'old', 1, now() - interval '3 days', 'dropped', now(), n FROM generate_series(1, 12000) n`,
+  );
+  const old = async () =>
+    Number((await rows("SELECT count(*) FROM operator.pamm_answer WHERE provider = 'old'"))[0].count);
+  const holder = new pg.Client({ connectionString: postgres.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query("SELECT 1 FROM operator.pamm_answer WHERE provider = 'old' AND latency_ms = 1 FOR UPDATE");
+  const writer = startWriter(2);
+  try {
+    const fresh = submission();
+    log.submission(fresh);
+    await eventually(async () => (await old()) === 1);
+    const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [fresh.id]);
+    await eventually(async () => (await find()).length === 1);
+  } finally {
+    await holder.end();
+    await writer.stop();
+  }
 });

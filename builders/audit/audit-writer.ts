@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lt, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Redis } from 'ioredis';
 import type { Database } from '../../db/connection.ts';
@@ -18,6 +18,8 @@ const RETRY_MS = 1_000;
 /** Entries that another writer took and did not finish for this long are taken over. */
 const ABANDONED_MS = 15_000;
 const RETENTION_EVERY_MS = 3_600_000;
+/** Rows of a table that one statement deletes: entries wait no longer than that takes. */
+const DELETED_AT_ONCE = 5_000;
 const DAY_MS = 86_400_000;
 
 export type AuditWriterDeps = {
@@ -81,8 +83,10 @@ export class AuditWriter {
     await this.#write(entries);
     if (entries.length > 0 && entries.length < BATCH) await sleep(GATHER_MS);
     if (now - this.#retainedAt >= RETENTION_EVERY_MS) {
-      await deleteOlderThan(this.#deps.database, new Date(now - this.#deps.retentionDays * DAY_MS));
+      // Noted first: a failure must not hold up each further step.
       this.#retainedAt = now;
+      const isDone = await deleteOlderThan(this.#deps.database, new Date(now - this.#deps.retentionDays * DAY_MS));
+      if (!isDone) this.#retainedAt = 0;
     }
   }
 
@@ -174,7 +178,14 @@ function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>) {
   };
 }
 
-async function deleteOlderThan(database: Database, limit: Date): Promise<void> {
-  await database.delete(pammAnswers).where(lt(pammAnswers.receivedAt, limit));
-  await database.delete(pammSubmissions).where(lt(pammSubmissions.receivedAt, limit));
+/** Deletes a part of the old rows, but none that another writer is deleting. Returns whether that was the last part. */
+async function deleteOlderThan(database: Database, limit: Date): Promise<boolean> {
+  let isDone = true;
+  for (const table of [pammAnswers, pammSubmissions]) {
+    const part = sql`SELECT ctid FROM ${table} WHERE received_at < ${limit.toISOString()}
+                     LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED`;
+    const { rowCount } = await database.execute(sql`DELETE FROM ${table} WHERE ctid = ANY(ARRAY(${part}))`);
+    if (rowCount === DELETED_AT_ONCE) isDone = false;
+  }
+  return isDone;
 }
