@@ -3,6 +3,7 @@ import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Account, postgresAccount } from './account.ts';
 import { onFreePort } from './free-port.ts';
+import { type LocalStore, storeControls } from './local-store.ts';
 import { preparePostgres } from './postgres-binaries.ts';
 import { runToEnd, type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
@@ -12,18 +13,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
 }
 
-export interface Postgres {
-  /** Of the database `postgres`, as its superuser. */
-  readonly url: string;
-  readonly port: number;
-  readonly pid: () => number;
-  /** Stops it and removes its data. */
-  readonly stop: () => Promise<void>;
-  /** Ends it as a crash would; the data stay for {@link restart}. */
-  readonly kill: () => Promise<void>;
-  /** Starts it again on the same port with the same data, after a {@link kill}. */
-  readonly restart: () => Promise<void>;
-}
+/** Its URL is of the database `postgres`, as its superuser. */
+export type Postgres = LocalStore;
 
 /** Messages are matched, so they must not be translated. */
 const ENVIRONMENT = { ...process.env, LC_ALL: 'C' };
@@ -125,18 +116,6 @@ export function postgresControls(
   port: number,
   password: string,
 ): Postgres {
-  let service = first;
-  return {
-    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    port,
-    pid: () => service.pid,
-    kill: () => service.kill(),
-    stop: async () => {
-      await service.stop();
-      await folder.remove();
-    },
-    restart: async () => {
-      service = await serveAgain();
-    },
-  };
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  return storeControls(first, serveAgain, folder, { url, port });
 }

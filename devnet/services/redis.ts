@@ -1,6 +1,7 @@
 import { onFreePort } from './free-port.ts';
+import { type LocalStore, storeControls } from './local-store.ts';
 import { redisBinary } from './redis-binary.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
+import { startService } from './service-process.ts';
 import { createTempFolder } from './temp-folder.ts';
 
 export interface RedisOptions {
@@ -8,17 +9,7 @@ export interface RedisOptions {
   readonly durable?: boolean;
 }
 
-export interface Redis {
-  readonly url: string;
-  readonly port: number;
-  readonly pid: () => number;
-  /** Stops it and removes its data. */
-  readonly stop: () => Promise<void>;
-  /** Ends it as a crash would. */
-  readonly kill: () => Promise<void>;
-  /** Starts it again on the same port, with the same data when it is durable. */
-  readonly restart: () => Promise<void>;
-}
+export type Redis = LocalStore;
 
 /** Logical databases, so that every user of one server can have its own number. */
 export const REDIS_DATABASES = 1024;
@@ -31,28 +22,14 @@ export const REDIS_DATABASES = 1024;
 export async function startRedis({ durable = false }: RedisOptions = {}): Promise<Redis> {
   const command = await redisBinary();
   const folder = await createTempFolder('redis');
-  const serve = (port: number) => startService(serverOptions(command, folder.path, port, durable));
-  let service: ServiceProcess;
-  let port: number;
+  const serveOn = (port: number) => startService(serverOptions(command, folder.path, port, durable));
   try {
-    [port, service] = await onFreePort(async (candidate) => [candidate, await serve(candidate)] as const);
+    const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
+    return storeControls(service, () => serveOn(port), folder, { url: `redis://127.0.0.1:${port}`, port });
   } catch (error) {
     await folder.remove();
     throw error;
   }
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    pid: () => service.pid,
-    kill: () => service.kill(),
-    stop: async () => {
-      await service.stop();
-      await folder.remove();
-    },
-    restart: async () => {
-      service = await serve(port);
-    },
-  };
 }
 
 function serverOptions(command: string, folder: string, port: number, durable: boolean) {
