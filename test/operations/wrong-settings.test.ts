@@ -49,10 +49,7 @@ async function settingsWith(changes: Readonly<Record<string, string>>): Promise<
 }
 
 /** How every process ends that is started with these settings. */
-async function endings(
-  changes: Readonly<Record<string, string>>,
-  parameters: readonly string[] = [],
-): Promise<Record<string, unknown>> {
+async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
     const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
@@ -67,11 +64,6 @@ async function endings(
 }
 
 const everyProcess = (ending: unknown) => Object.fromEntries(PROCESSES.map((name) => [name, ending]));
-
-test('an option that no process knows ends every one with one line', { timeout: LIMIT_MS }, async () => {
-  const stderr = "error: unknown option '--nonsense'";
-  expect(await endings({}, ['--nonsense'])).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
-});
 
 test('a password that the database refuses ends every process with one line', { timeout: LIMIT_MS }, async () => {
   const url = Object.assign(new URL(database.url), { password: 'a-wrong-secret' });
