@@ -53,11 +53,7 @@ async function endings(changes: Readonly<Record<string, string>>): Promise<Recor
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
     const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
-    const { exitCode, stdout, stderr } = await execa(
-      'node',
-      ['--import', 'tsx', `${name}/main.ts`, ...parameters],
-      options,
-    );
+    const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', `${name}/main.ts`], options);
     return [name, { exitCode, stdout, stderr }];
   });
   return Object.fromEntries(await Promise.all(ended));
