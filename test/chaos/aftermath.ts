@@ -24,6 +24,8 @@ const EQUAL_LIMIT_MS = 120_000;
 const POLL_MS = 500;
 /** The index learns of a reorganisation with the next block. */
 const LAST_BLOCKS = 2;
+/** SQLSTATE */
+const UNDEFINED_TABLE = '42P01';
 
 /**
  * Waits until everything works again by itself and compares what the service has with what it should have.
@@ -75,11 +77,21 @@ export async function catchUp({ chains }: World, indexer: SupervisedProcess, dat
   const client = await connectExact(databaseUrl);
   try {
     await eventually(`${indexer.name} at the chains' heads`, RECOVERY_LIMIT_MS, async () => {
-      const { rows } = await client.query('SELECT chain_id, block_number FROM read_model.indexed_block');
-      return rows.length === heads.size && rows.every((row) => row.block_number === heads.get(row.chain_id));
+      const indexed = await indexedBlocks(client);
+      return indexed.length === heads.size && indexed.every((row) => row.block_number === heads.get(row.chain_id));
     });
   } finally {
     await client.end();
+  }
+}
+
+/** How far readers see each chain indexed: nothing until a new index, which says that it is complete, has its views. */
+async function indexedBlocks(client: pg.Client): Promise<pg.QueryResultRow[]> {
+  try {
+    return (await client.query('SELECT chain_id, block_number FROM read_model.indexed_block')).rows;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE) return [];
+    throw error;
   }
 }
 
