@@ -1,14 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLogger } from '../runtime/logger.ts';
 import { startJob } from './job.ts';
 
 const logger = createLogger('test', 'silent');
-const until = async (condition: () => boolean) => {
-  for (let waited = 0; !condition(); waited += 1) {
-    if (waited > 500) throw new Error('it did not happen');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};
+const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
 
 test('a job that fails goes on, whatever it throws, and reports each round', async () => {
   const rounds: boolean[] = [];

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import pg from 'pg';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
@@ -27,7 +28,7 @@ runMain(async () => {
     )
     .option('--events <n>', 'events of pools, on all chains together', Number, 100_000)
     .option('--pools <n>', 'pools, on all chains together', Number, 200)
-    .option('--rounds <n>', 'runs of each kind, of which the median counts', Number, 3)
+    .option('--rounds <n>', 'runs of each kind, of which the median counts', Number, 5)
     .option('--swaps <n>', 'swaps that are timed, at most one a pool; 0 leaves them out', Number, 120)
     .parse();
   await bench(command.opts<Options>());
@@ -40,8 +41,11 @@ async function bench({ events, pools, rounds, swaps }: Options): Promise<void> {
   try {
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
-    const run = (root: keyof typeof ROOTS, schema: string) =>
-      runIndex({ root, schema, databaseUrl: postgres.url, chainsFile });
+    const run = async (root: keyof typeof ROOTS, schema: string) => {
+      const result = await runIndex({ root, schema, databaseUrl: postgres.url, chainsFile });
+      await dropSchema(postgres.url, schema);
+      return result;
+    };
     await compare(chains, run, events, rounds);
     if (swaps > 0) printLatency(await measureLatency(chains, { databaseUrl: postgres.url, chainsFile, swaps }));
   } finally {
@@ -70,6 +74,17 @@ async function compare(
     return run('real', `real_${round}`);
   });
   printIndexing({ half, all, atHalf, real, empty });
+}
+
+/** What a run wrote would be vacuumed while the next ones are timed. */
+async function dropSchema(databaseUrl: string, schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`DROP SCHEMA ${schema} CASCADE`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function repeat<T>(times: number, run: (round: number) => Promise<T>): Promise<T[]> {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { vi } from 'vitest';
 import { onFreePort } from '../../devnet/services/free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
+import { servedSchema } from '../../indexer/publication/live-views.ts';
 
 export interface RunningIndexer extends ServiceProcess {
   /** Base URL of its own endpoints. */
@@ -30,11 +33,22 @@ export function startIndexer(settings: {
         PORT: String(port),
         LOG_LEVEL: 'info',
       },
-      ready: /readers are served from this index/,
+      ready: `${url}/ready`,
       startTimeoutMs: 90_000,
     });
+    await untilServed(settings.databaseUrl);
     return { ...service, url };
   });
+}
+
+/** The first index of a database says that it is complete a moment before its views are there. */
+async function untilServed(databaseUrl: string): Promise<void> {
+  const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  try {
+    await vi.waitUntil(async () => (await servedSchema(database)) !== null, { timeout: 30_000, interval: 50 });
+  } finally {
+    await database.end();
+  }
 }
 
 /** Waits until the indexer is at this block, or beyond, of every chain. */
