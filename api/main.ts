@@ -15,7 +15,7 @@ import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { openOperations } from './observability/open-operations.ts';
-import { snapshotLookupCounter } from './observability/snapshot-metrics.ts';
+import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { openPamm } from './pamm/open-pamm.ts';
 import { registerPublicResources } from './public-resources.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
@@ -69,6 +69,7 @@ async function serve(): Promise<void> {
     quotes: file.quotes,
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
+    countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     logger,
   });
   const operations = openOperations({

@@ -23,6 +23,8 @@ export const DeploymentConfig = z
     quoter: optionalAddress,
     depositAllowlist: optionalAddress,
     stopLoss: optionalAddress,
+    /** The price at which this stop loss values bins: a fact about the deployed contract. */
+    stopLossMark: z.enum(['mid', 'mean', 'bidAsk']).default('mid'),
     priceVelocityGuard: optionalAddress,
     swapAllowlist: optionalAddress,
     anchoredProviderFactories: z.array(HexAddress).default([]),

@@ -23,6 +23,7 @@ export type ContractName =
   | 'RegularProviderFactory'
   | 'RemovalLog'
   | 'StopLoss'
+  | 'StopLossBidAsk'
   | 'SwapAllowlist'
   | 'SwapQuoter'
   | 'SwapRouter'

@@ -100,6 +100,17 @@ export function levelAtInput(curve: SideCurve, inputRaw: bigint): DepthLevel | n
   return step === undefined ? null : levelAfter(curve, step, fillExactInput(step.slice, input - step.inputBefore));
 }
 
+/**
+ * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
+ * what is left.
+ */
+export function levelsWithin(curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] {
+  const whole = curve.levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
+  const reached = whole.at(-1)?.cumulativeInput ?? 0n;
+  const partial = most > reached ? levelAtInput(curve, most) : null;
+  return partial ? [...whole, partial] : whole;
+}
+
 type Side = Pick<SideCurve, 'priced' | 'zeroForOne' | 'bestX64'>;
 
 /** The level that ends with this fill of this bin. */

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
 import type { Depth, Sides } from './depth.ts';
 import type { SellAndBuyPrices } from './geometry.ts';
+import type { StopLossState } from './guards/stop-loss.ts';
 import type { PoolEvent } from './pool-events.ts';
 import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
 
@@ -16,6 +17,7 @@ export interface LayoutAdapter {
   readonly storage: StorageDuty;
   readonly quote: QuoteDuty;
   readonly curve: CurveDuty;
+  readonly stopLoss: StopLossDuty;
 }
 
 /** A log as a node gives it. */
@@ -93,6 +95,22 @@ export interface QuoteDuty {
   /** Calldata for the pool under the stub code. */
   readonly providerQuoteCall: Hex;
   decodeProviderQuote(result: Hex): ProviderQuote;
+}
+
+/** How the stop loss of a pool is read at one block. */
+export interface StopLossDuty {
+  /** Calls of contracts that are known: the extension and the pool. */
+  calls(
+    extension: Address,
+    pool: Address,
+    immutables: PoolImmutables,
+  ): readonly { readonly target: Address; readonly data: Hex }[];
+  /**
+   * @param answers return data of the calls, in order
+   * @param timestamp of the block, Unix seconds
+   * @throws Error when they are no answers of a stop loss
+   */
+  decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
 }
 
 /** One simulated swap: positive amount = exact input, negative = exact output, raw units. */

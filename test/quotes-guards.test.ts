@@ -2,6 +2,7 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { swap } from '../devnet/actions.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../devnet/pools.ts';
+import type { StopLossMark } from '../protocol/guards/stop-loss.ts';
 import type { ProviderQuote } from '../protocol/pool-state.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { providerQuote } from './quotes/provider-quote.ts';
@@ -167,6 +168,53 @@ describe('a stop loss', () => {
       askAdj: CLOSED_ASK,
       depth: { bids: [], asks: [] },
     });
+  });
+});
+
+describe('guards that do not do what their state says', () => {
+  async function apiOf(pool: WorldPool, stopLoss: Address, mark: StopLossMark) {
+    const { chain, deployment } = world;
+    const served = await servedPool(chain, { ...deployment, stopLoss }, pool.address, mark);
+    let disagreements = 0;
+    const api = quoteApi({
+      chain: chainConfig(chain.chainId, [chain.rpcUrl]),
+      directory: fixedDirectory([served]),
+      countDisagreement: () => {
+        disagreements += 1;
+      },
+    });
+    return { api, disagreements: () => disagreements };
+  }
+
+  test('have every bin probed, and the cut is found as by evaluation', async () => {
+    const pool = await makeCutPool(world, pair, 40, 12);
+    const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mid');
+    const expected = await evaluated.api.quote(pool.address);
+    expect(evaluated.disagreements()).toBe(0);
+    // Valued at bid and ask instead of mid, the bins seem to breach elsewhere.
+    const wrong = await apiOf(pool, world.deployment.stopLoss, 'bidAsk');
+    const { priceProviderStatus, depth } = await wrong.api.quote(pool.address);
+    expect([priceProviderStatus, wrong.disagreements()]).toEqual(['healthy', 1]);
+    const [found, exact] = [depth?.bids.at(-1) as Level, expected.depth?.bids.at(-1) as Level];
+    expect(found.binIdx).toBe(exact.binIdx);
+    const difference = amountsOf(found).input - amountsOf(exact).input;
+    expect(difference * difference <= (ONE0 / 100_000n) ** 2n).toBe(true);
+  });
+
+  test('of an unknown kind are probed with one call a side', async () => {
+    const pool = await makeCutPool(world, pair, 40, 12);
+    const { api, disagreements } = await apiOf(pool, world.deployment.swapAllowlist, 'mid');
+    const { priceProviderStatus, depth } = await api.quote(pool.address);
+    expect([priceProviderStatus, disagreements()]).toEqual(['healthy', 0]);
+    expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(4);
+    const exact = await (await apiFor(pool)).quote(pool.address);
+    const [found, end] = [depth?.bids ?? [], exact.depth?.bids ?? []].map(
+      (bids) => amountsOf(bids.at(-1) as Level).input,
+    );
+    // The points that the gas of one call pays for lie some bins apart: never beyond the true end.
+    expect(found).toBeLessThanOrEqual(end as bigint);
+    expect(found).toBeGreaterThan(((end as bigint) * 7n) / 10n);
+    expect(depth?.asks.length).toBe(exact.depth?.asks.length);
   });
 });
 

@@ -173,10 +173,13 @@ describe('extensions that burn all the gas', () => {
   /** Pools that each have one extension which needs this much gas; zero: all there is. */
   async function guardedBy(needed: bigint, phases: readonly ('beforeSwap' | 'afterSwap')[]): Promise<Address[]> {
     const address = await deployContract(world.chain, 'GasHog', [needed]);
-    const quote = { bidX64: priceX64(2), askX64: priceX64(3) };
-    const provider = await deployManualProvider(world.chain, pair, quote);
+    const bins = { bins: evenBins(-8, 8, 1_000), shares: evenShares(-8, 8, SHARES_OF_ONE) };
     const pools: Address[] = [];
-    for (const phase of phases) pools.push(await poolBehind(world, pair, provider, [{ address, phases: [phase] }]));
+    for (const phase of phases) {
+      pools.push(
+        (await makePool(world, { pair, price: 2, ...bins, extensions: [{ address, phases: [phase] }] })).address,
+      );
+    }
     return pools;
   }
 

@@ -22,3 +22,18 @@ export function snapshotLookupCounter(registry: Registry, chainIds: Iterable<num
   );
   return (chainId, lookup) => series.get(chainId)?.[lookup].inc();
 }
+
+/** Told of each read in which a pool's guards did not do what their state says. */
+export type CountGuardDisagreement = (chainId: number) => void;
+
+/** Counts as `guard_disagreements_total{chain}`: should stay at 0, see `stopLossMark` of the chains file. */
+export function guardDisagreementCounter(registry: Registry, chainIds: Iterable<number>): CountGuardDisagreement {
+  const counter = new Counter({
+    name: 'guard_disagreements_total',
+    help: 'Reads of guarded pools in which simulated swaps contradicted the state of the guards',
+    labelNames: ['chain'] as const,
+    registers: [registry],
+  });
+  for (const chainId of chainIds) counter.inc({ chain: String(chainId) }, 0);
+  return (chainId) => counter.inc({ chain: String(chainId) });
+}

@@ -2,8 +2,9 @@ import type { Address } from 'viem';
 import type { BlockClock } from './block-clock.ts';
 import type { CurveSnapshot } from './curve-snapshot.ts';
 import { Gather } from './gather.ts';
+import { guardPlan } from './guards/guard-plan.ts';
 import type { GuardedSides, GuardJob, GuardProber } from './guards/guard-prober.ts';
-import { guardedDepth, probedGuards, unguardedDepth } from './guards/guarded-depth.ts';
+import { guardedDepth, unguardedDepth } from './guards/guarded-depth.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { CurveRead, PoolReader } from './pool-reader.ts';
 import type { ReportedHead } from './rpc/chain-rpc.ts';
@@ -71,10 +72,10 @@ export class ChainReads {
 
   async #guard(read: CurveSnapshot): Promise<DepthSnapshot> {
     const { snapshot, curve } = read;
-    if (!curve || probedGuards(snapshot.pool).length === 0) return unguardedDepth(read);
-    const { address } = snapshot.pool;
-    const sides = (await this.#guards.add(snapshot.block, { pool: address, curve })).get(address);
-    if (!sides) throw new SnapshotError('read_failed', `${address} is missing from its probes`);
+    if (!curve || guardPlan(snapshot.pool).kind === 'none') return unguardedDepth(read);
+    const { pool, block } = snapshot;
+    const sides = (await this.#guards.add(block, { pool, curve })).get(pool.address);
+    if (!sides) throw new SnapshotError('read_failed', `${pool.address} is missing from its probes`);
     if (sides instanceof Error) throw sides;
     return guardedDepth(read, sides);
   }

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 
@@ -34,6 +35,8 @@ export interface ServedPool {
   /** The provider that can never be changed; null when the pool's storage names a replaceable one. */
   readonly immutableProvider: Address | null;
   readonly extensions: readonly PoolExtension[];
+  /** How the stop loss of the pool's deployment values bins. */
+  readonly stopLossMark: StopLossMark;
 }
 
 /** All served pools at one moment. A change makes a new table, so what is derived from one can be kept by identity. */

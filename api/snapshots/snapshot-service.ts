@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CountLookup, SnapshotLookup } from '../observability/snapshot-metrics.ts';
+import type { CountGuardDisagreement, CountLookup, SnapshotLookup } from '../observability/snapshot-metrics.ts';
 import { BlockClock } from './block-clock.ts';
 import { ChainReads } from './chain-reads.ts';
 import { ChainSnapshots } from './chain-snapshots.ts';
@@ -18,6 +18,7 @@ export interface SnapshotServiceDeps {
   readonly quotes: QuotesConfig;
   readonly countCall: CountChainCall;
   readonly countLookup?: CountLookup;
+  readonly countDisagreement?: CountGuardDisagreement;
   readonly logger: Logger;
 }
 
@@ -41,7 +42,7 @@ export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotServic
 
 function createChainSnapshots(
   chain: ChainConfig,
-  { quotes, countCall, countLookup, logger }: SnapshotServiceDeps,
+  { quotes, countCall, countLookup, countDisagreement, logger }: SnapshotServiceDeps,
 ): ChainSnapshots {
   const count = (method: string, outcome: RpcOutcome) => countCall(chain.chainId, method, outcome);
   const isEthereum = chain.chainId === 1 || chain.pamm?.kind === 'ethereum';
@@ -54,7 +55,10 @@ function createChainSnapshots(
   const reads = new ChainReads({
     clock: new BlockClock<ReportedHead>(rpc, clockOptions),
     reader: new PoolReader(target, logger.child({ chainId: chain.chainId })),
-    prober: new GuardProber(target),
+    prober: new GuardProber(target, (pool) => {
+      countDisagreement?.(chain.chainId);
+      logger.warn({ chainId: chain.chainId, pool }, 'guards did not do what their state says: every bin is probed');
+    }),
     readTimeoutMs,
     hasOtherNodes: chain.rpcUrls.length > 1,
   });

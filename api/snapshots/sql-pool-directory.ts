@@ -158,6 +158,7 @@ function toServedPool(row: PoolRow, deployment: DeploymentConfig): ServedPool {
     },
     immutableProvider: row.price_provider_timelock_secs === NEVER ? row.price_provider : null,
     extensions: row.extensions.map(({ address, phases }) => ({ address, phases, kind: kindOf(address, deployment) })),
+    stopLossMark: deployment.stopLossMark,
   };
 }
 

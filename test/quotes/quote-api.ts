@@ -20,6 +20,7 @@ export interface QuoteApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
+  readonly countDisagreement?: () => void;
 }
 
 export interface Answer {
@@ -42,11 +43,23 @@ export interface QuoteApi {
 }
 
 /** The bid/ask endpoints over a chain, without request limits. */
-export function quoteApi({ chain, directory, quotes = eagerQuotes, ...rest }: QuoteApiOptions): QuoteApi {
+export function quoteApi({
+  chain,
+  directory,
+  quotes = eagerQuotes,
+  countDisagreement,
+  ...rest
+}: QuoteApiOptions): QuoteApi {
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
-  const snapshots = createSnapshotService({ chains: [chain], quotes, countCall, logger });
+  const snapshots = createSnapshotService({
+    chains: [chain],
+    quotes,
+    countCall,
+    logger,
+    ...(countDisagreement && { countDisagreement }),
+  });
   const chains = new Map([[chain.chainId, chain]]);
   const app = createApp([(it) => registerQuotes(it, { chains, directory, snapshots, ...rest })], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),

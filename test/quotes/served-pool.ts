@@ -9,11 +9,17 @@ import {
 import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolAbi } from '../../protocol/abi/pool.ts';
+import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { decodeExtensionOrder } from '../../protocol/layouts/flat/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
 /** What the directory would know of a pool, read from the chain itself instead of from the indexer. */
-export async function servedPool(chain: DevChain, deployment: Deployment, address: Address): Promise<ServedPool> {
+export async function servedPool(
+  chain: DevChain,
+  deployment: Pick<Deployment, 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist'>,
+  address: Address,
+  stopLossMark: StopLossMark = 'mid',
+): Promise<ServedPool> {
   const immutables = await chain.client.readContract({ address, abi: flatPoolAbi, functionName: 'getImmutables' });
   const extensions = [1, 2, 3, 4, 5, 6, 7].map(
     (position) => immutables[`extension${position as 1 | 2 | 3 | 4 | 5 | 6 | 7}`].toLowerCase() as Address,
@@ -47,10 +53,11 @@ export async function servedPool(chain: DevChain, deployment: Deployment, addres
     },
     immutableProvider: BigInt(provider) === 0n ? null : provider,
     extensions: attached,
+    stopLossMark,
   };
 }
 
-function kindOf(address: Address, deployment: Deployment): ExtensionKind {
+function kindOf(address: Address, deployment: Parameters<typeof servedPool>[1]): ExtensionKind {
   const { stopLoss, priceVelocityGuard, depositAllowlist, swapAllowlist } = deployment;
   if (address === stopLoss) return 'stopLoss';
   if (address === priceVelocityGuard) return 'priceVelocityGuard';

@@ -1,168 +1,206 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { Depth } from '../../../protocol/depth.ts';
+import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
+import type { ServedPool } from '../pool-directory.ts';
+import { boundedCalls, boundedCallsOnce } from '../rpc/bounded-calls.ts';
 import type { MulticallTarget } from '../rpc/multicall.ts';
 import { RpcFailure } from '../rpc/rpc-failure.ts';
 import { type BlockRef, SnapshotError } from '../types.ts';
-import { runGuardSearch, type SearchTask, taskBytes } from './guard-search.ts';
-import {
-  executableLevels,
-  type Found,
-  isBurnedOut,
-  NOTHING_FOUND,
-  type SideJob,
-  STEPS_PER_BIN,
-  sideJob,
-} from './side-job.ts';
+import { guardPlan } from './guard-plan.ts';
+import { everyBin, limitOf, type ProbedInput, pointsBetween, withinBudget } from './probe-points.ts';
+import { claimSide, confirmClaim, type ExecutableLevels, executableLevels } from './side-claim.ts';
+import { type GuardedSide, type SwapOutcome, simulatedSwap, swapOutcome } from './simulated-swap.ts';
+import { readStopLosses } from './stop-loss-reader.ts';
 
 /** A guarded pool whose curve is known. */
 export interface GuardJob {
-  readonly pool: Address;
+  readonly pool: ServedPool;
   readonly curve: PoolCurve;
 }
 
 /** The part of each side that the guards let trade; null for a side that they close. */
 export interface GuardedSides {
-  readonly bids: Depth['bids'] | null;
-  readonly asks: Depth['asks'] | null;
+  readonly bids: ExecutableLevels;
+  readonly asks: ExecutableLevels;
 }
 
-/** Likely gas of a simulation. What a call leaves undone the next one does, so it need not be a bound. */
-const LIKELY_GAS = { base: 150_000, perBin: 35_000 };
-const GAS_PER_CALL = 44_000_000;
-/** Creation code is bounded by the protocol to 49,152 bytes. */
-const BYTES_PER_CALL = 44_000;
-/** Answers are charged by the byte. */
-const TASKS_PER_CALL = 64;
-/** More than the worst search takes, two simulations per call. */
-const MOST_ROUNDS = 16;
-/** From this round on each search has a call of its own: what takes so long holds no other back. */
-const APART_FROM_ROUND = 4;
+/** Told of each pool whose guards did not do what their state says. */
+export type CountDisagreement = (pool: Address) => void;
 
+/** What one side of a pool with an unknown extension may cost. */
+const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
+/** When every bin is probed, the one that is cut is searched this finely, with so many inputs at a time. */
+const SEARCH = { precision: 1_000_000n, inputs: 15n, rounds: 6 };
 /** How long pools whose guards burn all the gas are left alone, and of how many that is remembered. */
 const BURNED = { ttl: 60_000, max: 10_000 };
 const CLOSED: GuardedSides = { bids: null, asks: null };
 
-/** What is known of a side, or why nothing more will be. */
-type Outcome = Found | RpcFailure;
+type Sides<T> = readonly [bids: T, asks: T];
+type Entry = readonly [Address, GuardedSides | Error];
 
 /**
- * Asks the guards of pools by simulated swaps: the chain itself is the judge. The searches of all pools share calls and run
- * inside them, so that an answer needs no round trip to lead to the next question.
+ * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and the chain confirms
+ * the end; where it does not, and for unknown extensions, points of the side are simulated.
  */
 export class GuardProber {
   readonly #target: MulticallTarget;
-  /** A search of such a pool costs what a thousand honest ones do: not with every block. */
+  readonly #countDisagreement: CountDisagreement;
+  /** Such a pool costs what a thousand honest ones do: not with every block. */
   readonly #burnedOut = new LRUCache<Address, true>(BURNED);
 
-  constructor(target: MulticallTarget) {
+  constructor(target: MulticallTarget, countDisagreement: CountDisagreement) {
     this.#target = target;
+    this.#countDisagreement = countDisagreement;
   }
 
   /**
-   * @returns an entry for each job: the reason when its search came to no end
-   * @throws RpcFailure when the nodes failed from the start
+   * @returns an entry for each job: the reason when its guards gave no answer
+   * @throws RpcFailure when the nodes did not give the state of known guards
    */
   async probe(
     block: BlockRef,
     jobs: readonly GuardJob[],
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<Address, GuardedSides | Error>> {
-    const resting = jobs.filter(({ pool }) => this.#burnedOut.has(pool));
-    const found = await this.#probeAll(
-      block,
-      jobs.filter((job) => !resting.includes(job)),
-      signal,
-    );
-    return new Map([...resting.map(({ pool }) => [pool, CLOSED] as const), ...found]);
+    const isKnown = ({ pool }: GuardJob) => guardPlan(pool).kind === 'evaluated';
+    const unknown = jobs.filter((job) => !isKnown(job));
+    const entries = await Promise.all([
+      this.#evaluateAll(block, jobs.filter(isKnown), signal),
+      ...unknown.map((job) => entryOf(job, this.#probeUnknown(block, job, signal)).then((entry) => [entry])),
+    ]);
+    return new Map(entries.flat());
   }
 
-  async #probeAll(
-    block: BlockRef,
-    jobs: readonly GuardJob[],
-    signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<Address, GuardedSides | Error>> {
-    const sides = jobs.flatMap(({ pool, curve }) => {
-      const { bids, asks } = curve.sides();
-      return [sideJob(pool, curve, bids), sideJob(pool, curve, asks)];
+  async #evaluateAll(block: BlockRef, jobs: readonly GuardJob[], signal?: AbortSignal): Promise<Entry[]> {
+    const watched = jobs.flatMap(({ pool }) => {
+      const plan = guardPlan(pool);
+      return plan.kind === 'evaluated' && plan.stopLoss ? [{ pool, stopLoss: plan.stopLoss }] : [];
     });
-    const found = await this.#search(block, sides, signal);
-    const levelsOf = (side: SideJob | undefined) => side && levelsFound(side, found.get(side) ?? NOTHING_FOUND);
-    return new Map(
-      jobs.map(({ pool }, index) => {
-        if (areBurnedOut(found, sides.slice(2 * index, 2 * index + 2))) this.#burnedOut.set(pool, true);
-        const [bids = null, asks = null] = [levelsOf(sides[2 * index]), levelsOf(sides[2 * index + 1])];
-        if (bids instanceof Error) return [pool, bids];
-        return [pool, asks instanceof Error ? asks : { bids, asks }];
+    const states = await readStopLosses(this.#target, block, watched, signal);
+    const confirmed = await this.#confirmAll(block, jobs, states, signal);
+    return Promise.all(
+      jobs.map((job, index) => {
+        const sides = confirmed[index] ?? 'disagrees';
+        if (sides !== 'disagrees') return [job.pool.address, sides] as const;
+        this.#countDisagreement(job.pool.address);
+        return entryOf(job, this.#probeEveryBin(block, job, signal));
       }),
     );
   }
 
-  async #search(
+  /** What the guards' state says of each pool, where the chain bears it out. */
+  async #confirmAll(
     block: BlockRef,
-    sides: readonly SideJob[],
-    signal: AbortSignal | undefined,
-  ): Promise<ReadonlyMap<SideJob, Outcome>> {
-    const outcomes = new Map<SideJob, Outcome>(sides.map((job) => [job, NOTHING_FOUND]));
-    for (let round = 0; round < MOST_ROUNDS; round++) {
-      const open = [...outcomes].flatMap(([job, known]) => (isOpen(known) ? [{ job, known }] : []));
-      if (open.length === 0) break;
-      const chunks = round < APART_FROM_ROUND ? chunkTasks(open) : open.map((task) => [task]);
-      await Promise.all(
-        chunks.map(async (tasks) => {
-          const answer = await runGuardSearch(this.#target, block, tasks, signal).catch((error: unknown) => {
-            // What others have found before is theirs.
-            if (round > 0 && error instanceof RpcFailure) return tasks.map(() => error);
-            throw error;
-          });
-          for (const [index, { job }] of tasks.entries()) outcomes.set(job, answer[index] ?? NOTHING_FOUND);
-        }),
-      );
+    jobs: readonly GuardJob[],
+    states: ReadonlyMap<Address, StopLossState | null>,
+    signal?: AbortSignal,
+  ): Promise<(GuardedSides | 'disagrees')[]> {
+    const claims = jobs.map((job) => {
+      const state = states.get(job.pool.address);
+      return bothSides(job).map((side) => claimSide(side, state ?? null));
+    });
+    const swaps = claims
+      .flat()
+      .flatMap(({ side, inputs }) => inputs.map((input) => simulatedSwap(side, input, 'known')));
+    const answers = await boundedCalls(
+      this.#target,
+      block,
+      swaps.map((swap) => [swap]),
+      signal,
+    );
+    const outcomes = answers.map(
+      (answer): SwapOutcome => (answer?.results[0] ? swapOutcome(answer.results[0]) : 'silence'),
+    );
+    return claims.map((sides, index) => {
+      const [bids, asks] = sides.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
+      const isStopLoss = states.get(jobs[index]?.pool.address as Address) !== null;
+      const agrees =
+        isStopLoss && bids !== undefined && bids !== 'disagrees' && asks !== undefined && asks !== 'disagrees';
+      return agrees ? { bids, asks } : 'disagrees';
+    });
+  }
+
+  async #probeEveryBin(block: BlockRef, job: GuardJob, signal?: AbortSignal): Promise<GuardedSides> {
+    const [bids, asks] = await Promise.all(bothSides(job).map((side) => this.#search(block, side, signal)));
+    return { bids: bids ?? null, asks: asks ?? null };
+  }
+
+  /** Every bin, then ever more finely between the last input that fills and the first that does not. */
+  async #search(block: BlockRef, side: GuardedSide, signal?: AbortSignal): Promise<ExecutableLevels> {
+    let limit = limitOf(side, await this.#simulate(block, side, everyBin(side), signal));
+    const width = limit?.beyond ? limit.beyond - limit.most : 0n;
+    for (let round = 0; round < SEARCH.rounds && limit?.beyond && limit.most > 0n; round++) {
+      const [low, high]: Sides<bigint> = [limit.most, limit.beyond];
+      if (high - low <= 1n || (high - low) * SEARCH.precision <= width) break;
+      const between = await this.#simulate(block, side, pointsBetween(low, high, SEARCH.inputs), signal);
+      const ends: Sides<ProbedInput> = [
+        { input: low, outcome: 'fills' },
+        { input: high, outcome: 'refused' },
+      ];
+      limit = limitOf(side, [ends[0], ...between, ends[1]]);
     }
-    return outcomes;
+    return executableLevels(side.side, limit);
+  }
+
+  async #simulate(
+    block: BlockRef,
+    side: GuardedSide,
+    inputs: readonly bigint[],
+    signal?: AbortSignal,
+  ): Promise<ProbedInput[]> {
+    const groups = inputs.map((input) => [simulatedSwap(side, input, 'known')]);
+    const answers = await boundedCalls(this.#target, block, groups, signal);
+    return inputs.map((input, index) => {
+      const [result] = answers[index]?.results ?? [];
+      return { input, outcome: result ? swapOutcome(result) : null };
+    });
+  }
+
+  /** One call a side, whatever the extension does. */
+  async #probeUnknown(block: BlockRef, job: GuardJob, signal?: AbortSignal): Promise<GuardedSides> {
+    const { address } = job.pool;
+    if (this.#burnedOut.has(address)) return CLOSED;
+    const [bids, asks] = await Promise.all(bothSides(job).map((side) => this.#probeOnce(block, side, signal)));
+    if (!bids || !asks) return CLOSED;
+    if ([bids, asks].every(isBurnedOut)) this.#burnedOut.set(address, true);
+    const [bidSide, askSide] = bothSides(job);
+    return {
+      bids: executableLevels(bidSide.side, limitOf(bidSide, bids)),
+      asks: executableLevels(askSide.side, limitOf(askSide, asks)),
+    };
+  }
+
+  async #probeOnce(block: BlockRef, side: GuardedSide, signal?: AbortSignal): Promise<ProbedInput[]> {
+    const gasOf = (input: bigint) => simulatedSwap(side, input, 'unknown').likelyGas;
+    const inputs = withinBudget(side, UNKNOWN_SIDE, gasOf);
+    const swaps = inputs.map((input) => simulatedSwap(side, input, 'unknown'));
+    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal);
+    return inputs.map((input, index) => {
+      const result = results[index];
+      return { input, outcome: result ? swapOutcome(result) : null };
+    });
   }
 }
 
-const isOpen = (outcome: Outcome): outcome is Found => !(outcome instanceof RpcFailure) && !outcome.done;
+/** Not even one unit fills, and to find out took the gas that many probes would have had. */
+const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
+  probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
 
-function areBurnedOut(found: ReadonlyMap<SideJob, Outcome>, sides: readonly SideJob[]): boolean {
-  return sides.every((side) => {
-    const outcome = found.get(side);
-    return outcome !== undefined && !(outcome instanceof RpcFailure) && isBurnedOut(outcome);
-  });
+function bothSides({ pool, curve }: GuardJob): Sides<GuardedSide> {
+  const { bids, asks } = curve.sides();
+  return [
+    { pool, curve, side: bids },
+    { pool, curve, side: asks },
+  ];
 }
 
-function levelsFound(side: SideJob, outcome: Outcome): Depth['bids'] | null | Error {
-  if (outcome instanceof RpcFailure) return outcome;
-  if (!outcome.done) return new SnapshotError('read_failed', `the guards of ${side.pool} came to no answer`);
-  return executableLevels(side, outcome);
-}
-
-/** Cuts tasks into calls, in order, by size and by the gas that they are likely to take. */
-function chunkTasks(tasks: readonly SearchTask[]): SearchTask[][] {
-  const chunks: SearchTask[][] = [];
-  let gas = Number.POSITIVE_INFINITY;
-  let bytes = 0;
-  for (const task of tasks) {
-    gas += likelyGas(task);
-    bytes += taskBytes(task);
-    const chunk = chunks.at(-1);
-    if (chunk && gas <= GAS_PER_CALL && bytes <= BYTES_PER_CALL && chunk.length < TASKS_PER_CALL) {
-      chunk.push(task);
-    } else {
-      chunks.push([task]);
-      gas = likelyGas(task);
-      bytes = taskBytes(task);
-    }
+/** A pool whose probes failed has its own failure: others are not held up by it. */
+async function entryOf({ pool }: GuardJob, sides: Promise<GuardedSides>): Promise<Entry> {
+  try {
+    return [pool.address, await sides];
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    return [pool.address, new SnapshotError('read_failed', 'the guards of a pool gave no answer', { cause: error })];
   }
-  return chunks;
-}
-
-/** A side that no one has asked about yet most often trades whole; the others take a halving for each doubling of doubt. */
-function likelyGas({ job: { bins }, known: { low, high } }: SearchTask): number {
-  if (high === null) return LIKELY_GAS.base + bins.length * LIKELY_GAS.perBin;
-  const questions = Math.ceil(Math.log2(high - low + 1));
-  const walked = Math.min(bins.length, (low + high) / 2 / STEPS_PER_BIN + 1);
-  return questions * (LIKELY_GAS.base + walked * LIKELY_GAS.perBin);
 }

@@ -1,19 +1,9 @@
 import type { Depth } from '../../../protocol/depth.ts';
 import type { CurveSnapshot } from '../curve-snapshot.ts';
-import { type PoolExtension, type ServedPool, swapGuards } from '../pool-directory.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot } from '../types.ts';
 import type { GuardedSides } from './guard-prober.ts';
 
 const NO_DEPTH: Depth = { bids: [], asks: [] };
-
-/**
- * The guards of a pool that simulations can ask. None for a pool with a swap allowlist: it judges the caller, and what
- * it says to us says nothing about a trader.
- */
-export function probedGuards(pool: ServedPool): readonly PoolExtension[] {
-  const guards = swapGuards(pool);
-  return guards.some(({ kind }) => kind === 'swapAllowlist') ? [] : guards;
-}
 
 /** The snapshot of a pool that no guard can hold back, or that is not healthy. */
 export function unguardedDepth({ snapshot, curve }: CurveSnapshot): DepthSnapshot {

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import {
+  type BoundedAnswer,
   type BoundedCall,
   decodeBoundedCalls,
   encodeBoundedCalls,
@@ -20,8 +21,20 @@ export function boundedCalls(
   groups: readonly (readonly BoundedCall[])[],
   signal?: AbortSignal,
 ): Promise<(GroupAnswer | null)[]> {
-  return runBoundedCalls(groups, (calls) => {
-    const decode = (result: Hex) => decodeBoundedCalls(result, calls.length);
-    return runCreationCode(target, block, encodeBoundedCalls(calls), decode, signal);
-  });
+  return runBoundedCalls(groups, (calls) => boundedCallsOnce(target, block, calls, signal));
+}
+
+/**
+ * Runs calls in one `eth_call`, in order, as far as its gas goes.
+ *
+ * @throws RpcFailure when it failed on every node
+ */
+export function boundedCallsOnce(
+  target: MulticallTarget,
+  block: BlockRef,
+  calls: readonly BoundedCall[],
+  signal?: AbortSignal,
+): Promise<BoundedAnswer> {
+  const decode = (result: Hex) => decodeBoundedCalls(result, calls.length);
+  return runCreationCode(target, block, encodeBoundedCalls(calls), decode, signal);
 }

@@ -17,13 +17,18 @@ contract StopLoss is StopLossSettings {
         uint48 updatedAt;
     }
 
+    struct Marks {
+        uint256 in0X64;
+        uint256 in1X64;
+    }
+
     event OracleStopLossHighWatermarkUpdated(
         address indexed pool, int8 binIdx, uint104 newHwmToken0, uint104 newHwmToken1
     );
 
     error OracleStopLossTriggered(int8 binIdx, bool isToken0Metric, uint256 currentMetric, uint256 threshold);
 
-    uint256 private constant E18 = 1e18;
+    uint256 internal constant E18 = 1e18;
     uint256 private constant BINS_SLOT = 4;
     uint256 private constant SHARES_SLOT = 5;
 
@@ -34,17 +39,35 @@ contract StopLoss is StopLossSettings {
     function afterSwap(SwapContext calldata context, SwapOutcome calldata outcome, bytes calldata) external override {
         Config memory config = oracleStopLossConfig[msg.sender];
         if (config.drawdownE6 == 0) return;
-        uint256 mid = BinMath.midPrice(context.bidPriceX64, context.askPriceX64);
+        Marks memory marks = _marks(context.bidPriceX64, context.askPriceX64);
         (int8 low, int8 high) = context.startBin < outcome.endBin
             ? (context.startBin, outcome.endBin)
             : (outcome.endBin, context.startBin);
         for (int256 bin = low; bin <= high; bin++) {
-            _checkBin(config, int8(bin), mid, context.zeroForOne);
+            _checkBin(config, int8(bin), marks, context.zeroForOne);
         }
     }
 
-    function _checkBin(Config memory config, int8 bin, uint256 mid, bool zeroForOne) private {
-        (uint256 metric0, uint256 metric1, bool funded) = _valuePerShare(bin, mid);
+    /// Prices at which token0 is valued, for values in token0 and in token1.
+    function _marks(uint128 bidX64, uint128 askX64) internal view virtual returns (Marks memory) {
+        uint256 mid = BinMath.midPrice(bidX64, askX64);
+        return Marks(mid, mid);
+    }
+
+    /// Value of a share in token0 and in token1, scaled units E18.
+    function _metrics(uint256 balance0, uint256 balance1, uint256 shares, Marks memory marks)
+        internal
+        view
+        virtual
+        returns (uint256, uint256)
+    {
+        uint256 value0 = balance0 + FullMath.mulDivFloor(balance1, BinMath.Q64, marks.in0X64);
+        uint256 value1 = balance1 + FullMath.mulDivFloor(balance0, marks.in1X64, BinMath.Q64);
+        return (FullMath.mulDivFloor(value0, E18, shares), FullMath.mulDivFloor(value1, E18, shares));
+    }
+
+    function _checkBin(Config memory config, int8 bin, Marks memory prices, bool zeroForOne) private {
+        (uint256 metric0, uint256 metric1, bool funded) = _valuePerShare(bin, prices);
         if (!funded) return;
         Watermarks memory marks = highWatermarks[msg.sender][bin];
         uint256 high0 = _decayed(marks.token0, marks.updatedAt, config.decayPerSecondE8);
@@ -63,8 +86,8 @@ contract StopLoss is StopLossSettings {
         emit OracleStopLossHighWatermarkUpdated(msg.sender, bin, next.token0, next.token1);
     }
 
-    /// Value of a share of the calling pool's bin in token0 and in token1, scaled units E18.
-    function _valuePerShare(int8 bin, uint256 mid) private view returns (uint256, uint256, bool) {
+    /// What the calling pool's bin is worth per share; false when nobody has a share of it.
+    function _valuePerShare(int8 bin, Marks memory marks) private view returns (uint256, uint256, bool) {
         bytes32[] memory slots = new bytes32[](2);
         slots[0] = keccak256(abi.encode(int256(bin), BINS_SLOT));
         slots[1] = keccak256(abi.encode(int256(bin), SHARES_SLOT));
@@ -73,9 +96,8 @@ contract StopLoss is StopLossSettings {
         if (shares == 0) return (0, 0, false);
         uint256 balance0 = uint104(uint256(words[0]));
         uint256 balance1 = uint104(uint256(words[0]) >> 104);
-        uint256 value0 = balance0 + FullMath.mulDivFloor(balance1, BinMath.Q64, mid);
-        uint256 value1 = balance1 + FullMath.mulDivFloor(balance0, mid, BinMath.Q64);
-        return (FullMath.mulDivFloor(value0, E18, shares), FullMath.mulDivFloor(value1, E18, shares), true);
+        (uint256 metric0, uint256 metric1) = _metrics(balance0, balance1, shares, marks);
+        return (metric0, metric1, true);
     }
 
     function _decayed(uint256 mark, uint256 updatedAt, uint256 decayPerSecondE8) private view returns (uint256) {

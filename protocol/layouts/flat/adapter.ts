@@ -8,6 +8,7 @@ import type { ComputedCurve, LayoutAdapter, QuoteDuty } from '../../layout.ts';
 import { invertPrices } from '../../quote-inversion.ts';
 import { decodeFlatPoolLog } from './events.ts';
 import { providerStubCode } from './provider-stub.ts';
+import { flatStopLoss } from './stop-loss.ts';
 import { flatStorage } from './storage.ts';
 
 const flatQuote: QuoteDuty = {
@@ -54,4 +55,5 @@ export const flatAdapter: LayoutAdapter = {
   storage: flatStorage,
   quote: flatQuote,
   curve: flatCurve,
+  stopLoss: flatStopLoss,
 };

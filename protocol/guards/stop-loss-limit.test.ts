@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { levelsWithin, type SideCurve, sideCurve } from '../depth.ts';
+import { isqrtFloor, Q64 } from '../fixed-point.ts';
+import { pricePool } from '../geometry.ts';
+import { poolState, tradableQuote } from '../pool-state.arbitrary.ts';
+import { binAt, type PoolState, type ProviderQuote } from '../pool-state.ts';
+import { computeSwap } from '../swap.ts';
+import type { StopLossMark, StopLossState, WatchedBin } from './stop-loss.ts';
+import { stopLossLimit } from './stop-loss-limit.ts';
+
+const E18 = 10n ** 18n;
+
+type Balances = readonly [token0: bigint, token1: bigint];
+/** A release of the extension: values per share in token0 and in token1, with its own roundings. */
+type Metrics = (balances: Balances, shares: bigint, quote: ProviderQuote) => Balances;
+
+/** Value first, then divided by shares, at one price. */
+const valueFirst =
+  (price: (quote: ProviderQuote) => bigint, scale: bigint): Metrics =>
+  ([token0, token1], shares, quote) => {
+    const mark = price(quote);
+    const value0 = token0 + (token1 * Q64) / mark;
+    const value1 = token1 + (token0 * mark) / Q64;
+    return [(value0 * scale) / shares, (value1 * scale) / shares];
+  };
+
+/** Each token divided by shares, then converted: token1 at the bid, token0 at the ask. */
+const sharesFirst =
+  (scale: bigint): Metrics =>
+  ([token0, token1], shares, { bidX64, askX64 }) => {
+    const [per0, per1] = [(token0 * scale) / shares, (token1 * scale) / shares];
+    return [per0 + (per1 * Q64) / bidX64, (per0 * askX64) / Q64 + per1];
+  };
+
+const RELEASES: readonly { readonly mark: StopLossMark; readonly metrics: Metrics; readonly isFine: boolean }[] = [
+  { mark: 'mid', metrics: valueFirst(({ bidX64, askX64 }) => isqrtFloor(bidX64 * askX64), E18), isFine: true },
+  { mark: 'mean', metrics: valueFirst(({ bidX64, askX64 }) => (bidX64 + askX64) / 2n, 10n ** 6n), isFine: false },
+  { mark: 'bidAsk', metrics: sharesFirst(E18), isFine: true },
+  { mark: 'bidAsk', metrics: sharesFirst(10n ** 6n), isFine: false },
+];
+
+const anyNearness = fc.integer({ min: -3_000, max: 2_000 });
+// Where a bin's price crosses the mark its value dips by a few millionths: a floor close below the start meets it.
+const dippingNearness = fc.oneof(anyNearness, fc.integer({ min: -100, max: 0 }));
+const guardedPoolOf = (
+  state: fc.Arbitrary<PoolState>,
+  releases: readonly (typeof RELEASES)[number][],
+  nearness: fc.Arbitrary<number>,
+) =>
+  fc
+    .record({
+      state,
+      quote: tradableQuote,
+      release: fc.constantFrom(...releases),
+      zeroForOne: fc.boolean(),
+      drawdownE6: fc.integer({ min: 1, max: 60_000 }),
+      decayE8: fc.integer({ min: 0, max: 200 }),
+      age: fc.integer({ min: 0, max: 50_000 }),
+      // Per bin: shares, and how far above its value now each watermark's floor stands, in millionths.
+      bins: fc.array(
+        fc.record({ sharesBits: fc.integer({ min: 0, max: 80 }), nearness: fc.tuple(nearness, nearness) }),
+        { minLength: 12, maxLength: 12 },
+      ),
+    })
+    .map(({ state, quote, release, zeroForOne, drawdownE6, decayE8, age, bins }) => {
+      const lost = BigInt(decayE8 * age);
+      const left = lost >= 10n ** 8n ? 0n : 10n ** 8n - lost;
+      const watched = state.bins.flatMap((content, index): [number, WatchedBin][] => {
+        const { sharesBits = 0, nearness = [0, 0] } = bins[index] ?? {};
+        if (sharesBits === 0) return [];
+        const shares = 1n << BigInt(sharesBits);
+        const now = release.metrics([content.token0Scaled, content.token1Scaled], shares, quote);
+        // A watermark whose decayed floor lies close to the value of the bin now, so that trades cross it.
+        const [token0 = 0n, token1 = 0n] = now.map((value, side) => {
+          const floor = (value * BigInt(1_000_000 + (nearness[side] ?? 0))) / 1_000_000n;
+          return left === 0n ? 0n : (floor * 1_000_000n * 10n ** 8n) / (BigInt(1_000_000 - drawdownE6) * left);
+        });
+        const watermarks = { token0, token1, updatedAt: BigInt(1_000_000 - age) };
+        return [[state.lowestBin + index, { shares, watermarks }]];
+      });
+      const stopLoss: StopLossState = {
+        ...{ drawdownE6, decayPerSecond: BigInt(decayE8), decayScale: 10n ** 8n, timestamp: 1_000_000n },
+        bins: new Map(watched),
+      };
+      return { priced: pricePool(state, quote), quote, release, zeroForOne, stopLoss };
+    });
+
+const anyPool = guardedPoolOf(poolState, RELEASES, dippingNearness);
+type GuardedPool = typeof anyPool extends fc.Arbitrary<infer T> ? T : never;
+/** Bins worth something: dust is too coarse for any refusal to be certain. */
+const realPool = guardedPoolOf(
+  poolState.map((state) => ({
+    ...state,
+    bins: state.bins.map((bin) => ({
+      ...bin,
+      token0Scaled: bin.token0Scaled && bin.token0Scaled + 10n ** 22n,
+      token1Scaled: bin.token1Scaled && bin.token1Scaled + 10n ** 22n,
+    })),
+  })),
+  RELEASES.filter(({ isFine }) => isFine),
+  anyNearness,
+);
+
+/** Whether the extension refuses a swap, transcribed from what the contract does: bin by bin, as the swap leaves them. */
+function refuses(
+  { priced, quote, release, zeroForOne, stopLoss }: GuardedPool,
+  kind: 'exactInput' | 'exactOutput',
+  amount: bigint,
+  decayed: (watermark: bigint, lost: bigint) => bigint,
+): boolean {
+  const { state } = priced;
+  const swap = computeSwap(priced, { zeroForOne, kind, amount });
+  const [low, high] = [Math.min(state.cursor.bin, swap.bin), Math.max(state.cursor.bin, swap.bin)];
+  for (const [bin, { shares, watermarks }] of stopLoss.bins) {
+    if (bin < low || bin > high) continue;
+    const fill = swap.fills.find((each) => each.bin === bin);
+    const added = fill ? fill.net + fill.fee - (fill.fee * BigInt(state.spreadFeeE6)) / 1_000_000n : 0n;
+    const { token0Scaled, token1Scaled } = binAt(state, bin);
+    const balances: Balances = zeroForOne
+      ? [token0Scaled + added, token1Scaled - (fill?.output ?? 0n)]
+      : [token0Scaled - (fill?.output ?? 0n), token1Scaled + added];
+    const [metric0, metric1] = release.metrics(balances, shares, quote);
+    const lost = stopLoss.decayPerSecond * (stopLoss.timestamp - watermarks.updatedAt);
+    const highest = decayed(zeroForOne ? watermarks.token0 : watermarks.token1, lost);
+    const metric = zeroForOne ? metric0 : metric1;
+    if (metric < (highest * BigInt(1_000_000 - stopLoss.drawdownE6)) / 1_000_000n) return true;
+  }
+  return false;
+}
+
+const E8 = 10n ** 8n;
+const DECAYS = [
+  (mark: bigint, lost: bigint) => (lost >= E8 ? 0n : (mark * (E8 - lost)) / E8),
+  (mark: bigint, lost: bigint) => (lost >= E8 ? 0n : mark - (mark * lost) / E8),
+] as const;
+
+const levelsOf = (side: SideCurve, limit: ReturnType<typeof stopLossLimit>) =>
+  limit ? levelsWithin(side, limit.most, limit.level) : side.levels;
+
+const limitsOf = (pool: GuardedPool) => {
+  const side = sideCurve(pool.priced, pool.zeroForOne);
+  const limit = stopLossLimit(side, pool.quote, pool.release.mark, pool.stopLoss);
+  const last = levelsOf(side, limit).at(-1);
+  return { side, limit, input: last?.cumulativeInput ?? 0n };
+};
+
+const PARTS = [3n, 20n, 45n, 55n, 80n];
+
+test('every amount inside the limit is accepted by every release, as input and as output', () => {
+  const seen = { cut: 0, closed: 0, open: 0 };
+  fc.assert(
+    fc.property(anyPool, (pool) => {
+      const { side, limit, input } = limitsOf(pool);
+      seen[limit === null ? 'open' : limit.most === 0n ? 'closed' : 'cut'] += 1;
+      if (limit) expect(input <= limit.most).toBe(true);
+      if (limit?.most === 0n) return;
+      const shown = levelsOf(side, limit);
+      for (const amount of amountsWithin(shown.map(({ cumulativeInput }) => cumulativeInput))) {
+        for (const decayed of DECAYS) expect(refuses(pool, 'exactInput', amount, decayed)).toBe(false);
+      }
+      for (const amount of amountsWithin(shown.map(({ cumulativeOutput }) => cumulativeOutput))) {
+        for (const decayed of DECAYS) expect(refuses(pool, 'exactOutput', amount, decayed)).toBe(false);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
+});
+
+test('a refusal that is told of is one, and a closed side refuses its first unit', () => {
+  let told = 0;
+  let untold = 0;
+  fc.assert(
+    fc.property(realPool, (pool) => {
+      const { limit } = limitsOf(pool);
+      if (!limit) return;
+      if (limit.beyond === null) untold += 1;
+      else {
+        told += 1;
+        expect(limit.beyond > limit.most).toBe(true);
+        for (const decayed of DECAYS) expect(refuses(pool, 'exactInput', limit.beyond, decayed)).toBe(true);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(told).toBeGreaterThan(3 * untold);
+});
+
+/** One unit, the ends of levels and a unit less, and points inside every level. */
+function amountsWithin(ends: readonly bigint[]): bigint[] {
+  const inside = ends.flatMap((end, index) => {
+    const start = ends[index - 1] ?? 0n;
+    return PARTS.map((part) => start + ((end - start) * part) / 100n);
+  });
+  const last = ends.at(-1) ?? 0n;
+  const amounts = [1n, ...inside, ...ends, ...ends.map((end) => end - 1n)];
+  return [...new Set(amounts)].filter((amount) => amount > 0n && amount <= last);
+}

@@ -1,0 +1,123 @@
+import { divCeil, E6, Q64 } from '../fixed-point.ts';
+import { priceFrame } from '../geometry.ts';
+import type { ProviderQuote } from '../pool-state.ts';
+
+/**
+ * The price at which a stop loss values a bin, by the deployed extension: `mid` is the geometric mean of bid and ask,
+ * `mean` the arithmetic one; `bidAsk` takes the bid for values in token0 and the ask for values in token1.
+ */
+export type StopLossMark = 'mid' | 'mean' | 'bidAsk';
+
+/** What a stop loss stores of a bin: the highest values per share that it saw, in metric units. */
+export interface Watermarks {
+  readonly token0: bigint;
+  readonly token1: bigint;
+  /** Unix seconds. */
+  readonly updatedAt: bigint;
+}
+
+/** A bin with liquidity as a stop loss sees it. */
+export interface WatchedBin {
+  /** More than zero: a bin without shares is not watched. */
+  readonly shares: bigint;
+  readonly watermarks: Watermarks;
+}
+
+/** A stop loss of one pool at one block. */
+export interface StopLossState {
+  /** Fall below the watermarks, in millionths, that refuses a swap; 0 switches the stop loss off. */
+  readonly drawdownE6: number;
+  /** Part of a watermark that is lost per second, of `decayScale`. */
+  readonly decayPerSecond: bigint;
+  readonly decayScale: bigint;
+  /** Time of the block, Unix seconds. */
+  readonly timestamp: bigint;
+  readonly bins: ReadonlyMap<number, WatchedBin>;
+}
+
+/** Metric units per scaled unit and share, in the releases of the extension. */
+const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
+/** A watermark is this much smaller than the bin's value now only if it counts in the older, coarser unit. */
+const COARSER = 10n ** 6n;
+
+/** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
+export function markPrices(mark: StopLossMark, quote: ProviderQuote): { readonly in0: bigint; readonly in1: bigint } {
+  switch (mark) {
+    case 'mid': {
+      const { midX64 } = priceFrame(quote);
+      return { in0: midX64, in1: midX64 };
+    }
+    case 'mean': {
+      const mean = (quote.bidX64 + quote.askX64) / 2n;
+      return { in0: mean, in1: mean };
+    }
+    case 'bidAsk':
+      return { in0: quote.bidX64, in1: quote.askX64 };
+  }
+}
+
+/** A watermark after its decay, rounded up: releases of the extension differ in the last unit. */
+export function decayedCeil(state: StopLossState, mark: bigint, updatedAt: bigint): bigint {
+  const lost = state.decayPerSecond * (state.timestamp - updatedAt);
+  return lost >= state.decayScale ? 0n : mark - (mark * lost) / state.decayScale;
+}
+
+/** Balances of a bin, scaled. */
+export interface BinBalances {
+  readonly token0: bigint;
+  readonly token1: bigint;
+}
+
+/**
+ * The test of one bin in one direction. Sales of token0 (zeroForOne) are judged by the value in token0, purchases by the
+ * value in token1. Releases of the extension round differently, so the test knows what all of them accept and refuse:
+ * between the two lies a band of a few units.
+ */
+export interface BinTest {
+  /** Whether every release accepts the bin with these balances and `slack` input tokens (scaled) less. */
+  accepts(balances: BinBalances, slack: bigint): boolean;
+  /** Whether every release refuses it. */
+  refuses(balances: BinBalances): boolean;
+}
+
+/**
+ * @param markX64 the mark price of the direction
+ * @param metricScale as {@link metricScaleOf} tells
+ */
+export function binTest(
+  state: StopLossState,
+  { shares, watermarks }: WatchedBin,
+  direction: { readonly zeroForOne: boolean; readonly markX64: bigint; readonly metricScale: bigint },
+): BinTest {
+  const { zeroForOne, markX64, metricScale } = direction;
+  const high = decayedCeil(state, zeroForOne ? watermarks.token0 : watermarks.token1, watermarks.updatedAt);
+  const threshold = (high * (E6 - BigInt(state.drawdownE6))) / E6;
+  // The value in token1 is `worth` / 2^64, the value in token0 is `worth` / mark: both sides are multiplied out.
+  const unit = zeroForOne ? markX64 : Q64;
+  const worth = ({ token0, token1 }: BinBalances) => token0 * markX64 + token1 * Q64;
+  const converted = zeroForOne ? divCeil(Q64, markX64) : divCeil(markX64, Q64);
+  const roundedOff = divCeil(metricScale, shares) + converted + 3n;
+  const accepted = (threshold + roundedOff) * shares * unit;
+  const refused = (threshold - 2n) * shares * unit;
+  return {
+    accepts: (balances, slack) => (worth(balances) - slack * unit) * metricScale >= accepted,
+    refuses: (balances) => worth(balances) * metricScale < refused,
+  };
+}
+
+/** The unit in which the watermarks count, told by comparing them with what the bins are worth now. */
+export function metricScaleOf(
+  state: StopLossState,
+  balancesOf: (bin: number) => BinBalances,
+  marks: { readonly in0: bigint; readonly in1: bigint },
+): bigint {
+  const isCoarse = [...state.bins].some(([bin, { shares, watermarks }]) => {
+    const { token0, token1 } = balancesOf(bin);
+    const value0 = token0 + (token1 * Q64) / marks.in0;
+    const value1 = token1 + (token0 * marks.in1) / Q64;
+    const isCoarseFor = (value: bigint, watermark: bigint) =>
+      watermark > 0n && (value * METRIC_SCALES.current) / shares > watermark * COARSER;
+    return isCoarseFor(value0, watermarks.token0) || isCoarseFor(value1, watermarks.token1);
+  });
+  return isCoarse ? METRIC_SCALES.older : METRIC_SCALES.current;
+}

@@ -1,0 +1,55 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { stopLossAbi } from '../../abi/extensions.ts';
+import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
+import type { StopLossDuty } from '../../layout.ts';
+import { flatStorage } from './storage.ts';
+
+const DECAY_SCALE = 10n ** 8n;
+
+/** How a stop loss of the flat layout is read: its settings, the shares of the pool's bins, and the bins' watermarks. */
+export const flatStopLoss: StopLossDuty = {
+  calls(extension, pool, { lowestBin, highestBin }) {
+    const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
+    const shares = flatStorage.encodeExtsload(bins.map(flatStorage.binSharesSlot));
+    return [
+      { target: extension, data: configCall(pool) },
+      { target: pool, data: shares },
+      ...bins.map((bin) => ({ target: extension, data: watermarksCall(pool, bin) })),
+    ];
+  },
+  decode([config, shares, ...watermarks], { lowestBin }, timestamp): StopLossState {
+    if (config === undefined || shares === undefined) throw new RangeError('a stop loss gave too few answers');
+    const [drawdownE6, decayPerSecondE8] = decodeFunctionResult({
+      abi: stopLossAbi,
+      functionName: 'oracleStopLossConfig',
+      data: config,
+    });
+    const bins = flatStorage
+      .decodeExtsload(shares)
+      .map((word, index) => [lowestBin + index, watchedBin(BigInt(word), watermarks[index])] as const)
+      .filter(([, { shares }]) => shares > 0n);
+    return {
+      drawdownE6,
+      decayPerSecond: BigInt(decayPerSecondE8),
+      decayScale: DECAY_SCALE,
+      timestamp,
+      bins: new Map(bins),
+    };
+  },
+};
+
+const configCall = (pool: Address): Hex =>
+  encodeFunctionData({ abi: stopLossAbi, functionName: 'oracleStopLossConfig', args: [pool] });
+
+const watermarksCall = (pool: Address, bin: number): Hex =>
+  encodeFunctionData({ abi: stopLossAbi, functionName: 'highWatermarks', args: [pool, bin] });
+
+function watchedBin(shares: bigint, answer: Hex | undefined): WatchedBin {
+  if (answer === undefined) throw new RangeError('a stop loss gave too few answers');
+  const [token0, token1, updatedAt] = decodeFunctionResult({
+    abi: stopLossAbi,
+    functionName: 'highWatermarks',
+    data: answer,
+  });
+  return { shares, watermarks: { token0, token1, updatedAt: BigInt(updatedAt) } };
+}
