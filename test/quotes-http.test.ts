@@ -106,6 +106,7 @@ describe('the single endpoint refuses', () => {
   test.each([
     ['an address that is none', path('0x12'), 'Invalid pool address format'],
     ['an address that is too long', path(`${UNKNOWN}00`), 'Invalid pool address format'],
+    ['a short address with the prefix in upper case', path('0X12'), 'Invalid pool address format'],
     ['an address without prefix', path(UNKNOWN.slice(2)), 'pool_address is not a valid EVM address'],
     ['a chain id that is no number', path(UNKNOWN, '', 'base'), 'chain_id must be an integer'],
   ])('%s with 400', async (_name, url, error) => {
@@ -123,7 +124,7 @@ describe('the single endpoint refuses', () => {
   test('what it does not serve with 404, naming the chain or the pool', async () => {
     const chain = await api.request(path(UNKNOWN, '', '999'));
     expect([chain.status, JSON.parse(chain.text)]).toEqual([404, { error: 'Unknown chainId: 999' }]);
-    const pool = await api.request(path(UNKNOWN.toUpperCase().replace('0X', '0x')));
+    const pool = await api.request(path(UNKNOWN.toUpperCase()));
     expect([pool.status, JSON.parse(pool.text)]).toEqual([404, { error: `Pair metadata not found for ${UNKNOWN}` }]);
   });
 
@@ -134,7 +135,7 @@ describe('the single endpoint refuses', () => {
   });
 
   test('nothing for the case of an address', async () => {
-    const answer = await api.request(path(`0x${pools.healthy.slice(2).toUpperCase()}`));
+    const answer = await api.request(path(pools.healthy.toUpperCase()));
     expect(JSON.parse(answer.text)).toMatchObject({ poolAddress: pools.healthy });
   });
 });
@@ -179,7 +180,7 @@ describe('a batch', () => {
   });
 
   test('keeps order and spelling, and quotes a repeated address once, where it came first', async () => {
-    const shouted = `0x${pools.healthy.slice(2).toUpperCase()}`;
+    const shouted = pools.healthy.toUpperCase();
     const results = await api.results([pools.down, shouted, UNKNOWN, pools.healthy, pools.down]);
     expect(results.map(({ poolAddress }) => poolAddress)).toEqual([pools.down, shouted, UNKNOWN]);
     expect(results[1]).toMatchObject({ quote: { poolAddress: pools.healthy, priceProviderStatus: 'healthy' } });

@@ -2,12 +2,13 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../reference/responses.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { QuotesDeps } from './bid-ask.ts';
 import { quoteJson } from './quote-body.ts';
-import { parseAddress, poolNotServed, snapshotFailure } from './quote-errors.ts';
+import { poolNotServed, snapshotFailure } from './quote-errors.ts';
 import { BatchRequest, BatchResponse } from './quote-schema.ts';
 
 const MAX_POOLS = 100;

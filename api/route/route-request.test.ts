@@ -3,7 +3,7 @@ import { RouteRequest } from './route-request.ts';
 
 const TOKEN_IN = `0x${'aB'.repeat(20)}`;
 const TOKEN_OUT = `0x${'cD'.repeat(20)}`;
-const POOL = `0x${'Ef'.repeat(20)}`;
+const POOL = `0X${'Ef'.repeat(20)}`;
 const ZERO = `0x${'00'.repeat(20)}`;
 
 const body = (fields: Record<string, unknown>) => ({ tokenIn: TOKEN_IN, tokenOut: TOKEN_OUT, ...fields });

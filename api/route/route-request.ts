@@ -1,11 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import { zeroAddress } from 'viem';
-import { HexAddress } from '../../config/scalars.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import { parseAddress } from '../hex.ts';
 
 export const MOST_ROUTES = 4;
 
-const address = HexAddress.refine((value) => value !== zeroAddress, 'the zero address');
+const address = z
+  .string()
+  .transform((text, ctx) => {
+    const parsed = parseAddress(text);
+    if (!parsed) ctx.addIssue('not a 20-byte 0x-prefixed address');
+    return parsed ?? z.NEVER;
+  })
+  .refine((value) => value !== zeroAddress, 'the zero address');
 
 /** At most the digits of a uint256: nothing larger can be traded, and parsing it would only cost time. */
 const amount = z
