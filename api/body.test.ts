@@ -23,6 +23,9 @@ test.each([
   ['{"pools":', 'not JSON'],
   ['[', 'not JSON'],
   ['{}', 'pools: Invalid input: expected array, received undefined'],
+  ['{"pools":["a"],"pools":["b"]}', 'duplicate key "pools"'],
+  ['{"pools":["a"],"pools":["a"]}', 'duplicate key "pools"'],
+  ['{"pools":[{"x":1,"y":{},"x":1}]}', 'duplicate key "x"'],
   ['{"pools":[],"limit":1}', 'Unrecognized key: "limit"'],
   ['{"pools":[],"__proto__":{"pools":["x"]}}', 'Unrecognized key: "__proto__"'],
   ['{"__proto__":{"pools":[]}}', 'pools: Invalid input: expected array, received undefined'],
@@ -33,6 +36,11 @@ test.each([
 });
 
 test('the reason does not grow with the body', async () => {
+  const key = 'x'.repeat(100_000);
+  expect(await post(`{"${key}":1,"${key}":1}`)).toEqual({
+    status: 400,
+    body: { error: `Invalid request body: duplicate key "${'x'.repeat(300 - 15)}...` },
+  });
   const fields = Array.from({ length: 10_000 }, (_, n) => `"field${n}":1`);
   const { status, body } = await post(`{"pools":[],${fields.join(',')}}`);
   expect(status).toBe(400);

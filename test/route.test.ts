@@ -88,6 +88,12 @@ describe('refusals', () => {
   it.each([
     ['a body that is not JSON', '{"tokenIn":', 400, { error: 'Invalid request body: not JSON' }],
     ['an empty body', '', 400, { error: 'Invalid request body: the body is empty' }],
+    [
+      'a key that is there twice',
+      '{"amountIn":"1","amountIn":"2"}',
+      400,
+      { error: 'Invalid request body: duplicate key "amountIn"' },
+    ],
     ['another shape', '[]', 400, { error: expect.stringContaining('Invalid request body: ') }],
   ])('of %s', async (_name, body, status, expected) => {
     expect(await postRouteText(app, body)).toEqual({ status, body: expected });
