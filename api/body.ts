@@ -13,9 +13,30 @@ import { bodyText } from './http/body-text.ts';
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   const json = readJson(await bodyText(c), JSON.parse);
   if ('problem' in json) throw badRequest(invalidBody(json.problem));
-  const parsed = schema.safeParse(json.value);
-  if (!parsed.success) throw badRequest(invalidBody(firstIssue(parsed.error)));
+  const parsed = schema.safeParse(json.value, { reportInput: true });
+  if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));
   return parsed.data;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+};
+
+/** The first problem, as a sentence that names the field: `pools[3] must be a string`. The input must be in the issues. */
+function shapeProblem(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue?.code !== 'invalid_type') return firstIssue(error);
+  const field = issue.path.map((key, depth) =>
+    typeof key === 'number' ? `[${key}]` : `${depth > 0 ? '.' : ''}${String(key)}`,
+  );
+  const name = field.join('') || 'the body';
+  return issue.input === undefined
+    ? `${name} is required`
+    : `${name} must be ${TYPES[issue.expected] ?? issue.expected}`;
 }
 
 /** The value of a JSON text in which no object has a key twice, or what is wrong with the text. */

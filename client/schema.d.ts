@@ -441,8 +441,11 @@ export interface components {
         BatchRequest: {
             /** @description 1 to 100 pool addresses. */
             pools: string[];
-            /** @default true */
-            depth: boolean;
+            /**
+             * @description false leaves depth out.
+             * @default true
+             */
+            depth: boolean | null;
         };
         RoutePlan: {
             tokenIn: string;
@@ -984,20 +987,23 @@ export interface operations {
                     tokenOut: string;
                     /**
                      * @description Inferred when only one amount is sent; required when both are.
-                     * @enum {string}
+                     * @enum {string|null}
                      */
-                    tradeType?: "exact_in" | "exact_out";
+                    tradeType?: "exact_in" | "exact_out" | null;
                     /**
                      * @description Raw units.
                      * @example 1000000000000000000
                      */
-                    amountIn?: string;
+                    amountIn?: string | null;
                     /** @description Raw units. */
-                    amountOut?: string;
-                    /** @description 1 means no split; 0 acts as 1, more than 4 as 4. */
-                    maxRoutes?: number;
+                    amountOut?: string | null;
+                    /**
+                     * @description 1 means no split; 0 acts as 1, more than 4 as 4.
+                     * @default 4
+                     */
+                    maxRoutes?: number | null;
                     /** @description Restricts routing to this pool. */
-                    poolAddress?: string;
+                    poolAddress?: string | null;
                 };
             };
         };

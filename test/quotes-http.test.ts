@@ -191,6 +191,17 @@ describe('a batch', () => {
     });
   });
 
+  test('takes null for depth as absent', async () => {
+    const [absent, nothing] = [
+      await api.batch({ pools: [pools.empty] }),
+      await api.batch({ pools: [pools.empty], depth: null }),
+    ];
+    expect(nothing.status).toBe(200);
+    const depthOf = ({ text }: { readonly text: string }) => JSON.parse(text).results[0].quote.depth;
+    expect(depthOf(nothing).bids.length).toBeGreaterThan(0);
+    expect(depthOf(nothing)).toEqual(depthOf(absent));
+  });
+
   test('holds a pool without a feed price as a quote, and depth only when it is asked for', async () => {
     const [result] = await api.results([pools.down], false);
     expect(result).toMatchObject({ quote: { ...UNAVAILABLE, priceProviderStatus: 'feed_down', depth: null } });

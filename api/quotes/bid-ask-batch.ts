@@ -50,7 +50,7 @@ export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
     const named = distinctPools(pools);
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
-    const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
+    const read = await (depth === false ? snapshots.prices : snapshots.depths)(chain.chainId, served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     const body = batchJson(named, read);

@@ -50,6 +50,6 @@ export const BatchResponse = z.strictObject({ results: z.array(BatchResult) }).o
 export const BatchRequest = z
   .strictObject({
     pools: z.array(z.string()).openapi({ description: '1 to 100 pool addresses.' }),
-    depth: z.boolean().default(true),
+    depth: z.boolean().nullish().openapi({ default: true, description: 'false leaves depth out.' }),
   })
   .openapi('BatchRequest');
