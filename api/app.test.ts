@@ -41,7 +41,7 @@ const failing: Resource = (app) => {
 function buildApp(redis: Redis) {
   return createApp([(app) => registerChains(app, chains), failing], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
-    rateLimit: { limits, redis, trustedProxies: 1 },
+    rateLimit: { limits, redis, prefix: 'test', trustedProxies: 1 },
     metrics: createMetrics('test'),
     logger: createLogger('test', 'silent'),
   });

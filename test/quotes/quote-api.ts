@@ -54,6 +54,7 @@ export function quoteApi({ chain, directory, quotes = eagerQuotes, ...rest }: Qu
       limits: LimitsConfig.parse({ enabled: false }),
       // Limits are off: it never connects.
       redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+      prefix: 'test',
       trustedProxies: 0,
     },
     metrics: createMetrics('test'),
