@@ -427,7 +427,7 @@ export interface components {
             /** @description The pool's own bin index. */
             binIdx: number;
             /**
-             * @description Marginal price at the far edge of the bin, fees included, Q64.64.
+             * @description Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64.
              * @example 55340232221128654848
              */
             price: string;
