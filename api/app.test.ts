@@ -41,7 +41,7 @@ const failing: Resource = (app) => {
 function buildApp(redis: Redis) {
   return createApp([(app) => registerChains(app, chains), failing], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
-    rateLimit: { limits, redis, trustedProxies: 1 },
+    rateLimit: { limits, redis, prefix: 'test', trustedProxies: 1 },
     metrics: createMetrics('test'),
     logger: createLogger('test', 'silent'),
   });
@@ -143,6 +143,54 @@ test('a Redis that hangs does not hold a request up', async () => {
   await alone.stop(1_000);
   client.disconnect();
   await hanging.stop();
+});
+
+describe('methods', () => {
+  const send = (method: string, path: string, headers: Record<string, string> = {}) =>
+    fetch(`${base}${path}`, { method, headers: { 'X-Forwarded-For': `10.2.0.${clients++}`, ...headers } });
+
+  test.each([
+    ['POST', '/public/v1/chains', 'GET, HEAD'],
+    ['DELETE', '/public/v1/chains', 'GET, HEAD'],
+    ['PROPFIND', '/public/v1/chains', 'GET, HEAD'],
+    ['GET', '/echo', 'POST'],
+    ['PUT', '/echo', 'POST'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+    ['PATCH', '/docs', 'GET, HEAD'],
+  ])('%s %s is 405 and told what is allowed', async (method, path, allow) => {
+    const response = await send(method, path);
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, allow]);
+    expect(await response.json()).toEqual({ error: 'Method not allowed' });
+    expect(response.headers.get('Content-Type')).toBe('application/json');
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+  });
+
+  test('HEAD is answered as GET, and refused where GET is', async () => {
+    const head = await send('HEAD', '/public/v1/chains');
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const refused = await send('HEAD', '/echo');
+    expect([refused.status, refused.headers.get('Allow'), await refused.text()]).toEqual([405, 'POST', '']);
+  });
+
+  test('OPTIONS is a preflight whatever the path takes', async () => {
+    for (const path of ['/public/v1/chains', '/echo', '/nothing']) {
+      expect((await send('OPTIONS', path)).status).toBe(204);
+    }
+  });
+
+  test.each(['GET', 'POST', 'PUT'])('%s of an unknown path stays 404', async (method) => {
+    const response = await send(method, '/public/v1/nothing');
+    expect([response.status, response.headers.get('Allow')]).toEqual([404, null]);
+  });
+
+  test('a bad key and a used-up quota are reported first', async () => {
+    expect((await send('POST', '/public/v1/chains', { Authorization: 'Bearer bad' })).status).toBe(401);
+    expect((await send('GET', '/public/v1/evm/1/pamm-quote')).status).toBe(401);
+    const as = { 'X-Forwarded-For': '10.9.9.8' };
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await send('POST', '/public/v1/chains', as)).status);
+    expect(statuses).toEqual([405, 405, 405, 429]);
+  });
 });
 
 describe('manners', () => {

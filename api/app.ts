@@ -2,7 +2,8 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, requireKey, type VerifyKey } from './auth/authenticate.ts';
-import { ApiError, internalError, notFound, sendError } from './errors.ts';
+import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
+import { allowedMethods } from './http/allowed-methods.ts';
 import { noteArrival } from './http/arrival.ts';
 import { mountManners } from './http/manners.ts';
 import { mountLimits, type RateLimitDeps } from './limits/rate-limit.ts';
@@ -43,5 +44,8 @@ function handleErrors(app: OpenAPIHono, logger: Logger): void {
     }
     return sendError(c, known);
   });
-  app.notFound((c) => sendError(c, notFound()));
+  app.notFound((c) => {
+    const methods = allowedMethods(app, c.req.path);
+    return sendError(c, methods.length > 0 ? methodNotAllowed(methods) : notFound());
+  });
 }

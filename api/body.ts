@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { firstIssue } from '../config/load-chains.ts';
+import { duplicateKey } from '../runtime/json.ts';
 import { badRequest } from './errors.ts';
 import { bodyText } from './http/body-text.ts';
 
@@ -10,23 +11,54 @@ import { bodyText } from './http/body-text.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  const parsed = schema.safeParse(parse(await bodyText(c)));
-  if (!parsed.success) throw invalidBody(firstIssue(parsed.error));
+  const json = readJson(await bodyText(c), JSON.parse);
+  if ('problem' in json) throw badRequest(invalidBody(json.problem));
+  const parsed = schema.safeParse(json.value, { reportInput: true });
+  if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));
   return parsed.data;
 }
 
-function parse(text: string): unknown {
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+};
+
+/** The first problem, as a sentence that names the field: `pools[3] must be a string`. The input must be in the issues. */
+function shapeProblem(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue?.code !== 'invalid_type') return firstIssue(error);
+  const field = issue.path.map((key, depth) =>
+    typeof key === 'number' ? `[${key}]` : `${depth > 0 ? '.' : ''}${String(key)}`,
+  );
+  const name = field.join('') || 'the body';
+  return issue.input === undefined
+    ? `${name} is required`
+    : `${name} must be ${TYPES[issue.expected] ?? issue.expected}`;
+}
+
+/** The value of a JSON text in which no object has a key twice, or what is wrong with the text. */
+export function readJson(
+  text: string,
+  parse: (text: string) => unknown,
+): { readonly value: unknown } | { readonly problem: string } {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = parse(text);
   } catch {
-    throw invalidBody(text === '' ? 'the body is empty' : 'not JSON');
+    return { problem: text === '' ? 'the body is empty' : 'not JSON' };
   }
+  const key = duplicateKey(text);
+  return key === null ? { value } : { problem: `duplicate key ${JSON.stringify(key)}` };
 }
 
 /** A message may repeat names of fields, of which a body can have thousands. */
 const MAX_REASON_CHARS = 300;
 
-const invalidBody = (reason: string) => {
+/** The message about a body that cannot be read. */
+export function invalidBody(reason: string): string {
   const isLong = reason.length > MAX_REASON_CHARS;
-  return badRequest(`Invalid request body: ${isLong ? `${reason.slice(0, MAX_REASON_CHARS)}...` : reason}`);
-};
+  return `Invalid request body: ${isLong ? `${reason.slice(0, MAX_REASON_CHARS)}...` : reason}`;
+}

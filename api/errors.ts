@@ -35,6 +35,10 @@ export const invalidApiKey = (): ApiError => new ApiError(401, { error: 'Invalid
 
 export const notFound = (): ApiError => new ApiError(404, { error: 'Not found' });
 
+/** @param allowed methods that the path takes */
+export const methodNotAllowed = (allowed: readonly string[]): ApiError =>
+  new ApiError(405, { error: 'Method not allowed' }, { headers: { Allow: allowed.join(', ') } });
+
 export const unknownChain = (chainId: string): ApiError => new ApiError(404, { error: `Unknown chainId: ${chainId}` });
 
 /** Seconds to wait, as headers give them: never 0, which would invite a retry at once. */

@@ -105,7 +105,12 @@ async function serve(): Promise<void> {
     ],
     {
       verifyKey: createKeyVerifier(database.$client),
-      rateLimit: { limits: file.limits, redis, trustedProxies: settings.TRUSTED_PROXIES },
+      rateLimit: {
+        limits: file.limits,
+        redis,
+        prefix: settings.QUEUE_PREFIX,
+        trustedProxies: settings.TRUSTED_PROXIES,
+      },
       metrics,
       logger,
     },

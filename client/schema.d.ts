@@ -427,7 +427,7 @@ export interface components {
             /** @description The pool's own bin index. */
             binIdx: number;
             /**
-             * @description Marginal price at the far edge of the bin, fees included, Q64.64.
+             * @description Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64.
              * @example 55340232221128654848
              */
             price: string;
@@ -441,8 +441,11 @@ export interface components {
         BatchRequest: {
             /** @description 1 to 100 pool addresses. */
             pools: string[];
-            /** @default true */
-            depth: boolean;
+            /**
+             * @description false leaves depth out.
+             * @default true
+             */
+            depth: boolean | null;
         };
         RoutePlan: {
             tokenIn: string;
@@ -984,20 +987,23 @@ export interface operations {
                     tokenOut: string;
                     /**
                      * @description Inferred when only one amount is sent; required when both are.
-                     * @enum {string}
+                     * @enum {string|null}
                      */
-                    tradeType?: "exact_in" | "exact_out";
+                    tradeType?: "exact_in" | "exact_out" | null;
                     /**
                      * @description Raw units.
                      * @example 1000000000000000000
                      */
-                    amountIn?: string;
+                    amountIn?: string | null;
                     /** @description Raw units. */
-                    amountOut?: string;
-                    /** @description 1 means no split; 0 acts as 1, more than 4 as 4. */
-                    maxRoutes?: number;
+                    amountOut?: string | null;
+                    /**
+                     * @description 1 means no split; 0 acts as 1, more than 4 as 4.
+                     * @default 4
+                     */
+                    maxRoutes?: number | null;
                     /** @description Restricts routing to this pool. */
-                    poolAddress?: string;
+                    poolAddress?: string | null;
                 };
             };
         };

@@ -24,7 +24,7 @@ export const settings = {
   /** Reads of the API go here when it is set. */
   DATABASE_REPLICA_URL: postgresUrl.optional().describe('a postgres:// URL'),
   REDIS_URL: redisUrl.describe('a redis:// or rediss:// URL'),
-  /** Start of the names of all queues and keys of quote updates in Redis. */
+  /** Start of all names in Redis: queues and keys of quote updates, counts of requests. */
   QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9_-]+$/)

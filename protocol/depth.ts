@@ -8,7 +8,7 @@ import { toRawCeil, toRawFloor, toScaled } from './scaling.ts';
 /** One bin of a side, as clients see it. Levels go outward from the cursor. */
 export interface DepthLevel {
   readonly bin: number;
-  /** What the next unit would pay at the far edge of the bin, fees included, Q64.64. */
+  /** Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64. */
   readonly priceX64: bigint;
   /** Output received by walking through the end of this bin, raw units. */
   readonly cumulativeOutput: bigint;

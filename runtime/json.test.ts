@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { parseJson, stringifyJson } from './json.ts';
+import { describe, expect, test } from 'vitest';
+import { duplicateKey, parseJson, stringifyJson } from './json.ts';
 
 test('an integer of any size survives the way in and out', () => {
   fc.assert(
@@ -31,3 +31,89 @@ test('everything else reads as JSON.parse does', () => {
 test.each(['{"a":1,}', '', '{"a":01}', '[1', 'NaN'])('refuses %j', (text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);
 });
+
+test('of two values of a key the last counts, as in JSON.parse', () => {
+  expect(parseJson('{"a":1,"a":[2]}')).toEqual({ a: [2] });
+});
+
+describe('a duplicate key', () => {
+  test.each([
+    ['{"a":1,"a":2}', 'a'],
+    ['{"a":1,"a":1}', 'a'],
+    ['{"a":null , "b" : 2 ,\n"a"\t:3}', 'a'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"a\\"":1,"a\\"":2}', 'a"'],
+    ['{"":1,"":2}', ''],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['[{"a":{"b":1,"c":[{"d":1},{"d":1,"d":2}]}}]', 'd'],
+    ['{"a":{"x":1},"b":2,"a":{"x":1}}', 'a'],
+  ])('is found in %s', (text, key) => {
+    expect(duplicateKey(text)).toBe(key);
+  });
+
+  test.each([
+    ['{}'],
+    ['"a"'],
+    ['["a","a"]'],
+    ['{"a":"a","b":"a"}'],
+    ['{"a":{"a":{"a":1}}}'],
+    ['[{"a":1},{"a":1}]'],
+    ['{"a":"\\":1,\\"a\\":2","b":"{\\"a\\":1"}'],
+    ['{"a":1,"A":2}'],
+  ])('is not in %s', (text) => {
+    JSON.parse(text);
+    expect(duplicateKey(text)).toBeNull();
+  });
+
+  test('is found exactly where one was written', () => {
+    fc.assert(
+      fc.property(tree, ({ text, repeats }) => {
+        JSON.parse(text);
+        expect(duplicateKey(text) !== null).toBe(repeats);
+      }),
+    );
+  });
+
+  test('is looked for in the largest bodies without trouble', () => {
+    const size = 250_000;
+    for (const text of [
+      `{"a":"${'\\\\'.repeat(size / 2)}"}`,
+      `{"${'x'.repeat(size)}":1}`,
+      `${'{"a":'.repeat(size / 6)}1${'}'.repeat(size / 6)}`,
+    ]) {
+      expect(duplicateKey(text)).toBeNull();
+    }
+  });
+});
+
+type Written = { readonly text: string; readonly repeats: boolean };
+
+const key = fc.constantFrom('a', 'b', 'c', '"', '\\', '{', '}', '":', 'é');
+/** The same key in one of two spellings. */
+const written = (name: string) =>
+  fc.constantFrom(
+    JSON.stringify(name),
+    `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${JSON.stringify(name.slice(1)).slice(1)}`,
+  );
+
+/** JSON written by hand, with a note of whether any object of it has a key twice. */
+const { tree } = fc.letrec<{ tree: Written }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(key, fc.integer(), fc.constant(null)).map((leaf) => ({ text: JSON.stringify(leaf), repeats: false })),
+    fc.array(tie('tree'), { maxLength: 3 }).map((items) => ({
+      text: `[${items.map(({ text }) => text).join(' ,')}]`,
+      repeats: items.some(({ repeats }) => repeats),
+    })),
+    fc
+      .array(
+        key.chain((name) => fc.record({ name: fc.constant(name), spelling: written(name), value: tie('tree') })),
+        { maxLength: 4 },
+      )
+      .map((fields) => ({
+        text: `{${fields.map(({ spelling, value }) => `${spelling} :${value.text}`).join(',')}}`,
+        repeats:
+          new Set(fields.map(({ name }) => name)).size < fields.length || fields.some(({ value }) => value.repeats),
+      })),
+  ),
+}));

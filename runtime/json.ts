@@ -6,7 +6,30 @@ import { parse, stringify } from 'lossless-json';
  * @throws SyntaxError as `JSON.parse`
  */
 export function parseJson(text: string): unknown {
-  return parse(text, undefined, parseNumber);
+  return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+/** A brace, or a string: its text, and the colon that follows it when it is a key. Nothing else matters for keys. */
+const BRACE_OR_STRING = /[{}]|"([^"\\]*(?:\\.[^"\\]*)*)"\s*(:?)/g;
+
+/**
+ * The first key that an object of this text, at whatever depth, has twice; null when there is none. Parsers keep one of the
+ * two values and say nothing.
+ *
+ * @param text valid JSON
+ */
+export function duplicateKey(text: string): string | null {
+  const openObjects: Set<string>[] = [];
+  for (const [token, escaped = '', colon] of text.matchAll(BRACE_OR_STRING)) {
+    if (token === '{') openObjects.push(new Set());
+    else if (token === '}') openObjects.pop();
+    if (colon !== ':') continue;
+    const key: string = escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped;
+    const keys = openObjects.at(-1);
+    if (keys?.has(key)) return key;
+    keys?.add(key);
+  }
+  return null;
 }
 
 /** `JSON.stringify` that writes a bigint as a plain JSON integer. */

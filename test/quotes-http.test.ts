@@ -106,6 +106,7 @@ describe('the single endpoint refuses', () => {
   test.each([
     ['an address that is none', path('0x12'), 'Invalid pool address format'],
     ['an address that is too long', path(`${UNKNOWN}00`), 'Invalid pool address format'],
+    ['a short address with the prefix in upper case', path('0X12'), 'Invalid pool address format'],
     ['an address without prefix', path(UNKNOWN.slice(2)), 'pool_address is not a valid EVM address'],
     ['a chain id that is no number', path(UNKNOWN, '', 'base'), 'chain_id must be an integer'],
   ])('%s with 400', async (_name, url, error) => {
@@ -123,7 +124,7 @@ describe('the single endpoint refuses', () => {
   test('what it does not serve with 404, naming the chain or the pool', async () => {
     const chain = await api.request(path(UNKNOWN, '', '999'));
     expect([chain.status, JSON.parse(chain.text)]).toEqual([404, { error: 'Unknown chainId: 999' }]);
-    const pool = await api.request(path(UNKNOWN.toUpperCase().replace('0X', '0x')));
+    const pool = await api.request(path(UNKNOWN.toUpperCase()));
     expect([pool.status, JSON.parse(pool.text)]).toEqual([404, { error: `Pair metadata not found for ${UNKNOWN}` }]);
   });
 
@@ -134,7 +135,7 @@ describe('the single endpoint refuses', () => {
   });
 
   test('nothing for the case of an address', async () => {
-    const answer = await api.request(path(`0x${pools.healthy.slice(2).toUpperCase()}`));
+    const answer = await api.request(path(pools.healthy.toUpperCase()));
     expect(JSON.parse(answer.text)).toMatchObject({ poolAddress: pools.healthy });
   });
 });
@@ -172,6 +173,7 @@ describe('a batch', () => {
     ['an unknown field', { pools: [UNKNOWN], limit: 1 }],
     ['a depth that is no boolean', { pools: [UNKNOWN], depth: 'true' }],
     ['an entry that is no string', { pools: [1] }],
+    ['a key that is there twice', `{"pools":["${UNKNOWN}"],"pools":["${UNKNOWN}"]}`],
   ])('is refused with 400 "Invalid request body" for %s', async (_name, body) => {
     const answer = await api.batch(body);
     expect(answer.status).toBe(400);
@@ -179,7 +181,7 @@ describe('a batch', () => {
   });
 
   test('keeps order and spelling, and quotes a repeated address once, where it came first', async () => {
-    const shouted = `0x${pools.healthy.slice(2).toUpperCase()}`;
+    const shouted = pools.healthy.toUpperCase();
     const results = await api.results([pools.down, shouted, UNKNOWN, pools.healthy, pools.down]);
     expect(results.map(({ poolAddress }) => poolAddress)).toEqual([pools.down, shouted, UNKNOWN]);
     expect(results[1]).toMatchObject({ quote: { poolAddress: pools.healthy, priceProviderStatus: 'healthy' } });
@@ -187,6 +189,17 @@ describe('a batch', () => {
       poolAddress: UNKNOWN,
       error: { status: 404, error: `Pair metadata not found for ${UNKNOWN}` },
     });
+  });
+
+  test('takes null for depth as absent', async () => {
+    const [absent, nothing] = [
+      await api.batch({ pools: [pools.empty] }),
+      await api.batch({ pools: [pools.empty], depth: null }),
+    ];
+    expect(nothing.status).toBe(200);
+    const depthOf = ({ text }: { readonly text: string }) => JSON.parse(text).results[0].quote.depth;
+    expect(depthOf(nothing).bids.length).toBeGreaterThan(0);
+    expect(depthOf(nothing)).toEqual(depthOf(absent));
   });
 
   test('holds a pool without a feed price as a quote, and depth only when it is asked for', async () => {

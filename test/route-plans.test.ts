@@ -120,7 +120,7 @@ describe('plans on a chain', () => {
 
   it('spell addresses in lower case, however they were sent', async () => {
     const asked = request('WETH', 'USDC', 'exact_in', 2_000);
-    const upper = (address: string) => `0x${address.slice(2).toUpperCase()}`;
+    const upper = (address: string) => address.toUpperCase();
     const sent = { ...routeBody(asked), tokenIn: upper(asked.tokenIn), tokenOut: upper(asked.tokenOut) };
     const { body } = await postRoute(app, { ...sent, poolAddress: upper(pool('wethUsdc')) });
     expectPlan(body, depths, asked);

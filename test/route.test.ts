@@ -88,6 +88,12 @@ describe('refusals', () => {
   it.each([
     ['a body that is not JSON', '{"tokenIn":', 400, { error: 'Invalid request body: not JSON' }],
     ['an empty body', '', 400, { error: 'Invalid request body: the body is empty' }],
+    [
+      'a key that is there twice',
+      '{"amountIn":"1","amountIn":"2"}',
+      400,
+      { error: 'Invalid request body: duplicate key "amountIn"' },
+    ],
     ['another shape', '[]', 400, { error: expect.stringContaining('Invalid request body: ') }],
   ])('of %s', async (_name, body, status, expected) => {
     expect(await postRouteText(app, body)).toEqual({ status, body: expected });
@@ -95,13 +101,15 @@ describe('refusals', () => {
 
   it('of bad values, with the reason', async () => {
     const refused = (fields: object) => postRoute(app, { ...valid(), ...fields });
-    const because = (reason: string) => ({ status: 400, body: { error: `Invalid request body: ${reason}` } });
-    expect(await refused({ tokenOut: token('WETH') })).toEqual(because('tokenIn and tokenOut are the same'));
-    expect(await refused({ tokenIn: `0x${'0'.repeat(40)}` })).toEqual(because('tokenIn: the zero address'));
-    expect(await refused({ amountIn: '0' })).toEqual(because('amountIn: not positive'));
-    expect(await refused({ tradeType: 'exact_out' })).toEqual(because('exact_out needs amountOut'));
-    expect(await refused({ tradeType: undefined, amountOut: '1' })).toEqual(
-      because('tradeType is required with both amounts'),
+    const because = (error: string) => ({ status: 400, body: { error } });
+    expect(await refused({ tokenOut: token('WETH') })).toEqual(
+      because('tokenIn and tokenOut must be different tokens'),
+    );
+    expect(await refused({ tokenIn: `0x${'0'.repeat(40)}` })).toEqual(because('tokenIn must not be the zero address'));
+    expect(await refused({ amountIn: '0' })).toEqual(because('amountIn must be a positive base-10 integer'));
+    expect(await refused({ tradeType: 'exact_out' })).toEqual(because('amountOut is required for exact_out'));
+    expect(await refused({ tradeType: null, amountOut: '1' })).toEqual(
+      because('tradeType is required when both amountIn and amountOut are sent'),
     );
   });
 

@@ -39,6 +39,7 @@ beforeAll(async () => {
       rateLimit: {
         limits: LimitsConfig.parse({ enabled: false }),
         redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+        prefix: 'test',
         trustedProxies: 0,
       },
       metrics,

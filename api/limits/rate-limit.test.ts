@@ -36,13 +36,13 @@ afterAll(async () => {
 });
 
 /** The bid/ask endpoints over a chain without pools, and the limits of every endpoint. Returns its base URL. */
-async function startApi(limits: LimitsConfig, trustedProxies = 1): Promise<string> {
+async function startApi(limits: LimitsConfig, { trustedProxies = 1, prefix = 'test' } = {}): Promise<string> {
   const chains = new Map([[chain.chainId, chain]]);
   const quotes = QuotesConfig.parse({});
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
   const app = createApp([(it) => registerQuotes(it, { chains, directory: fixedDirectory([]), snapshots })], {
     verifyKey: async (key) => (key.startsWith('good') ? { keyId: key } : null),
-    rateLimit: { limits, redis, trustedProxies },
+    rateLimit: { limits, redis, prefix, trustedProxies },
     metrics: createMetrics('test'),
     logger,
   });
@@ -148,7 +148,7 @@ describe('who is counted', () => {
   });
 
   test('without trusted proxies the header means nothing', async () => {
-    const base = await startApi(limits, 0);
+    const base = await startApi(limits, { trustedProxies: 0 });
     await redis.flushdb();
     expect(await statuses(times(3, base), newClient)).toEqual([404, 404, 429]);
   });
@@ -158,6 +158,27 @@ describe('who is counted', () => {
     const client = newClient();
     const urls = [one, two, one, two].flatMap((base) => times(1, base));
     expect(await statuses(urls, () => client)).toEqual([404, 404, 429, 429]);
+  });
+
+  test('deployments on one Redis do not', async () => {
+    const [one, other] = [await startApi(limits, { prefix: 'one' }), await startApi(limits, { prefix: 'other' })];
+    const client = newClient();
+    const key = `good-${randomBytes(6).toString('hex')}`;
+    for (const base of [one, other]) {
+      expect(await statuses(times(3, base), () => client)).toEqual([404, 404, 429]);
+      expect(
+        await statuses(
+          times(5, base),
+          () => client,
+          () => key,
+        ),
+      ).toEqual([404, 404, 404, 404, 429]);
+    }
+    const names = await redis.keys('*');
+    expect(names.filter((name) => name.endsWith(key)).sort()).toEqual([
+      `one:limit:quote:key:${key}`,
+      `other:limit:quote:key:${key}`,
+    ]);
   });
 
   test('a preflight is not counted, and is answered to who is held up', async () => {

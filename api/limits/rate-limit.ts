@@ -11,6 +11,8 @@ export type RateLimitDeps = {
   readonly limits: LimitsConfig;
   /** Shared count of all replicas; while it is away each replica counts for itself. */
   readonly redis: Redis;
+  /** Start of the names of the counts in Redis, `QUEUE_PREFIX`: deployments with different ones share no count. */
+  readonly prefix: string;
   readonly trustedProxies: number;
 };
 
@@ -21,8 +23,8 @@ export type RateLimitDeps = {
 export function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandler {
   if (!deps.limits.enabled) return (_c, next) => next();
   const quotas = deps.limits[limitClass];
-  const anonymous = createLimiter(`${limitClass}:ip`, quotas.anonymous, deps.redis);
-  const keyed = createLimiter(`${limitClass}:key`, quotas.keyed, deps.redis);
+  const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps.redis);
+  const keyed = createLimiter(`${deps.prefix}:limit:${limitClass}:key`, quotas.keyed, deps.redis);
   return async (c, next) => {
     const key = c.get('key');
     const quota = key ? quotas.keyed : quotas.anonymous;
@@ -35,10 +37,14 @@ export function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): Middlewa
 
 type Counted = { readonly refused: boolean; readonly remaining: number; readonly msBeforeNext: number };
 
-/** Counts in Redis; while it is away, or does not answer in time, in the memory of this process. */
-function createLimiter(name: string, quota: Quota, redis: Redis): (client: string) => Promise<Counted> {
+/**
+ * Counts in Redis; while it is away, or does not answer in time, in the memory of this process.
+ *
+ * @param keyPrefix start of the names in Redis; the client follows
+ */
+function createLimiter(keyPrefix: string, quota: Quota, redis: Redis): (client: string) => Promise<Counted> {
   const shared = new RateLimiterRedis({
-    keyPrefix: `rl:${name}`,
+    keyPrefix,
     points: quota.requests,
     duration: quota.windowSecs,
     storeClient: redis,

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { HexAddress } from '../../config/scalars.ts';
 import { badRequest } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
@@ -133,9 +133,9 @@ function parseAddresses(text: string): readonly string[] {
     throw badRequest(`addresses names ${entries.length} pools; at most ${MAX_ADDRESSES} are allowed per request`);
   }
   const parsed = entries.map((entry, index) => {
-    const address = HexAddress.safeParse(entry);
-    if (!address.success) throw badRequest(`addresses[${index}] is not a valid pool address`);
-    return address.data;
+    const address = parseAddress(entry);
+    if (!address) throw badRequest(`addresses[${index}] is not a valid pool address`);
+    return address;
   });
   return [...new Set(parsed)];
 }

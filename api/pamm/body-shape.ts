@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { firstIssue } from '../../config/load-chains.ts';
 import { parseJson } from '../../runtime/json.ts';
+import { invalidBody, readJson } from '../body.ts';
 import { ApiError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 
@@ -51,25 +52,18 @@ const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
 /**
  * Reads the body of a quote update, integers kept exact. Failures are plain text.
  *
- * @throws ApiError 415 without `Content-Type: application/json`, 400 for malformed JSON, 422 for a missing field or one
- *   of the wrong type
+ * @throws ApiError 415 without `Content-Type: application/json`, 400 for malformed JSON or a duplicate key, 422 for a
+ *   missing field or one of the wrong type
  */
 export async function readQuoteBody(c: Context, kind: 'ethereum' | 'bsc'): Promise<QuoteBody> {
   if (!JSON_MEDIA_TYPE.test(c.req.header('Content-Type') ?? '')) {
     throw new ApiError(415, 'Expected request with `Content-Type: application/json`');
   }
-  const value = parse(await bodyText(c));
-  const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(value);
-  if (!parsed.success) throw new ApiError(422, `Invalid request body: ${describe(parsed.error, value)}`);
+  const json = readJson(await bodyText(c), parseJson);
+  if ('problem' in json) throw new ApiError(400, invalidBody(json.problem));
+  const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(json.value);
+  if (!parsed.success) throw new ApiError(422, invalidBody(describe(parsed.error, json.value)));
   return parsed.data;
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    throw new ApiError(400, `Invalid request body: ${text === '' ? 'the body is empty' : 'not JSON'}`);
-  }
 }
 
 /** The first problem, told apart whether the field is missing or of the wrong type. */

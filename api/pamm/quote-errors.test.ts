@@ -102,6 +102,21 @@ describe('a body that cannot be read is answered in plain text', () => {
     expect(body).toMatch(/^Invalid request body: /);
   });
 
+  test('400 for a key that an object has twice, with equal values or not, at any depth', async () => {
+    const valid = JSON.stringify(bodies.ethereum());
+    const nested = { extra: [{ note: 1 }] };
+    for (const [text, key] of [
+      [valid.replace('"blockNumber":7', '"blockNumber":7,"blockNumber":8'), 'blockNumber'],
+      [valid.replace('"blockNumber":7', '"blockNumber":7,"blockNumber":7'), 'blockNumber'],
+      [JSON.stringify(bodies.ethereum(nested)).replace('"note":1', '"note":1,"note":1'), 'note'],
+    ] as const) {
+      expect(await outcome(await rig.post(ETHEREUM, text))).toEqual([
+        400,
+        `Invalid request body: duplicate key "${key}"`,
+      ]);
+    }
+  });
+
   test.each(['tx', 'blockNumber', 'replacementUuid', 'replacementSeqNumber'])('422 without %s', async (field) => {
     const response = await rig.post(ETHEREUM, bodies.ethereum({ [field]: undefined }));
     expect(await outcome(response)).toEqual([422, `Invalid request body: missing field ${field}`]);

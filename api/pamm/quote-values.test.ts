@@ -64,9 +64,9 @@ test('hex comes out in one spelling, with or without a prefix and whatever its c
   const update = toQuoteUpdate(
     body({
       tx: tx.slice(2).toUpperCase(),
-      replacementUuid: `0x${'AB'.repeat(16)}`,
+      replacementUuid: `0X${'AB'.repeat(16)}`,
       quoteAddress: 'CD'.repeat(20),
-      poolAddresses: [`0x${'Ef'.repeat(20)}`],
+      poolAddresses: [`0X${'Ef'.repeat(20)}`],
       assetPairs: ['0A'.repeat(40)],
     }),
     BSC,

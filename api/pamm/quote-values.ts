@@ -1,6 +1,7 @@
 import type { Hex, QuoteUpdate } from '../../builders/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { badRequest } from '../errors.ts';
+import { hexDigits } from '../hex.ts';
 import type { QuoteBody } from './body-shape.ts';
 import { checkSignedTransaction } from './signed-transaction.ts';
 
@@ -41,22 +42,22 @@ export function toQuoteUpdate(
 }
 
 function transactionBytes(text: string): Hex {
-  const digits = hexDigits(text, 'tx');
+  const digits = digitsOf(text, 'tx');
   if (text === '') throw badRequest('tx is empty: a cancel is 0x');
   return `0x${digits}`;
 }
 
 function hexOf(text: string, bytes: number, field: string): Hex {
-  const digits = hexDigits(text, field);
+  const digits = digitsOf(text, field);
   if (digits.length !== bytes * 2) throw badRequest(`${field} must be ${bytes} bytes of hex`);
   return `0x${digits}`;
 }
 
-/** The hex digits, lowercase, without the prefix that they may carry. */
-function hexDigits(text: string, field: string): string {
-  const digits = /^(?:0x)?((?:[0-9a-fA-F]{2})*)$/.exec(text)?.[1];
-  if (digits === undefined) throw badRequest(`${field} is not valid hex`);
-  return digits.toLowerCase();
+/** @throws ApiError 400 that names the field */
+function digitsOf(text: string, field: string): string {
+  const digits = hexDigits(text);
+  if (digits === null) throw badRequest(`${field} is not valid hex`);
+  return digits;
 }
 
 function checkExpiry(maxTimestamp: bigint | undefined): void {

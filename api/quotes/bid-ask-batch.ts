@@ -2,12 +2,13 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../reference/responses.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { QuotesDeps } from './bid-ask.ts';
 import { quoteJson } from './quote-body.ts';
-import { parseAddress, poolNotServed, snapshotFailure } from './quote-errors.ts';
+import { poolNotServed, snapshotFailure } from './quote-errors.ts';
 import { BatchRequest, BatchResponse } from './quote-schema.ts';
 
 const MAX_POOLS = 100;
@@ -49,7 +50,7 @@ export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
     const named = distinctPools(pools);
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
-    const read = await (depth ? snapshots.depths : snapshots.prices)(chain.chainId, served, { signal });
+    const read = await (depth === false ? snapshots.prices : snapshots.depths)(chain.chainId, served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     const body = batchJson(named, read);

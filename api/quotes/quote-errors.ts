@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import { ApiError, badRequest, internalError, unavailable } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 import type { SnapshotError } from '../snapshots/types.ts';
 
 /** The answer to a pool that is unknown, delisted, on another chain or on a disabled release. */
@@ -9,14 +10,6 @@ export const poolNotServed = (pool: Address): ApiError =>
 /** The answer to a pool without a snapshot: 500 when the chain did not give it, 503 when it did not come in time. */
 export function snapshotFailure(error: SnapshotError): ApiError {
   return error.code === 'timed_out' ? unavailable(error) : internalError(error);
-}
-
-const ADDRESS = /^0x[0-9a-f]{40}$/;
-
-/** An address in lowercase; null when it is none. */
-export function parseAddress(text: string): Address | null {
-  const address = text.toLowerCase();
-  return ADDRESS.test(address) ? (address as Address) : null;
 }
 
 /** @throws ApiError 400 with the text for what is wrong with the address of the path */

@@ -7,7 +7,9 @@ const PriceX64 = Integer.openapi({ description: 'Q64.64', example: '553402322211
 export const DepthLevel = z
   .strictObject({
     binIdx: z.int().openapi({ description: "The pool's own bin index." }),
-    price: PriceX64.openapi({ description: 'Marginal price at the far edge of the bin, fees included, Q64.64.' }),
+    price: PriceX64.openapi({
+      description: "Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64.",
+    }),
     cumulativeVolume: Integer.openapi({ description: 'Output received through the end of the bin, raw units.' }),
     cumulativeInputVolume: Integer.openapi({ description: 'Input paid through the end of the bin, raw units.' }),
     priceImpactE6: Integer.openapi({ description: 'Distance of `price` from the best price, in millionths.' }),
@@ -50,6 +52,6 @@ export const BatchResponse = z.strictObject({ results: z.array(BatchResult) }).o
 export const BatchRequest = z
   .strictObject({
     pools: z.array(z.string()).openapi({ description: '1 to 100 pool addresses.' }),
-    depth: z.boolean().default(true),
+    depth: z.boolean().nullish().openapi({ default: true, description: 'false leaves depth out.' }),
   })
   .openapi('BatchRequest');

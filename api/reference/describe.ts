@@ -6,6 +6,11 @@ import { openApiDocument, registerReference } from './reference.ts';
 
 /** The OpenAPI document of the whole API, from the routes alone: no database, Redis or chain is asked. */
 export function describeApi() {
+  return openApiDocument(documentedRoutes());
+}
+
+/** An app with every documented route, none of which can answer. */
+export function documentedRoutes(): OpenAPIHono {
   const app = new OpenAPIHono();
   const chains = new Map();
   registerPublicResources(app, {
@@ -18,7 +23,7 @@ export function describeApi() {
   });
   registerPammQuote(app, { chains, endpoints: new Map(), submit: () => Promise.reject(new Error('only described')) });
   registerReference(app);
-  return openApiDocument(app);
+  return app;
 }
 
 /** Stands for what only a request would use. */

@@ -1,54 +1,108 @@
 import { z } from '@hono/zod-openapi';
-import { zeroAddress } from 'viem';
-import { HexAddress } from '../../config/scalars.ts';
+import { type Address, zeroAddress } from 'viem';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import { badRequest } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 
 export const MOST_ROUTES = 4;
 
-const address = HexAddress.refine((value) => value !== zeroAddress, 'the zero address');
+/** No amount is larger than a uint256, which has at most so many digits; parsing a longer one would only cost time. */
+const MOST_DIGITS = 78;
 
-/** At most the digits of a uint256: nothing larger can be traded, and parsing it would only cost time. */
-const amount = z
-  .string()
-  .regex(/^[0-9]{1,78}$/, 'not a base-10 integer of at most 78 digits')
-  .transform(BigInt)
-  .refine((value) => value > 0n, 'not positive');
+const TRADE_TYPES = ['exact_in', 'exact_out'] as const satisfies readonly TradeType[];
 
-const RouteFields = z.object({
-  tokenIn: address.openapi({ type: 'string', example: '0x4200000000000000000000000000000000000006' }),
-  tokenOut: address.openapi({ type: 'string', example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' }),
-  tradeType: z.enum(['exact_in', 'exact_out']).optional().openapi({
-    description: 'Inferred when only one amount is sent; required when both are.',
-  }),
-  amountIn: amount.optional().openapi({ type: 'string', example: '1000000000000000000', description: 'Raw units.' }),
-  amountOut: amount.optional().openapi({ type: 'string', description: 'Raw units.' }),
+/** Shape of a route request; {@link toRouteRequest} checks the values. An optional field may be null. */
+export const RouteBody = z.object({
+  tokenIn: z.string().openapi({ example: '0x4200000000000000000000000000000000000006' }),
+  tokenOut: z.string().openapi({ example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' }),
+  tradeType: z
+    .string()
+    .nullish()
+    .openapi({
+      enum: [...TRADE_TYPES, null],
+      description: 'Inferred when only one amount is sent; required when both are.',
+    }),
+  amountIn: z.string().nullish().openapi({ example: '1000000000000000000', description: 'Raw units.' }),
+  amountOut: z.string().nullish().openapi({ description: 'Raw units.' }),
   maxRoutes: z
     .number()
-    .refine(Number.isInteger, 'not an integer')
-    .nonnegative()
-    .default(MOST_ROUTES)
-    .openapi({ type: 'integer', description: '1 means no split; 0 acts as 1, more than 4 as 4.' }),
-  poolAddress: address.optional().openapi({ type: 'string', description: 'Restricts routing to this pool.' }),
+    .nullish()
+    .openapi({
+      type: ['integer', 'null'],
+      minimum: 0,
+      default: MOST_ROUTES,
+      description: '1 means no split; 0 acts as 1, more than 4 as 4.',
+    }),
+  poolAddress: z.string().nullish().openapi({ description: 'Restricts routing to this pool.' }),
 });
 
-type RouteFields = z.output<typeof RouteFields>;
+export type RouteBody = z.output<typeof RouteBody>;
 
-/** Body of a route request: what it asks for, with what it leaves open filled in. */
-export const RouteRequest = RouteFields.transform((fields, ctx) => {
-  if (fields.tokenIn === fields.tokenOut) ctx.addIssue('tokenIn and tokenOut are the same');
-  const tradeType = fields.tradeType ?? inferredType(fields);
-  const given = tradeType === 'exact_in' ? fields.amountIn : fields.amountOut;
-  if (!tradeType) ctx.addIssue(fields.amountIn ? 'tradeType is required with both amounts' : 'no amount');
-  else if (!given) ctx.addIssue(`${tradeType} needs ${tradeType === 'exact_in' ? 'amountIn' : 'amountOut'}`);
-  if (!tradeType || !given || ctx.issues.length > 0) return z.NEVER;
-  const { tokenIn, tokenOut, maxRoutes, poolAddress = null } = fields;
-  return { tokenIn, tokenOut, tradeType, given, maxRoutes: Math.min(Math.max(maxRoutes, 1), MOST_ROUTES), poolAddress };
-});
+/** What a route request asks for, with what it leaves open filled in. */
+export type RouteRequest = {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly tradeType: TradeType;
+  /** The amount that the trader fixes, raw units: of `tokenIn` for exact_in, of `tokenOut` for exact_out. */
+  readonly given: bigint;
+  /** 1..4. */
+  readonly maxRoutes: number;
+  readonly poolAddress: Address | null;
+};
 
-export type RouteRequest = z.output<typeof RouteRequest>;
+/** @throws ApiError 400 with a sentence that names the field and its rule */
+export function toRouteRequest(body: RouteBody): RouteRequest {
+  const tokenIn = tokenOrPool(body.tokenIn, 'tokenIn');
+  const tokenOut = tokenOrPool(body.tokenOut, 'tokenOut');
+  if (tokenIn === tokenOut) throw badRequest('tokenIn and tokenOut must be different tokens');
+  return {
+    tokenIn,
+    tokenOut,
+    ...order(body),
+    maxRoutes: routeCount(body.maxRoutes ?? MOST_ROUTES),
+    poolAddress: body.poolAddress == null ? null : tokenOrPool(body.poolAddress, 'poolAddress'),
+  };
+}
 
-function inferredType({ amountIn, amountOut }: RouteFields): TradeType | null {
-  if (amountIn !== undefined && amountOut !== undefined) return null;
-  if (amountIn !== undefined) return 'exact_in';
-  return amountOut === undefined ? null : 'exact_out';
+function tokenOrPool(text: string, field: string): Address {
+  const address = parseAddress(text);
+  if (!address) throw badRequest(`${field} must be a 0x-prefixed 20-byte address`);
+  if (address === zeroAddress) throw badRequest(`${field} must not be the zero address`);
+  return address;
+}
+
+function order(body: RouteBody): Pick<RouteRequest, 'tradeType' | 'given'> {
+  const amountIn = body.amountIn == null ? null : amount(body.amountIn, 'amountIn');
+  const amountOut = body.amountOut == null ? null : amount(body.amountOut, 'amountOut');
+  const tradeType = body.tradeType == null ? inferredType(amountIn, amountOut) : knownType(body.tradeType);
+  const [given, field] = tradeType === 'exact_in' ? [amountIn, 'amountIn'] : [amountOut, 'amountOut'];
+  if (given === null) throw badRequest(`${field} is required for ${tradeType}`);
+  return { tradeType, given };
+}
+
+function amount(text: string, field: string): bigint {
+  const isNumber = /^[0-9]+$/.test(text);
+  if (isNumber && text.length > MOST_DIGITS) throw badRequest(`${field} must have at most ${MOST_DIGITS} digits`);
+  const value = isNumber ? BigInt(text) : 0n;
+  if (value === 0n) throw badRequest(`${field} must be a positive base-10 integer`);
+  return value;
+}
+
+function knownType(text: string): TradeType {
+  const known = TRADE_TYPES.find((type) => type === text);
+  if (!known) throw badRequest(`tradeType must be ${TRADE_TYPES.join(' or ')}`);
+  return known;
+}
+
+function inferredType(amountIn: bigint | null, amountOut: bigint | null): TradeType {
+  if (amountIn === null && amountOut === null) throw badRequest('amountIn or amountOut is required');
+  if (amountIn !== null && amountOut !== null) {
+    throw badRequest('tradeType is required when both amountIn and amountOut are sent');
+  }
+  return amountIn === null ? 'exact_out' : 'exact_in';
+}
+
+function routeCount(sent: number): number {
+  if (!Number.isInteger(sent) || sent < 0) throw badRequest('maxRoutes must be a non-negative integer');
+  return Math.min(Math.max(sent, 1), MOST_ROUTES);
 }

@@ -5,7 +5,7 @@ import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../ref
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRoute, type RouteSources } from './find-route.ts';
-import { RouteRequest } from './route-request.ts';
+import { RouteBody, toRouteRequest } from './route-request.ts';
 import { RoutePlan, routePlanBody } from './route-response.ts';
 
 export interface RouteDeps extends RouteSources {
@@ -25,7 +25,7 @@ const route = createRoute({
   security: [{}, { tradingApiKey: [] }],
   request: {
     params: z.object({ chain_id: ChainIdPath }),
-    body: { required: true, content: jsonContent(RouteRequest) },
+    body: { required: true, content: jsonContent(RouteBody) },
   },
   responses: {
     200: { description: 'The plan', content: jsonContent(RoutePlan) },
@@ -43,7 +43,7 @@ export function registerRoute(app: OpenAPIHono, deps: RouteDeps): void {
   app.openAPIRegistry.registerPath(route);
   app.post(route.getRoutingPath(), async (c) => {
     const chain = servedChain(deps.chains, chainIdParam(c));
-    const request = await jsonBody(c, RouteRequest);
+    const request = toRouteRequest(await jsonBody(c, RouteBody));
     const deadline = new Deadline(DEADLINE_MS);
     try {
       const found = await findRoute(deps, deps.routing, chain.chainId, request, deadline);

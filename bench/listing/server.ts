@@ -30,7 +30,12 @@ runMain(async () => {
     ],
     {
       verifyKey: async () => null,
-      rateLimit: { limits: CHAINS_FILE.limits, redis: new Redis({ lazyConnect: true }), trustedProxies: 0 },
+      rateLimit: {
+        limits: CHAINS_FILE.limits,
+        redis: new Redis({ lazyConnect: true }),
+        prefix: 'bench',
+        trustedProxies: 0,
+      },
       metrics: createMetrics('bench'),
       logger,
     },

@@ -45,6 +45,7 @@ runMain(async () => {
       limits: LimitsConfig.parse({ enabled: false }),
       // Limits are off: it never connects.
       redis: new Redis({ lazyConnect: true }),
+      prefix: 'bench',
       trustedProxies: 0,
     },
     metrics: createMetrics('bench'),

@@ -1,7 +1,7 @@
 import type { Answer } from './send.ts';
 
 /** Answers that the contract knows, and those to what never became a request of it. */
-const DOCUMENTED = new Set([200, 204, 304, 400, 401, 404, 413, 415, 422, 429, 503]);
+const DOCUMENTED = new Set([200, 204, 304, 400, 401, 404, 405, 413, 415, 422, 429, 503]);
 const OF_THE_SERVER = new Set([100, 400, 408, 413, 417, 431]);
 const BODYLESS = new Set([100, 204, 304]);
 
@@ -45,6 +45,7 @@ function statusFaults({ status, headers }: Answer): string[] {
   return [
     ...(isOfServer || DOCUMENTED.has(status) ? [] : [`status ${status} is not documented`]),
     ...(needsWait ? ['no Retry-After'] : []),
+    ...(status === 405 && !headers.allow ? ['no Allow'] : []),
     ...(isOfServer || isNamed ? [] : ['no X-Request-Id']),
   ];
 }

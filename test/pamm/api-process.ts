@@ -29,7 +29,12 @@ runMain(async () => {
   });
   const app = createApp([pamm.resource], {
     verifyKey: async () => ({ keyId: 'any' }),
-    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiterRedis, trustedProxies: 0 },
+    rateLimit: {
+      limits: LimitsConfig.parse({ enabled: false }),
+      redis: limiterRedis,
+      prefix: env.QUEUE_PREFIX,
+      trustedProxies: 0,
+    },
     metrics: registry,
     logger,
   });

@@ -175,7 +175,7 @@ export async function startApi(
   });
   const app = createApp([pamm.resource], {
     verifyKey: async (key) => (key === API_KEY ? { keyId: 'k1' } : null),
-    rateLimit: { limits, redis: limiterRedis, trustedProxies: 0 },
+    rateLimit: { limits, redis: limiterRedis, prefix: queuePrefix, trustedProxies: 0 },
     metrics: registry,
     logger,
   });

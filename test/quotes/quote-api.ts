@@ -67,6 +67,7 @@ export function quoteApi({
       limits: LimitsConfig.parse({ enabled: false }),
       // Limits are off: it never connects.
       redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+      prefix: 'test',
       trustedProxies: 0,
     },
     metrics: createMetrics('test'),

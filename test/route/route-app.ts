@@ -50,6 +50,7 @@ export function routeApp({
         limits,
         // Never connects: requests are counted in memory.
         redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+        prefix: 'test',
         trustedProxies: 0,
       },
       metrics: createMetrics('test'),
