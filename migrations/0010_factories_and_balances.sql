@@ -5,3 +5,16 @@ UPDATE operator.pool_listing l
 SET factory = substring(r.record FROM '"poolFactoryAddress":"(0x[0-9a-f]{40})"')
 FROM operator.pool_record r
 WHERE r.chain_id = l.chain_id AND r.pool = l.pool;
+
+-- The last mid price of a velocity guard is left out: the guard need not log it, so it was null or of an older swap.
+DROP VIEW read_model.price_velocity;
+DROP FUNCTION read_model.price_velocity_rows();
+-- The tables of `live` need not exist yet.
+SET LOCAL check_function_bodies = off;
+CREATE FUNCTION read_model.price_velocity_rows()
+RETURNS TABLE (chain_id int8, address text, pool text, max_change_per_block_e18 numeric)
+LANGUAGE sql STABLE AS $$
+  SELECT chain_id, address, pool, max_change_per_block_e18 FROM live.price_velocity
+$$;
+CREATE VIEW read_model.price_velocity AS SELECT * FROM read_model.price_velocity_rows();
+GRANT SELECT ON read_model.price_velocity TO analyst;
