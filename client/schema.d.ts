@@ -632,6 +632,7 @@ export interface operations {
                 blacklistedOnly?: boolean;
                 /** @description At most 500 pool addresses, separated by commas. */
                 addresses?: string;
+                /** @description One that none of the chains has enabled gives 404. */
                 contract_version?: string;
                 fiat?: "USD";
             };
@@ -731,6 +732,7 @@ export interface operations {
                 blacklistedOnly?: boolean;
                 /** @description At most 500 pool addresses, separated by commas. */
                 addresses?: string;
+                /** @description One that none of the chains has enabled gives 404. */
                 contract_version?: string;
                 fiat?: "USD";
                 /** @description Unknown ids yield no rows. */

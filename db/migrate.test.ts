@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -63,4 +63,32 @@ test("the project's own migrations run on an empty database", async () => {
   const names = await migrate(database.url);
   expect(names.length).toBeGreaterThan(0);
   expect(await migrate(database.url)).toEqual([]);
+});
+
+test('0010 finds the factory of the pools that are listed already', async () => {
+  const released = new URL('../migrations/', import.meta.url);
+  const before = (await readdir(released)).filter((name) => name < '0010');
+  for (const name of before) await copyFile(new URL(name, released), join(directory, name));
+  const upgraded = await createDatabase();
+  const writer = new pg.Client({ connectionString: upgraded.url });
+  await writer.connect();
+  try {
+    await migrate(upgraded.url, directory);
+    const [pool, factory] = [`0x${'1'.repeat(40)}`, `0x${'f'.repeat(40)}`];
+    await writer.query(
+      `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank,
+         price_status, locked_pricing, deposit_allowlist)
+       VALUES (1, $1, 'v1', 1, 'red', 2, 'unknown', false, false)`,
+      [pool],
+    );
+    // The name of a token is anyone's text.
+    const record = { token0Name: '"poolFactoryAddress":"0x', poolFactoryAddress: factory };
+    await writer.query(`INSERT INTO operator.pool_record VALUES (1, $1, $2, '')`, [pool, JSON.stringify(record)]);
+    await migrate(upgraded.url);
+    const { rows } = await writer.query('SELECT factory FROM operator.pool_listing');
+    expect(rows).toEqual([{ factory }]);
+  } finally {
+    await writer.end();
+    await upgraded.drop();
+  }
 });

@@ -16,6 +16,7 @@ export const liquidityAdderAbi = parseAbi([
 
 export const tokenAbi = parseAbi([
   'function mint(address to, uint256 amount)',
+  'function transfer(address to, uint256 amount) returns (bool)',
   'function approve(address spender, uint256 amount) returns (bool)',
   'function balanceOf(address account) view returns (uint256)',
 ]);

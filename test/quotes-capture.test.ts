@@ -5,19 +5,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { capturePrices } from '../capture/price-health/capture-prices.ts';
 import { DeploymentConfig } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
-import { administer, sellAndBuyPrices } from '../devnet/actions.ts';
+import { administer, balanceOf, sellAndBuyPrices } from '../devnet/actions.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables } from './harness/onchain-tables.ts';
-import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from './harness/seed-pools.ts';
-import { gasHogPool, poolBehind, spitefulPool } from './quotes/hostile-pools.ts';
+import { FACTORY, openSeeder, seedPools } from './harness/seed-pools.ts';
+import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
 import {
   chainConfig,
+  evenShares,
   makePool,
   type Pair,
   priceX64,
   type QuoteWorld,
+  SHARES_OF_ONE,
   startQuoteWorld,
   type WorldPool,
 } from './quotes/quote-world.ts';
@@ -25,6 +27,8 @@ import {
 /** More than one call can pay for, at three million each, and than one call holds. */
 const HOGS = 25;
 const HEALTHY = 100;
+/** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
+const OF_HOG_TOKENS = 45;
 
 let world: QuoteWorld;
 let testDatabase: TestDatabase;
@@ -48,12 +52,11 @@ const plainPool = (): Promise<WorldPool> =>
   makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
 
 /** Says of these pools that they are indexed. */
-async function seed(pools: readonly Address[]): Promise<void> {
+async function seed(pools: readonly Address[], { token0, token1 }: Pair): Promise<void> {
   const seeder = openSeeder(testDatabase.url);
-  for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: 31337, address });
   await seedPools(
     seeder.db,
-    pools.map((address) => ({ pool: { chainId: 31337, address } })),
+    pools.map((address) => ({ pool: { chainId: 31337, address, token0, token1 } })),
   );
   await seeder.end();
 }
@@ -74,6 +77,8 @@ async function captured() {
     buy_price_x64: string | null;
     block_number: string;
     block_timestamp: string;
+    balance0_raw: string | null;
+    balance1_raw: string | null;
   }>('SELECT * FROM operator.price_health WHERE chain_id = 31337');
   return new Map(rows.map((row) => [row.pool, row]));
 }
@@ -90,7 +95,7 @@ test('every pool has its own status and prices, whatever gas the providers besid
   for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
   const healthy = [first.address, spiteful];
   for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
-  await seed([...healthy, ...hogs, down.address, paused.address, crossed]);
+  await seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
 
   expect(await capture()).toBe(healthy.length + hogs.length + 3);
   const rows = await captured();
@@ -108,6 +113,39 @@ test('every pool has its own status and prices, whatever gas the providers besid
   expect(new Set(hogs.map(statusOf))).toEqual(new Set(['feed_down']));
   expect([down.address, paused.address, crossed].map(statusOf)).toEqual(['feed_down', 'pool_paused', 'pool_refused']);
   expect(rows.get(hogs[0] as Address)).toMatchObject({ sell_price_x64: null, buy_price_x64: null });
+});
+
+test('every pool has the balances that its tokens tell, and null of a token that does not answer', async () => {
+  const { chain } = world;
+  const [hogs, halfHogs] = [await world.pair(18, 6), await world.pair(18, 6)];
+  const funded = { price: 2_000, bins: evenBins(-1, 1, 1_000), shares: evenShares(-1, 1, SHARES_OF_ONE) };
+  const [plain, half] = [
+    await makePool(world, { ...funded, pair }),
+    await makePool(world, { ...funded, pair: halfHogs }),
+  ];
+  const provider = await deployManualProvider(chain, hogs, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const ofHogs: Address[] = [];
+  for (let count = 0; count < OF_HOG_TOKENS; count++) ofHogs.push(await poolBehind(world, hogs, provider));
+  for (const token of [hogs.token0, hogs.token1, halfHogs.token0]) await turnIntoGasHog(world, token);
+  await seed(ofHogs, hogs);
+  await seed([half.address], halfHogs);
+  await seed([plain.address], pair);
+
+  await capture();
+  const rows = await captured();
+  const told = async (token: Address, pool: Address) => (await balanceOf(chain, token, pool)).toString();
+  for (const pool of ofHogs) {
+    expect(rows.get(pool)).toMatchObject({ status: 'healthy', balance0_raw: null, balance1_raw: null });
+  }
+  expect(rows.get(half.address)).toMatchObject({
+    ...{ status: 'healthy', balance0_raw: null },
+    balance1_raw: await told(halfHogs.token1, half.address),
+  });
+  const balances = [await told(pair.token0, plain.address), await told(pair.token1, plain.address)];
+  expect(balances).not.toContain('0');
+  expect(rows.get(plain.address)).toMatchObject({ balance0_raw: balances[0], balance1_raw: balances[1] });
+  const view = 'SELECT balance0_raw, balance1_raw FROM read_model.pool_balance WHERE chain_id = 31337 AND pool = $1';
+  expect(Object.values((await database.query(view, [plain.address])).rows[0])).toEqual(balances);
 });
 
 test('a node of another chain is an error, and what was captured before stays', async () => {

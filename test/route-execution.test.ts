@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
 import { swap } from '../devnet/actions.ts';
-import { minBigint } from '../protocol/fixed-point.ts';
+import { divCeil, minBigint } from '../protocol/fixed-point.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { type PlanRequest, routeBody } from './route/plan-check.ts';
@@ -21,6 +21,8 @@ const CHAIN_ID = 31337;
 const ORDER_USD = [300, 6_000, 30_000];
 /** The widest bin of the market, in millionths, for each of two legs, with room for fees on top. */
 const BOUND_E6 = 2n * 4_000n + 1_000n;
+/** Half the width of the market's widest bin, over the price at its lower edge; fees add less than a millionth. */
+const LEFT_BOUND_E6 = 2_030n;
 /** Roundings against the trader, in raw units, of each leg of a plan of four routes. */
 const ROUNDING = 40n;
 
@@ -66,21 +68,40 @@ async function swapLeg(leg: Leg, tradeType: PlanRequest['tradeType'], amount: bi
   return { paid, received };
 }
 
-/** What the plan's swaps take of the first token and give of the last. */
-async function execute(plan: RoutePlan): Promise<{ paid: bigint; received: bigint }> {
+interface Execution {
+  readonly paid: bigint;
+  readonly received: bigint;
+  /** By middle token: what first legs gave and second legs did not take, in all routes. */
+  readonly left: ReadonlyMap<string, bigint>;
+}
+
+/** What the plan's swaps take of the first token, give of the last, and leave between. */
+async function execute(plan: RoutePlan): Promise<Execution> {
   let paid = 0n;
   let received = 0n;
+  const left = new Map<string, bigint>();
   for (const { legs } of plan.routes) {
     let carried = BigInt(legs[0]?.amountIn ?? 0);
     for (const [index, leg] of legs.entries()) {
       const amount = plan.tradeType === 'exact_in' ? carried : BigInt(leg.amountOut);
       const done = await swapLeg(leg, plan.tradeType, amount);
       if (index === 0) paid += done.paid;
+      else left.set(leg.tokenIn, (left.get(leg.tokenIn) ?? 0n) + carried - done.paid);
       if (index === legs.length - 1) received += done.received;
       carried = done.received;
     }
   }
-  return { paid, received };
+  return { paid, received, left };
+}
+
+/** Expects the remainder of a middle token to be within its bound, given what first legs hand to second ones of it. */
+function expectLeft(plan: RoutePlan, token: string, amount: bigint): void {
+  const seconds = plan.routes.flatMap(({ legs: [, second] }) => (second?.tokenIn === token ? [second] : []));
+  const planned = seconds.reduce((sum, leg) => sum + BigInt(leg.amountIn), 0n);
+  // A raw unit of the last token may be worth many of the middle one.
+  const rounding = seconds.reduce((sum, leg) => sum + 1n + divCeil(BigInt(leg.amountIn), BigInt(leg.amountOut)), 0n);
+  expect(amount >= -rounding).toBe(true);
+  expect((amount - rounding) * 1_000_000n <= planned * LEFT_BOUND_E6).toBe(true);
 }
 
 /** The plans of all requests that have one, each handed over on the unmoved market. */
@@ -100,9 +121,10 @@ async function forPlans(tradeType: PlanRequest['tradeType'], check: (plan: Route
 describe('execution on the chain', () => {
   it('of an exact input receives at least the estimate, and no more than its error bound above', async () => {
     await forPlans('exact_in', async (plan) => {
-      const { paid, received } = await execute(plan);
+      const { paid, received, left } = await execute(plan);
       const estimate = BigInt(plan.amountOut);
       expect(paid).toBe(BigInt(plan.amountIn));
+      for (const amount of left.values()) expect(amount).toBe(0n);
       expect(received * 1_000n >= estimate * 999n).toBe(true);
       expect(received >= estimate - slack(plan)).toBe(true);
       expect(received * 1_000_000n <= estimate * (1_000_000n + BOUND_E6)).toBe(true);
@@ -111,7 +133,8 @@ describe('execution on the chain', () => {
 
   it('of an exact output receives all of it, for at most the estimate, and no less than its error bound below', async () => {
     await forPlans('exact_out', async (plan) => {
-      const { paid, received } = await execute(plan);
+      const { paid, received, left } = await execute(plan);
+      for (const [token, amount] of left) expectLeft(plan, token, amount);
       const estimate = BigInt(plan.amountIn);
       expect(received).toBe(BigInt(plan.amountOut));
       expect(paid <= estimate + slack(plan)).toBe(true);

@@ -15,19 +15,23 @@ const [CHAIN_A, CHAIN_B] = [31337, 31338];
 const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'];
 const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
 /** More on both chains together than a page may have. */
-const POOLS_PER_CHAIN = 350;
+const POOLS_PER_CHAIN = 700;
 
-const deployment = { layout: 'flat', fromBlock: 0 };
-const releases = [
-  { ...deployment, contractVersion: 'v1', poolFactory: seedAddress(0xf1) },
-  { ...deployment, contractVersion: 'v2', poolFactory: seedAddress(0xf2) },
-];
-const chain = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: releases };
+/** Each release has the same factory on both chains; that of `gone` is in the listing's rows alone. */
+const FACTORIES = { v1: seedAddress(0xf1), v2: seedAddress(0xf2), v3: seedAddress(0xf3), gone: seedAddress(0xf4) };
+const RELEASES = ['v1', 'v2', 'v3'] as const;
+const ENABLED: Readonly<Record<number, readonly string[]>> = { [CHAIN_A]: ['v1', 'v2'], [CHAIN_B]: ['v1', 'v3'] };
+const chain = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
+const deployments = (chainId: number) =>
+  RELEASES.map((contractVersion) => ({
+    ...{ layout: 'flat', fromBlock: 0, contractVersion, poolFactory: FACTORIES[contractVersion] },
+    enabled: ENABLED[chainId]?.includes(contractVersion),
+  }));
 const { chains } = parseChainsFile(
   {
     chains: [
-      { ...chain, chainId: CHAIN_A, name: 'a' },
-      { ...chain, chainId: CHAIN_B, name: 'b' },
+      { ...chain, chainId: CHAIN_A, name: 'a', deployments: deployments(CHAIN_A) },
+      { ...chain, chainId: CHAIN_B, name: 'b', deployments: deployments(CHAIN_B) },
     ],
   },
   'test',
@@ -37,7 +41,7 @@ const { chains } = parseChainsFile(
 const pools: readonly ListedPool[] = fc
   .sample(
     fc.record({
-      contractVersion: fc.constantFrom('v1', 'v2'),
+      contractVersion: fc.constantFrom(...RELEASES, 'gone' as const),
       createdBlockNumber: fc.integer({ min: 1, max: 9 }),
       tier: fc.constantFrom(...TIERS),
       tvlFiat: fc.constantFrom(null, 0, 9.99, 10, 500.25, 1e22),
@@ -55,6 +59,7 @@ const pools: readonly ListedPool[] = fc
     const shown = { chain: chainId === CHAIN_A ? 'a' : 'b', poolAddress: pool };
     return {
       ...{ ...keys, chainId, pool, tierRank: TIERS.indexOf(keys.tier), priceStatus: 'healthy' },
+      factory: FACTORIES[keys.contractVersion],
       record: JSON.stringify(shown).slice(0, -1),
       analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }).slice(1, -1),
     };
@@ -109,7 +114,7 @@ const anyQuery = fc.record(
     depositAllowlistEnabled: flag,
     blacklistedOnly: flag,
     addresses: fc.array(address, { minLength: 1, maxLength: 40 }).map((all) => all.join(',')),
-    contract_version: fc.constantFrom('v1', 'v2'),
+    contract_version: fc.constantFrom(...RELEASES, 'gone'),
     fiat: fc.constant('USD'),
   },
   { requiredKeys: [] },
@@ -124,14 +129,24 @@ const anyScope = fc.oneof(
 );
 type Scope = typeof anyScope extends fc.Arbitrary<infer S> ? S : never;
 
+const isAsked = (scope: Scope, chainId: number) => scope === null || [scope].flat().includes(chainId);
+
+/** Whether a chain that is asked for has the release, or any chain when none of those asked for is served. */
+function isReleaseKnown(query: Query, scope: Scope): boolean {
+  const release = query.contract_version;
+  const asked = [CHAIN_A, CHAIN_B].filter((chainId) => isAsked(scope, chainId));
+  const judges = asked.length > 0 ? asked : [CHAIN_A, CHAIN_B];
+  return release === undefined || judges.some((chainId) => ENABLED[chainId]?.includes(release));
+}
+
 /** All pools that a query asks for, in order: the contract, told in another way than in SQL. */
 function matching(query: Query, scope: Scope): ListedPool[] {
-  const isAsked = (chainId: number) => scope === null || [scope].flat().includes(chainId);
   const named = query.addresses?.toLowerCase().split(',');
   const delistedOnly = query.blacklistedOnly === 'true';
   const floor = Number(query.minTvlFiat ?? (named || delistedOnly ? 0 : 10));
   return pools
-    .filter(({ chainId }) => isAsked(chainId))
+    .filter(({ chainId }) => isAsked(scope, chainId))
+    .filter(({ chainId, contractVersion }) => ENABLED[chainId]?.includes(contractVersion))
     .filter(({ tier }) => (tier === 'black') === delistedOnly)
     .filter(({ tier }) => query.tier === undefined || query.tier.split(',').includes(tier))
     .filter(({ tvlFiat }) => floor <= 0 || (tvlFiat !== null && tvlFiat >= floor))
@@ -179,7 +194,8 @@ test('any query gets the very page that the contract describes', async () => {
         expect(response.status).toBe(400);
         return;
       }
-      expect(response.status).toBe(200);
+      expect(response.status).toBe(isReleaseKnown(query, scope) ? 200 : 404);
+      if (response.status === 404) return;
       const all = matching(query, scope);
       const [start, count] = [Number(query.offset ?? 0), Math.min(Math.max(Number(query.count ?? 50), 1), 500)];
       const rows = all.slice(start, start + count);
@@ -201,6 +217,22 @@ test('any query gets the very page that the contract describes', async () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test('a release that no chain asked for has enabled gives 404, whatever other chains have', async () => {
+  const statusOf = async (path: string) => (await app.request(`/public/v1/evm/${path}`)).status;
+  const cases = [
+    [200, `${CHAIN_A}/metadata?contract_version=v2`],
+    [404, `${CHAIN_B}/metadata?contract_version=v2`],
+    [404, `${CHAIN_A}/metadata?contract_version=gone`],
+    [200, 'metadata?contract_version=v2'],
+    [200, `metadata?contract_version=v2&chainIds=${CHAIN_A},${CHAIN_B}`],
+    [404, `metadata?contract_version=v2&chainIds=${CHAIN_B}`],
+    [404, `metadata?contract_version=v2&chainIds=${CHAIN_B},999`],
+    [200, 'metadata?contract_version=v2&chainIds=999'],
+    [404, 'metadata?contract_version=gone&chainIds=999'],
+  ] as const;
+  for (const [status, path] of cases) expect([path, await statusOf(path)]).toEqual([path, status]);
 });
 
 test('a page has at most 500 pools, whatever is asked for', async () => {

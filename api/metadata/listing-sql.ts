@@ -1,10 +1,11 @@
+import type { ListedChain } from './listed-chains.ts';
 import type { ListingQuery, Sort } from './query.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
 
-/** Chains to list. `single` says whether it is the listing of one chain, whose indexes begin with the chain. */
-export type ChainScope = { readonly single: boolean; readonly chainIds: readonly number[] };
+/** Pools to list: those of these factories. `single`: the listing of one chain, whose indexes begin with the chain. */
+export type ListingScope = { readonly single: boolean; readonly chains: readonly ListedChain[] };
 
 /** Sort keys, first to last; each sort has an index per scope. Unknown values come last both ways. */
 const SORT_KEYS: Readonly<Record<Sort, readonly string[]>> = {
@@ -60,7 +61,7 @@ export function versionStatement(maxAgeSecs: number): Statement {
  */
 export function pageStatement(
   query: ListingQuery,
-  scope: ChainScope,
+  scope: ListingScope,
   maxAgeSecs: number,
   withTotal: boolean,
 ): Statement {
@@ -87,26 +88,26 @@ export function pageStatement(
 const DAY_TEXT = `|| ',"tvlFiat":' || coalesce(l.tvl_fiat::text, 'null') ||
   ',"analytics24h":{' || w.bounds || ',' || r.analytics || '}'`;
 
-function matching(query: ListingQuery, scope: ChainScope): { conditions: string; values: unknown[] } {
+function matching(query: ListingQuery, { chains }: ListingScope): { conditions: string; values: unknown[] } {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const [onlyChain] = scope.chainIds;
+  const ofChain = ({ chainId, factories }: ListedChain) =>
+    `(chain_id = ${bind(chainId)} AND factory = ANY (${bind(factories)}::text[]))`;
   const ranks = query.tiers?.map((tier) => TIER_RANKS[tier]);
   const conditions = [
-    scope.single ? `chain_id = ${bind(onlyChain)}` : `chain_id = ANY (${bind(scope.chainIds)}::int8[])`,
+    chains.length > 0 ? `(${chains.map(ofChain).join(' OR ')})` : 'false',
     `tier_rank ${query.delistedOnly ? '=' : '<>'} ${DELISTED_RANK}`,
     ranks && `tier_rank = ANY (${bind(ranks)}::int2[])`,
     query.minTvlFiat !== null && `tvl_fiat >= ${bind(query.minTvlFiat)}`,
     query.lockedPricingOnly && 'locked_pricing',
     query.depositAllowlistOnly && 'deposit_allowlist',
-    query.contractVersion !== null && `contract_version = ${bind(query.contractVersion)}`,
     query.addresses && `pool = ANY (${bind(query.addresses)})`,
   ];
   return { conditions: conditions.filter((condition) => typeof condition === 'string').join(' AND '), values };
 }
 
 /** A total order: ties end at the address, which is unique on its chain. */
-function orderBy({ sort, order }: ListingQuery, scope: ChainScope): string {
+function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
   const keys = SORT_KEYS[sort].map((key) => `${key} ${order}${ALWAYS_KNOWN.has(key) ? '' : ' NULLS LAST'}`);
   return [...keys, ...(scope.single ? [] : ['chain_id']), 'pool'].join(', ');
 }
@@ -119,13 +120,14 @@ function isUsual(query: ListingQuery): boolean {
   return count === 50 && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
 }
 
-function statementName({ sort, order, include24h, minTvlFiat }: ListingQuery, scope: ChainScope, withTotal: boolean) {
+/** Statements of one name have one text: the number of chains is part of it. */
+function statementName({ sort, order, include24h, minTvlFiat }: ListingQuery, scope: ListingScope, withTotal: boolean) {
   const parts = [
     sort,
     order,
     include24h && '24h',
     minTvlFiat !== null && 'floor',
-    scope.single && 'chain',
+    scope.single ? 'chain' : `${scope.chains.length}-chains`,
     withTotal && 'total',
   ];
   return `page-${parts.filter((part) => part !== false).join('-')}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { POOL_FACTS_SQL } from '../../capture/listing/pool-facts-sql.ts';
-import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
 import { pageStatement } from './listing-sql.ts';
@@ -229,7 +229,7 @@ test('the window is one day, the same for every pool', async () => {
 test('the listing reads no table that grows with swaps', async () => {
   const statement = pageStatement(
     toListingQuery({ include24h: true }, SORTS),
-    { single: true, chainIds: [CHAIN_A] },
+    { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] },
     60,
     true,
   );

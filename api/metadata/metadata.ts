@@ -1,7 +1,6 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type pg from 'pg';
-import { ApiError } from '../errors.ts';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
 import {
   ChainIdPath,
@@ -11,6 +10,7 @@ import {
   jsonContent,
 } from '../reference/responses.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
+import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
 import { createPageReader } from './page.ts';
 import type { RenderedPage } from './page-cache.ts';
 import { MetadataPage } from './pool-record.ts';
@@ -67,27 +67,19 @@ export function registerMetadata(app: OpenAPIHono, { chains, database, statusMax
     const raw = parseQuery(c, RawListingQuery);
     const chain = servedChain(chains, chainId);
     const query = toListingQuery(raw, SORTS);
-    assertReleaseServed(chains, [chain.chainId], query.contractVersion);
-    return send(c, await readPage(query, { single: true, chainIds: [chain.chainId] }));
+    assertReleaseServed([chain], query.contractVersion);
+    return send(c, await readPage(query, { single: true, chains: [listedChain(chain, query.contractVersion)] }));
   });
 
   app.openAPIRegistry.registerPath(crossChainRoute);
   app.get(crossChainRoute.getRoutingPath(), async (c) => {
     const raw = parseQuery(c, RawCrossChainQuery);
     const query = toListingQuery(raw, CROSS_CHAIN_SORTS);
-    const asked = parseChainIds(raw.chainIds);
-    assertReleaseServed(chains, [...chains.keys()], query.contractVersion);
-    const chainIds = [...chains.keys()].filter((id) => asked === null || asked.includes(id));
-    return send(c, await readPage(query, { single: false, chainIds }));
+    const asked = askedChains(chains, parseChainIds(raw.chainIds));
+    assertReleaseServed(asked.length > 0 ? asked : [...chains.values()], query.contractVersion);
+    const listed = asked.map((chain) => listedChain(chain, query.contractVersion));
+    return send(c, await readPage(query, { single: false, chains: listed }));
   });
-}
-
-/** @throws ApiError 404 when no enabled deployment of these chains is of the release */
-function assertReleaseServed(chains: ServedChains, chainIds: readonly number[], release: string | null): void {
-  if (release === null) return;
-  const deployments = chainIds.flatMap((id) => chains.get(id)?.deployments ?? []);
-  const served = deployments.some((deployment) => deployment.enabled && deployment.contractVersion === release);
-  if (!served) throw new ApiError(404, { error: `Unknown contract_version: ${release}` });
 }
 
 /** Smaller pages are sent as they are. */

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { isDatabaseAway } from '../../db/failure.ts';
 import { unavailable } from '../errors.ts';
 import {
-  type ChainScope,
+  type ListingScope,
   type PageRow,
   pageStatement,
   type Statement,
@@ -17,7 +17,7 @@ import type { ListingQuery } from './query.ts';
 const MAX_TOTALS = 1_000;
 
 /** Answers a page of the listing, ready to be sent. */
-export type ReadPage = (query: ListingQuery, scope: ChainScope) => Promise<RenderedPage>;
+export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<RenderedPage>;
 
 /**
  * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
@@ -74,13 +74,13 @@ function openListing(database: pg.Pool, maxAgeSecs: number) {
     if (!row || row.version === null) throw unavailable(new Error('the listing has not been computed yet'));
     return { ...row, version: row.version };
   };
-  const selectPage = (query: ListingQuery, scope: ChainScope, withTotal: boolean) =>
+  const selectPage = (query: ListingQuery, scope: ListingScope, withTotal: boolean) =>
     select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
 
   return {
     version: async (): Promise<string> => (await select(versionStatement(maxAgeSecs))).version,
     /** @param version the last that was seen: the page is of this one or a later one */
-    page: async (query: ListingQuery, scope: ChainScope, version: string): Promise<RenderedPage> => {
+    page: async (query: ListingQuery, scope: ListingScope, version: string): Promise<RenderedPage> => {
       const filter = filterKey(query, scope);
       const known = totals.get(filter);
       const page = known?.version === version ? await selectPage(query, scope, false) : null;
@@ -93,9 +93,9 @@ function openListing(database: pg.Pool, maxAgeSecs: number) {
   };
 }
 
-function filterKey(query: ListingQuery, scope: ChainScope): string {
+function filterKey(query: ListingQuery, { chains }: ListingScope): string {
   const { count, offset, sort, order, include24h, ...filter } = query;
-  return JSON.stringify([scope.chainIds, filter]);
+  return JSON.stringify([chains, filter]);
 }
 
 function renderPage(

@@ -71,7 +71,10 @@ export const RawListingQuery = z.object({
     .optional()
     .openapi({ type: 'boolean', description: 'Delisted pools instead of listed ones.' }),
   addresses: z.string().optional().openapi({ description: 'At most 500 pool addresses, separated by commas.' }),
-  contract_version: z.string().optional().openapi({ example: 'v1' }),
+  contract_version: z
+    .string()
+    .optional()
+    .openapi({ example: 'v1', description: 'One that none of the chains has enabled gives 404.' }),
   fiat: z
     .string()
     .optional()

@@ -69,16 +69,31 @@ describe('a token without a price', () => {
   });
 });
 
-test('nothing priced, and nothing there', () => {
+test('nothing priced', () => {
   const bare = { usd: 1, decimals: null };
   expect(computeAnalytics(DAY, [UNPRICED, bare]).analytics).toMatchObject({
     ...{ fiatAvailable: false, fiatCoveragePct: null, usdCoveragePct: 0, fiatStatus: 'unavailable' },
   });
-  const empty: PoolDay = { ...DAY, flows: [STILL, STILL], liquidityRaw: [0n, 0n] };
-  expect(computeAnalytics(empty, [WETH, USDC]).figures).toEqual({
-    tvlFiat: 0,
-    volumeFiat: 0,
-    aprBps: null,
-    aprBps7d: null,
+});
+
+describe('an empty pool of priced tokens', () => {
+  const emptied: PoolDay = { ...DAY, liquidityRaw: [0n, 0n] };
+  const unused: PoolDay = { ...emptied, flows: [STILL, STILL], weekLpFeesScaled: [0n, 0n] };
+
+  test('is worth nothing, and has nothing that a price could cover', () => {
+    const { figures, analytics } = computeAnalytics(unused, [WETH, USDC]);
+    expect(figures).toEqual({ tvlFiat: 0, volumeFiat: 0, aprBps: null, aprBps7d: null });
+    expect(analytics).toMatchObject({
+      ...{ tvlFiat: 0, volumeFiat: 0, feesFiat: 0, aprBps: null },
+      ...{ fiatAvailable: false, fiatCoveragePct: null, usdCoveragePct: 0, fiatStatus: 'unavailable' },
+    });
+    expect(analytics.token0).toMatchObject({ liquidityFiat: 0, volumeFiat: 0, netFiat: 0 });
+  });
+
+  test('that was emptied within the day is covered by the prices of what moved', () => {
+    expect(computeAnalytics(emptied, [WETH, USDC]).analytics).toMatchObject({
+      ...{ tvlFiat: 0, volumeFiat: 3900, aprBps: null },
+      ...{ fiatAvailable: true, fiatCoveragePct: 100, usdCoveragePct: 100, fiatStatus: 'complete' },
+    });
   });
 });

@@ -135,11 +135,10 @@ function aprBpsFloor(lpFees: UsdE18 | null, days: bigint, tvl: UsdE18 | null): b
   return (lpFees * DAYS_PER_YEAR * BPS) / (days * tvl);
 }
 
-/** How much of what the pool holds or moved could be priced. A pool without any is judged by both its tokens. */
+/** The priced share of the tokens that the pool holds or moved in the day. A pool that did neither has nothing to price. */
 function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]) {
   const moved = sides.filter((side) => side.moved);
-  const counted = moved.length > 0 ? moved : sides;
-  const pct = (100 * counted.filter(({ priced }) => priced).length) / counted.length;
+  const pct = moved.length > 0 ? (100 * moved.filter(({ priced }) => priced).length) / moved.length : 0;
   return {
     fiatAvailable: pct > 0,
     fiatCoveragePct: pct > 0 ? pct : null,

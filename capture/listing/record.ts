@@ -10,6 +10,7 @@ import { providerFields } from './provider-details.ts';
 export type ListedPool = {
   readonly chainId: number;
   readonly pool: string;
+  readonly factory: string;
   readonly contractVersion: string;
   readonly createdBlockNumber: number;
   readonly tier: string;
@@ -53,6 +54,7 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
   return {
     chainId: facts.chainId,
     pool: facts.address,
+    factory: facts.factory,
     contractVersion: deployment.contractVersion,
     createdBlockNumber: facts.createdBlockNumber,
     tier,

@@ -16,6 +16,7 @@ const BATCH = 1_000;
 const KEY_COLUMNS = {
   chain_id: ['int8', (pool: ListedPool) => pool.chainId],
   pool: ['text', (pool: ListedPool) => pool.pool],
+  factory: ['text', (pool: ListedPool) => pool.factory],
   contract_version: ['text', (pool: ListedPool) => pool.contractVersion],
   created_block_number: ['int8', (pool: ListedPool) => pool.createdBlockNumber],
   tier: ['text', (pool: ListedPool) => pool.tier],

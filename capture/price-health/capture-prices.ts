@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Address, PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import {
   type BoundedCall,
   CALLER,
@@ -17,15 +18,24 @@ const POOLS_AT_ONCE = 150;
 /** What nodes give an `eth_call` at most by default. */
 const CALL_GAS = 50_000_000n;
 
-type PoolAtChain = { readonly address: Address; readonly layout: string };
+type PoolAtChain = {
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly layout: string;
+};
 type Reading = PoolPrice & {
   readonly address: Address;
+  /** Raw units; null when the token did not answer. */
+  readonly balance0: bigint | null;
+  readonly balance1: bigint | null;
   readonly blockNumber: number;
   readonly blockTimestamp: number;
 };
 
 /**
- * Reads the price of every pool of a chain, in a few calls, and stores status, prices, block and time.
+ * Reads the price of every pool of a chain and its balances of both tokens, in a few calls, and stores them with the
+ * status, block and time.
  *
  * @returns number of pools read
  * @throws errors of the node or the database; what was stored before stays, and grows old
@@ -54,13 +64,13 @@ async function forgetOthers(database: Queryable, chainId: number, pools: readonl
 async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtChain[]> {
   const enabled = chain.deployments.filter((deployment) => deployment.enabled);
   const layouts = new Map(enabled.map(({ poolFactory, layout }) => [poolFactory as string, layout]));
-  const { rows } = await database.query<{ address: string; factory: string }>(
-    'SELECT address, factory FROM read_model.pool WHERE chain_id = $1 ORDER BY address',
+  const { rows } = await database.query<{ address: Address; token0: Address; token1: Address; factory: string }>(
+    'SELECT address, token0, token1, factory FROM read_model.pool WHERE chain_id = $1 ORDER BY address',
     [chain.chainId],
   );
-  return rows.flatMap(({ address, factory }) => {
+  return rows.flatMap(({ factory, ...pool }) => {
     const layout = layouts.get(factory);
-    return layout === undefined ? [] : [{ address: address as Address, layout }];
+    return layout === undefined ? [] : [{ ...pool, layout }];
   });
 }
 
@@ -69,14 +79,24 @@ async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtC
  * what is stored of it grows old.
  */
 async function readBatch(client: PublicClient, chain: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
-  const groups = pools.map(({ address, layout }) => poolPriceCalls(address, layoutAdapter(layout)));
+  const groups = pools.map(({ address, token0, token1, layout }) => [
+    ...poolPriceCalls(address, layoutAdapter(layout)),
+    balanceCall(token0, address),
+    balanceCall(token1, address),
+  ]);
   const answers = await runBoundedCalls(groups, (calls) => send(client, chain, calls));
   return pools.flatMap(({ address, layout }, index) => {
     const answer = answers[index];
     if (!answer) return [];
-    const blockNumber = Number(answer.blockNumber);
-    const blockTimestamp = Number(answer.blockTimestamp);
-    return { address, blockNumber, blockTimestamp, ...readPoolPrice(answer.results, layoutAdapter(layout)) };
+    const [, , balance0, balance1] = answer.results;
+    return {
+      address,
+      blockNumber: Number(answer.blockNumber),
+      blockTimestamp: Number(answer.blockTimestamp),
+      ...readPoolPrice(answer.results, layoutAdapter(layout)),
+      balance0: readBalance(balance0),
+      balance1: readBalance(balance1),
+    };
   });
 }
 
@@ -92,13 +112,15 @@ async function send(client: PublicClient, { chainId }: ChainConfig, calls: reado
 async function store(database: Queryable, chainId: number, readings: readonly Reading[]): Promise<void> {
   await database.query(
     `INSERT INTO operator.price_health
-       (chain_id, pool, status, sell_price_x64, buy_price_x64, block_number, block_timestamp, captured_at)
-     SELECT $1, pool, status, sell, buy, block_number, block_timestamp, now()
-     FROM unnest($2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::int8[], $7::int8[])
-       AS r (pool, status, sell, buy, block_number, block_timestamp)
+       (chain_id, pool, status, sell_price_x64, buy_price_x64, block_number, block_timestamp, captured_at,
+        balance0_raw, balance1_raw)
+     SELECT $1, pool, status, sell, buy, block_number, block_timestamp, now(), balance0, balance1
+     FROM unnest($2::text[], $3::text[], $4::numeric[], $5::numeric[], $6::int8[], $7::int8[], $8::numeric[], $9::numeric[])
+       AS r (pool, status, sell, buy, block_number, block_timestamp, balance0, balance1)
      ON CONFLICT (chain_id, pool) DO UPDATE SET status = excluded.status, sell_price_x64 = excluded.sell_price_x64,
        buy_price_x64 = excluded.buy_price_x64, block_number = excluded.block_number,
-       block_timestamp = excluded.block_timestamp, captured_at = excluded.captured_at`,
+       block_timestamp = excluded.block_timestamp, captured_at = excluded.captured_at,
+       balance0_raw = excluded.balance0_raw, balance1_raw = excluded.balance1_raw`,
     [
       chainId,
       readings.map(({ address }) => address),
@@ -107,6 +129,8 @@ async function store(database: Queryable, chainId: number, readings: readonly Re
       readings.map(({ buyX64 }) => buyX64),
       readings.map(({ blockNumber }) => blockNumber),
       readings.map(({ blockTimestamp }) => blockTimestamp),
+      readings.map(({ balance0 }) => balance0),
+      readings.map(({ balance1 }) => balance1),
     ],
   );
 }

@@ -34,7 +34,7 @@ export function poolPriceCalls(pool: Address, layout: LayoutAdapter): BoundedCal
   ];
 }
 
-/** @param results what {@link poolPriceCalls} gave; none when the node could not run them */
+/** @param results begin with what {@link poolPriceCalls} gave; none when the node could not run them */
 export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter): PoolPrice {
   const [prices, head] = results;
   const quote = prices ? readPrices(prices, layout) : 'unread';

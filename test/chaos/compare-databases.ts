@@ -19,6 +19,7 @@ interface Relation {
 /** Columns that tell when something was looked at rather than what was seen. */
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'read_model.price_health': ['captured_at'],
+  'read_model.pool_balance': ['captured_at'],
   'read_model.fiat_price': ['priced_at'],
   'operator.price_health': ['captured_at'],
   'operator.fiat_price': ['priced_at'],

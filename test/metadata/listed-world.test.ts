@@ -7,10 +7,13 @@ import { captureJobs } from '../../capture/capture-jobs.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
+import { administer } from '../../devnet/actions.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
+import { type Amounts, balanceDifferences, donate } from './donation.ts';
 import { expectAnalytics } from './expect-analytics.ts';
 import { listingReader, type Page } from './listing-reader.ts';
 import { countLpFeesPerDay, queryLpFeesPerDay } from './lp-fees-per-day.ts';
@@ -105,7 +108,7 @@ describe('analytics equal what independent code counts in raw logs', () => {
     expect(counted.inWindow).toBeGreaterThan(30);
     expect(counted.before).toBeGreaterThan(30);
     const statuses = new Set(own.map(({ analytics24h }) => analytics24h?.fiatStatus));
-    expect([...statuses].sort()).toEqual(['complete', 'partial']);
+    expect([...statuses].sort()).toEqual(['complete', 'partial', 'unavailable']);
   });
 });
 
@@ -243,4 +246,28 @@ test('a verified curator makes the exemplary pool green, delisting makes it blac
   expect(delisted.data).toMatchObject([
     { poolAddress: before.poolAddress, classificationSummary: { tierQualification: 'black' } },
   ]);
+});
+
+test('the balances by events and by capture differ by what was sent to a pool unasked, also after a collection', async () => {
+  const [chain] = world.chains;
+  const pool = chain?.scenario.pools.find(({ name }) => name === 'exemplary');
+  if (!chain || !pool) throw new Error('no chain');
+  const { anvil, chainId, scenario } = chain;
+  const differences = async () => {
+    await world.catchUp();
+    await runJobs((name) => name === `price-health-${chainId}`);
+    return balanceDifferences(database, chainId);
+  };
+  const none = new Map(scenario.pools.map(({ address }): [string, Amounts] => [address, [0n, 0n]]));
+  expect(await differences()).toEqual(none);
+
+  const devChain = await connectDevChain(anvil.url);
+  const donation: Amounts = [12_345_678_901n, 23_456_789n];
+  await donate(devChain, pool, donation);
+  const afterDonation = new Map(none).set(pool.address, donation);
+  expect(await differences()).toEqual(afterDonation);
+
+  // The collection pays the donation out like a fee, and its event counts it as one.
+  await administer(devChain, scenario.deployment, devChain.roles.stranger, 'collectPoolFees', [pool.address]);
+  expect(await differences()).toEqual(afterDonation);
 });
