@@ -2,6 +2,8 @@
 FROM node:20-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+# Ponder is patched as it is installed.
+COPY patches patches
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 
 FROM node:20-bookworm-slim

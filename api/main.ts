@@ -72,14 +72,6 @@ async function serve(): Promise<void> {
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     logger,
   });
-  const operations = openOperations({
-    chains: file.chains,
-    maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    database: database.$client,
-    snapshots,
-    metrics,
-    logger,
-  });
   const pamm = openPamm({
     chains,
     env,
@@ -87,6 +79,15 @@ async function serve(): Promise<void> {
     queuePrefix: settings.QUEUE_PREFIX,
     simulate: settings.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(metrics),
+    logger,
+  });
+  const operations = openOperations({
+    chains: file.chains,
+    maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
+    database: database.$client,
+    snapshots,
+    workerMissing: pamm.workerMissing,
+    metrics,
     logger,
   });
   const app = createApp(

@@ -8,6 +8,7 @@ import { AuditLog } from './audit/audit-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import { chainEndpoints, type Endpoint } from './endpoints.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import type { Lease } from './lease/lease.ts';
 import type { BuildersMetrics } from './metrics.ts';
 import { type EndpointJob, EndpointQueues } from './queue/endpoint-queue.ts';
@@ -56,8 +57,11 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   const simulations = deps.simulate
     ? deps.chains.filter(({ pamm }) => pamm?.kind === 'ethereum').map((chain) => startSimulation(chain, deps))
     : [];
+  // A worker without a usable builder takes nobody's updates.
+  const stopHeartbeat = runners.length > 0 ? startHeartbeat(deps.background, deps.keys, deps.logger) : undefined;
   return {
     async stop() {
+      stopHeartbeat?.();
       const away = deps.redis.status !== 'ready';
       await Promise.all([
         ...runners.map((runner) => runner.stop()),

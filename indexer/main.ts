@@ -1,4 +1,3 @@
-import { register } from 'node:module';
 import { createServer } from 'node:net';
 import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
@@ -8,6 +7,7 @@ import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
+import { refuseUnpatchedPonder } from './ponder-patches.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
 import { LIVE_SCHEMA } from './publication/live-views.ts';
@@ -47,8 +47,9 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
+/** Checks the settings and the installed Ponder, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
+  refuseUnpatchedPonder();
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
@@ -79,7 +80,6 @@ async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   const root = new URL('.', import.meta.url).pathname;
   process.argv.splice(2, process.argv.length, 'start', '--root', root, '--log-format', 'json', ...options);
-  register('./ponder-mends/load-hook.ts', import.meta.url);
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createPoolTradingDataClient } from '../client/client.ts';
+import { onFreePort } from '../devnet/services/free-port.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
+import { startService } from '../devnet/services/service-process.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const START_LIMIT_MS = 150_000;
@@ -38,6 +40,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     expect(groups.length).toBeGreaterThanOrEqual(8);
 
     await expectExamplesToWork(demo.output());
+    await expectAnotherApiToReachTheBuilders(demo.output());
 
     const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';
     const key = demo.output().match(/API key +(\S+)/)?.[1];
@@ -172,6 +175,26 @@ async function expectExamplesToWork(output: string): Promise<void> {
 
   const operatorLine = / +(\. \S+ && npm run status)$/m.exec(output)?.[1] ?? '';
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
+}
+
+/** An API that somebody starts with the printed settings hands quote updates to the demo's own worker. */
+async function expectAnotherApiToReachTheBuilders(output: string): Promise<void> {
+  const [, base = ''] = /API +(http:\S+)/.exec(output) ?? [];
+  const [, submission = ''] = /^ +(curl .+\/pamm-quote)$/m.exec(output) ?? [];
+  const [, settings = ''] = / +\. (\S+) && npm run status$/m.exec(output) ?? [];
+  await onFreePort(async (port) => {
+    const url = `http://127.0.0.1:${port}`;
+    const api = await startService({
+      name: 'another API',
+      command: 'sh',
+      args: ['-c', `. ${settings} && PORT=${port} HOST=127.0.0.1 exec node --import tsx api/main.ts`],
+      cwd: ROOT,
+      ready: /listening/,
+    });
+    const answer = JSON.parse(await runLine(submission.replace(base, url)));
+    await api.stop();
+    expect(answer).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
+  });
 }
 
 async function runLine(line: string): Promise<string> {

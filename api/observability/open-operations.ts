@@ -9,6 +9,7 @@ import type { SnapshotService } from '../snapshots/types.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
 import { sharedCheck } from './shared-check.ts';
+import { registerWorkerMetric } from './worker-metric.ts';
 
 export type OperationsDeps = {
   readonly chains: readonly ChainConfig[];
@@ -17,6 +18,8 @@ export type OperationsDeps = {
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
   readonly snapshots: Pick<SnapshotService, 'head'>;
+  /** Whether quote updates are queued for nobody; null without a usable builder. */
+  readonly workerMissing: () => boolean | null;
   readonly metrics: Registry;
   readonly logger: Logger;
 };
@@ -26,6 +29,8 @@ export type Operations = {
   readonly resource: Resource;
   close(): void;
 };
+
+const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 /** Watches the index of every chain with an enabled deployment, and tells the operator how the process is. */
 export function openOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
@@ -41,13 +46,15 @@ export function openOperations({ database, snapshots, metrics, logger, ...deps }
   });
   registerIndexingMetrics(metrics, () => watch.lags());
   watch.start();
-  // Redis is not asked: without it every endpoint but quote updates still answers.
+  registerWorkerMetric(metrics, deps.workerMissing);
+  // Redis and the builders worker are no checks: without them every endpoint but quote updates still answers.
   const checks = {
     database: sharedCheck(async () => database.query('SELECT 1').then(() => null)),
     indexing: watch.check,
   };
+  const details = () => ({ warnings: deps.workerMissing() ? WORKER_MISSING : {}, chains: watch.lags() });
   return {
-    resource: (app) => registerHealth(app, { metrics, checks, details: () => ({ chains: watch.lags() }) }),
+    resource: (app) => registerHealth(app, { metrics, checks, details }),
     close: () => watch.stop(),
   };
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Resource } from '../app.ts';
 import type { ServedChains } from '../request.ts';
 import { type PammDeps, registerPammQuote } from './pamm-quote.ts';
+import { WorkerWatch } from './worker-watch.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
@@ -28,6 +29,8 @@ export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
 
 export type Pamm = {
   readonly resource: Resource;
+  /** Whether no builders worker runs, so that updates are queued for nobody; null without a usable builder. */
+  workerMissing(): boolean | null;
   /** To be called once no request is in flight any more. */
   close(): Promise<void>;
 };
@@ -48,13 +51,17 @@ export function openPamm(options: PammOptions): Pamm {
     if (redis.status !== 'ready') return;
     dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
   }, SWEEP_EVERY_MS);
+  const watch = all.length > 0 ? new WorkerWatch({ redis, keys, logger }) : undefined;
+  watch?.start();
 
   return {
     resource: (app) => {
       const submit: QuoteDispatcher['submit'] = (...args) => dispatcher.submit(...args);
       registerPammQuote(app, { ...options, endpoints, submit });
     },
+    workerMissing: () => watch?.isMissing() ?? null,
     async close() {
+      watch?.stop();
       clearInterval(sweeper);
       inbox.close();
       await dispatcher.close();

@@ -12,6 +12,8 @@ export class RedisKeys {
   epoch = () => `${this.prefix}:epoch`;
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;
+  /** There while a worker runs. */
+  heartbeat = () => `${this.prefix}:heartbeat`;
   audit = () => `${this.prefix}:audit`;
 
   bundle(endpointId: string) {

@@ -29,8 +29,9 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
     ...DEMO_CHAINS.map((chain) => startMarket(supervisor, contracts, chain, options)),
   ]);
   const files = await supervisor.start('chains file', () => writeChainsFile(markets, builders));
-  const settings = { CHAINS_CONFIG: files.chains, DATABASE_URL: database.url, REDIS_URL: redis.url };
-  const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '', QUEUE_PREFIX: queuePrefix };
+  const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
+  const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
   const [api, indexer] = await Promise.all([
     supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
     // A backfill ends it with the wish to be started again.
@@ -77,7 +78,7 @@ async function writeChainsFile(
   return { folder: folder.path, chains, note: chains, stop: folder.remove };
 }
 
-/** What the operator's commands need, for a shell to read. */
+/** What the operator's commands and further processes of this demo need, for a shell to read. */
 async function writeSettings(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
   const path = join(folder, 'settings.sh');
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`);

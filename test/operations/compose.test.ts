@@ -161,6 +161,16 @@ describe('Dockerfile', () => {
     expect(file).toMatch(/^USER node$/m);
   });
 
+  test('patches packages as it installs them, and installs what production needs to do so', () => {
+    expect(file).toMatch(/^COPY patches patches\nRUN .*npm ci --omit=dev$/m);
+    const { scripts, dependencies } = JSON.parse(textOf('package.json')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    expect(scripts.postinstall).toBe('patch-package --error-on-fail --error-on-warn');
+    expect(dependencies).toHaveProperty('patch-package');
+  });
+
   test('copies what exists and what the build may see', () => {
     const visible = textOf('.dockerignore')
       .split('\n')

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { freePort } from '../../devnet/services/free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
@@ -15,6 +16,12 @@ export type ProcessSettings = {
 /** A process that can be killed and started again. */
 export type Restartable = { kill(): Promise<void>; restart(): Promise<void>; stop(): Promise<void> };
 
+export type ApiProcess = Restartable & {
+  readonly base: string;
+  /** Everything that it has printed. */
+  output(): string;
+};
+
 /** Writes the chains file once and starts API and worker processes that share it. */
 export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} }: ProcessSettings) {
   const folder = await createTempFolder('pamm');
@@ -22,19 +29,22 @@ export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} 
   await writeFile(config, JSON.stringify({ chains }));
   const shared = { CHAINS_CONFIG: config, REDIS_URL: redisUrl, PAMM_SIMULATION: 'off', LOG_LEVEL: 'info', ...env };
   return {
-    async startApi(): Promise<Restartable & { readonly base: string }> {
+    /** @param main the quote-update endpoint alone, or `api/main.ts` */
+    async startApi(main = 'test/pamm/api-process.ts'): Promise<ApiProcess> {
       const port = await freePort();
-      const settings = { ...shared, PORT: String(port) };
-      const service = await restartable(() =>
-        startOwnProcess({ main: 'test/pamm/api-process.ts', env: settings, ready: /listening on/ }),
-      );
-      return { ...service, base: `http://127.0.0.1:${port}` };
+      const settings = { ...shared, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port) };
+      let text = '';
+      const output = new PassThrough().on('data', (chunk) => {
+        text += chunk;
+      });
+      const service = await restartable(() => startOwnProcess({ main, env: settings, ready: /listening/, output }));
+      return { ...service, base: `http://127.0.0.1:${port}`, output: () => text };
     },
-    startWorker: (): Promise<Restartable> =>
+    startWorker: (changes: Readonly<Record<string, string>> = {}): Promise<Restartable> =>
       restartable(() =>
         startOwnProcess({
           main: 'builders/main.ts',
-          env: { ...shared, DATABASE_URL: databaseUrl, PORT: undefined },
+          env: { ...shared, ...changes, DATABASE_URL: databaseUrl, PORT: undefined },
           ready: /"ready"/,
         }),
       ),

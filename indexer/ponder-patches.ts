@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config/config-error.ts';
+
+/** Files of Ponder that `patches/` changes; `docs/ponder-defects.md` says why. */
+export const PATCHED_FILES = ['sync-realtime/index.js', 'utils/pg.js', 'internal/logger.js'];
+/** Each patch leaves this comment in its file. */
+const MARK = '// Patched: ';
+
+/**
+ * Refuses a Ponder that was installed without its patches, as by `npm ci --ignore-scripts`.
+ *
+ * @param ponder URL of Ponder's main module
+ * @throws ConfigError one line that names what is not patched
+ */
+export function refuseUnpatchedPonder(ponder: string = import.meta.resolve('ponder')): void {
+  const unpatched = PATCHED_FILES.filter((file) => !readFileSync(new URL(file, ponder), 'utf8').includes(MARK));
+  if (unpatched.length === 0) return;
+  throw new ConfigError(
+    `Ponder is installed without its patches (${unpatched.join(', ')}): run "npm ci" without --ignore-scripts`,
+  );
+}

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { scrape } from '../operations/scrape.ts';
+import { eventually } from './eventually.ts';
+import { type ApiProcess, createProcesses } from './processes.ts';
+import { type Mocks, startMocks } from './rig.ts';
+
+/** What an API process says of a builders worker that does not run, or that runs under another prefix. */
+
+const PREFIX = 'missing-worker';
+const LIMIT_MS = 60_000;
+
+let redis: TestRedis;
+let mocks: Mocks;
+let database: TestDatabase;
+let processes: Awaited<ReturnType<typeof createProcesses>>;
+let api: ApiProcess;
+
+beforeAll(async () => {
+  [redis, mocks, database] = await Promise.all([createRedisDatabase(), startMocks(), createDatabase()]);
+  await migrate(database.url);
+  const env = { ...mocks.env, QUEUE_PREFIX: PREFIX };
+  processes = await createProcesses({ chains: mocks.chains, redisUrl: redis.url, databaseUrl: database.url, env });
+  api = await processes.startApi('api/main.ts');
+});
+
+afterAll(async () => {
+  await api.stop();
+  await Promise.all([mocks.stop(), redis.drop(), database.drop(), processes.remove()]);
+});
+
+async function warnings(): Promise<unknown> {
+  const response = await fetch(`${api.base}/ready`);
+  const body = (await response.json()) as { ready: boolean; failures: object; warnings: object };
+  // Listings and quotes need no worker: a balancer that asks keeps sending them here.
+  expect([response.status, body.ready, body.failures]).toEqual([200, true, {}]);
+  return body.warnings;
+}
+
+const isMissing = async () => Object.keys((await warnings()) as object).length > 0;
+const missingInMetrics = async () => (await scrape(api.base)).sum('pamm_worker_missing');
+const timesLogged = (message: string) => api.output().split(message).length - 1;
+const logged = () => [
+  timesLogged('no builders worker runs under this QUEUE_PREFIX'),
+  timesLogged('a builders worker runs again'),
+];
+
+test('/ready, the metrics and the log tell while no worker runs under the prefix', { timeout: 240_000 }, async () => {
+  const other = await processes.startWorker({ QUEUE_PREFIX: `${PREFIX}-other` });
+  await eventually(isMissing, LIMIT_MS);
+  expect(await warnings()).toEqual({
+    builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending',
+  });
+  expect([await missingInMetrics(), logged()]).toEqual([1, [1, 0]]);
+  expect((await fetch(`${api.base}/health`)).status).toBe(200);
+  await other.stop();
+
+  const worker = await processes.startWorker();
+  await eventually(async () => !(await isMissing()), LIMIT_MS);
+  expect([await missingInMetrics(), logged()]).toEqual([0, [1, 1]]);
+
+  await worker.kill();
+  await eventually(isMissing, LIMIT_MS);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect([await missingInMetrics(), logged()]).toEqual([1, [2, 1]]);
+
+  await worker.restart();
+  await eventually(async () => !(await isMissing()), LIMIT_MS);
+  // Longer than a heartbeat lasts: it is written again and again.
+  const until = Date.now() + 15_000;
+  while (Date.now() < until) {
+    expect(await isMissing()).toBe(false);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  expect(logged()).toEqual([2, 2]);
+  await worker.stop();
+});
+
+test('an API without a usable builder misses no worker', { timeout: 120_000 }, async () => {
+  const chains = mocks.chains.map(({ pamm: _, ...chain }) => chain);
+  const alone = await createProcesses({ chains, redisUrl: redis.url, databaseUrl: database.url });
+  const plain = await alone.startApi('api/main.ts');
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  expect(await (await fetch(`${plain.base}/ready`)).json()).toMatchObject({ ready: true, warnings: {} });
+  expect((await scrape(plain.base)).sum('pamm_worker_missing')).toBeUndefined();
+  expect(plain.output()).not.toContain('no builders worker');
+  await plain.stop();
+  await alone.remove();
+});
