@@ -175,7 +175,7 @@ export class GuardProber {
     const gasOf = (input: bigint) => simulatedSwap(side, input, 'unknown').likelyGas;
     const inputs = withinBudget(side, UNKNOWN_SIDE, gasOf);
     const swaps = inputs.map((input) => simulatedSwap(side, input, 'unknown'));
-    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal);
+    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
     return inputs.map((input, index) => {
       const result = results[index];
       return { input, outcome: result ? swapOutcome(result) : null };

@@ -25,7 +25,7 @@ export function boundedCalls(
 }
 
 /**
- * Runs calls in one `eth_call`, in order, as far as its gas goes.
+ * Runs calls in one `eth_call`, in order, as far as its gas goes: by default as much as nodes give.
  *
  * @throws RpcFailure when it failed on every node
  */
@@ -34,7 +34,8 @@ export function boundedCallsOnce(
   block: BlockRef,
   calls: readonly BoundedCall[],
   signal?: AbortSignal,
+  gas?: bigint,
 ): Promise<BoundedAnswer> {
   const decode = (result: Hex) => decodeBoundedCalls(result, calls.length);
-  return runCreationCode(target, block, encodeBoundedCalls(calls), decode, signal);
+  return runCreationCode(target, block, encodeBoundedCalls(calls), decode, signal, gas);
 }

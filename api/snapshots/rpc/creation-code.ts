@@ -16,11 +16,12 @@ export function runCreationCode<A extends { readonly chainId: bigint }>(
   data: Hex,
   decode: (result: Hex) => A,
   signal?: AbortSignal,
+  gas = CALL_GAS_CAP,
 ): Promise<A> {
   const check = (result: Hex): A => {
     const answer = decode(result);
     checkChain(chainId, answer.chainId);
     return answer;
   };
-  return rpc.call({ from: CALLER, data, gas: CALL_GAS_CAP, block }, check, signal);
+  return rpc.call({ from: CALLER, data, gas, block }, check, signal);
 }
