@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import type { BoundedCall } from '../../../protocol/bounded-calls/bounded-calls.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
 import type { ServedPool } from '../pool-directory.ts';
@@ -103,15 +104,7 @@ export class GuardProber {
     const swaps = claims
       .flat()
       .flatMap(({ side, inputs }) => inputs.map((input) => simulatedSwap(side, input, 'known')));
-    const answers = await boundedCalls(
-      this.#target,
-      block,
-      swaps.map((swap) => [swap]),
-      signal,
-    );
-    const outcomes = answers.map(
-      (answer): SwapOutcome => (answer?.results[0] ? swapOutcome(answer.results[0]) : 'silence'),
-    );
+    const outcomes = await this.#outcomes(block, swaps, signal);
     return claims.map((sides, index) => {
       const [bids, asks] = sides.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
       const isStopLoss = states.get(jobs[index]?.pool.address as Address) !== null;
@@ -149,12 +142,16 @@ export class GuardProber {
     inputs: readonly bigint[],
     signal?: AbortSignal,
   ): Promise<ProbedInput[]> {
-    const groups = inputs.map((input) => [simulatedSwap(side, input, 'known')]);
+    const swaps = inputs.map((input) => simulatedSwap(side, input, 'known'));
+    const outcomes = await this.#outcomes(block, swaps, signal);
+    return inputs.map((input, index) => ({ input, outcome: outcomes[index] ?? 'silence' }));
+  }
+
+  /** How simulated swaps end, in order; one that the node gives too little gas for ends in silence. */
+  async #outcomes(block: BlockRef, swaps: readonly BoundedCall[], signal?: AbortSignal): Promise<SwapOutcome[]> {
+    const groups = swaps.map((swap) => [swap]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
-    return inputs.map((input, index) => {
-      const [result] = answers[index]?.results ?? [];
-      return { input, outcome: result ? swapOutcome(result) : null };
-    });
+    return answers.map((answer) => (answer?.results[0] ? swapOutcome(answer.results[0]) : 'silence'));
   }
 
   /** One call a side, whatever the extension does. */
@@ -176,6 +173,8 @@ export class GuardProber {
     const inputs = withinBudget(side, UNKNOWN_SIDE, gasOf);
     const swaps = inputs.map((input) => simulatedSwap(side, input, 'unknown'));
     const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
+    if (!results[0])
+      throw new SnapshotError('read_failed', `the node gives too little gas to ask ${side.pool.address}`);
     return inputs.map((input, index) => {
       const result = results[index];
       return { input, outcome: result ? swapOutcome(result) : null };
@@ -200,6 +199,7 @@ async function entryOf({ pool }: GuardJob, sides: Promise<GuardedSides>): Promis
   try {
     return [pool.address, await sides];
   } catch (error) {
+    if (error instanceof SnapshotError) return [pool.address, error];
     if (!(error instanceof RpcFailure)) throw error;
     return [pool.address, new SnapshotError('read_failed', 'the guards of a pool gave no answer', { cause: error })];
   }
