@@ -4,20 +4,20 @@ import { chains } from './indexer/chains.ts';
 import { contractSources } from './indexer/deployments.ts';
 import { logicHash } from './indexer/logic-hash.ts';
 import { childSources, ponderChains } from './indexer/sources.ts';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardEvents,
-  stopLossEvents,
-  swapAllowlistEvents,
-} from './protocol/abi/extensions.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
-import { flatPoolEvents } from './protocol/abi/pool.ts';
 import {
   anchoredProviderFactoryEvents,
   providerEvents,
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from './protocol/abi/providers.ts';
+import {
+  depositAllowlistEvents,
+  priceVelocityGuardEvents,
+  stopLossEvents,
+  swapAllowlistEvents,
+} from './protocol/layouts/flat/extension-abi.ts';
+import { flatPoolEvents } from './protocol/layouts/flat/pool-abi.ts';
 
 const poolFactories = contractSources(chains, (deployment) => [deployment.poolFactory]);
 const anchoredFactories = contractSources(chains, (deployment) => deployment.anchoredProviderFactories);

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem';
-import type { Depth, Sides } from './depth.ts';
-import type { SellAndBuyPrices } from './geometry.ts';
 import type { StopLossState } from './guards/stop-loss.ts';
+import type { SellAndBuyPrices } from './layouts/flat/geometry.ts';
+import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './layouts/flat/pool-state.ts';
+import type { Depth, Sides } from './layouts/flat/side-curve.ts';
 import type { PoolEvent } from './pool-events.ts';
-import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
 
 /**
  * Pools of one kind come in generations that pack events and storage differently. All that differs lies behind a

@@ -1,7 +1,7 @@
 import { encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { priceVelocityGuardAbi, stopLossAbi } from './abi/extensions.ts';
-import { poolErrors } from './abi/pool.ts';
+import { priceVelocityGuardAbi, stopLossAbi } from './layouts/flat/extension-abi.ts';
+import { poolErrors } from './layouts/flat/pool-abi.ts';
 import { decodePriceFailure, decodeSimulation, quoteStatus, type StatusFacts } from './quote-status.ts';
 
 const foreign = parseAbi([

@@ -1,6 +1,6 @@
 import { type Hex, hexToBigInt, toFunctionSelector } from 'viem';
-import { priceVelocityGuardAbi, stopLossAbi } from './abi/extensions.ts';
-import { poolErrors } from './abi/pool.ts';
+import { priceVelocityGuardAbi, stopLossAbi } from './layouts/flat/extension-abi.ts';
+import { poolErrors } from './layouts/flat/pool-abi.ts';
 
 /**
  * Why a pool gave no price.

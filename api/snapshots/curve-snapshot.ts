@@ -1,7 +1,7 @@
-import type { Sides } from '../../protocol/depth.ts';
-import { isTradableQuote, type SellAndBuyPrices } from '../../protocol/geometry.ts';
 import type { ComputedCurve, LayoutAdapter } from '../../protocol/layout.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
+import { isTradableQuote, type SellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { Sides } from '../../protocol/layouts/flat/side-curve.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import type { PoolRead } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';

@@ -1,8 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex, hexToBigInt } from 'viem';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { SellAndBuyPrices } from '../../protocol/geometry.ts';
 import type { LayoutAdapter, PoolHead } from '../../protocol/layout.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
+import type { SellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
+import type { PoolState } from '../../protocol/layouts/flat/pool-state.ts';
 import { decodePriceFailure, type PriceFailure } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
 import { SnapshotError } from './types.ts';

@@ -1,7 +1,7 @@
 import { type Address, type Hex, zeroAddress } from 'viem';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { firstWord, isWords } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';

@@ -8,8 +8,8 @@ import {
   multicall3Abi,
   size,
 } from 'viem';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { decodeTokenDecimals, decodeTokenText } from '../reducers/token-fields.ts';
 import type { HandlerContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { divCeil, E6, Q64 } from '../fixed-point.ts';
-import { priceFrame } from '../geometry.ts';
-import type { ProviderQuote } from '../pool-state.ts';
+import { priceFrame } from '../layouts/flat/geometry.ts';
+import type { ProviderQuote } from '../layouts/flat/pool-state.ts';
 
 /**
  * The price at which a stop loss values a bin, by the deployed extension: `mid` is the geometric mean of bid and ask,

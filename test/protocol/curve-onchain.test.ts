@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import type { StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DepthLevel, levelAtOutput, type SideCurve } from '../../protocol/depth.ts';
 import { E6 } from '../../protocol/fixed-point.ts';
-import { pricePool } from '../../protocol/geometry.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import { type DepthLevel, levelAtOutput, type SideCurve } from '../../protocol/layouts/flat/side-curve.ts';
 import {
   encodeBin,
   encodeBinTotals,
@@ -12,10 +14,8 @@ import {
   FLAT_HEAD_SLOTS,
   flatBinSlot,
 } from '../../protocol/layouts/flat/storage.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/pool-state.arbitrary.ts';
-import type { PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
+import { computeSwap } from '../../protocol/layouts/flat/swap.ts';
 import { decodeSimulation } from '../../protocol/quote-status.ts';
-import { computeSwap } from '../../protocol/swap.ts';
 import {
   type CallResult,
   callMany,

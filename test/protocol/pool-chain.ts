@@ -16,8 +16,8 @@ import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import type { PoolImmutables, PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import type { PoolImmutables, PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */

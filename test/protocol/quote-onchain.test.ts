@@ -10,12 +10,12 @@ import {
   velocityExtension,
 } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
-import { sellAndBuyPrices } from '../../protocol/geometry.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
+import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import { decodePriceFailure, decodeSimulation } from '../../protocol/quote-status.ts';
 import {
   callMany,

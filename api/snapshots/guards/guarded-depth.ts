@@ -1,4 +1,4 @@
-import type { Depth } from '../../../protocol/depth.ts';
+import type { Depth } from '../../../protocol/layouts/flat/side-curve.ts';
 import type { CurveSnapshot } from '../curve-snapshot.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot } from '../types.ts';
 import type { GuardedSides } from './guard-prober.ts';

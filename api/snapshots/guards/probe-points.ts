@@ -1,6 +1,6 @@
 import { tradingBins } from '../../../protocol/fill-walk.ts';
 import { minBigint } from '../../../protocol/fixed-point.ts';
-import type { SideLimit } from '../../../protocol/guards/stop-loss-limit.ts';
+import type { SideLimit } from '../../../protocol/layouts/flat/stop-loss-limit.ts';
 import { carriableInput, type GuardedSide, type SwapOutcome } from './simulated-swap.ts';
 
 /** An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. */

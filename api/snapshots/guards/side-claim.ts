@@ -1,6 +1,6 @@
-import { type DepthLevel, levelsWithin } from '../../../protocol/depth.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
-import { type SideLimit, stopLossLimit } from '../../../protocol/guards/stop-loss-limit.ts';
+import { type DepthLevel, levelsWithin } from '../../../protocol/layouts/flat/side-curve.ts';
+import { type SideLimit, stopLossLimit } from '../../../protocol/layouts/flat/stop-loss-limit.ts';
 import { carriableInput, type GuardedSide, type SwapOutcome } from './simulated-swap.ts';
 
 /** The levels of a side that trade; null when nothing does. */

@@ -1,7 +1,7 @@
 import { toFunctionSelector } from 'viem';
 import { type BoundedCall, CALLER, type CallResult } from '../../../protocol/bounded-calls/bounded-calls.ts';
-import type { SideCurve } from '../../../protocol/depth.ts';
 import { MAX_INT128 } from '../../../protocol/fixed-point.ts';
+import type { SideCurve } from '../../../protocol/layouts/flat/side-curve.ts';
 import type { PoolCurve } from '../curve-snapshot.ts';
 import type { ServedPool } from '../pool-directory.ts';
 

@@ -1,14 +1,14 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { flatPoolFunctions } from '../../abi/pool.ts';
 import { providerFunctions } from '../../abi/providers.ts';
-import { walkSides } from '../../depth.ts';
 import { MAX_UINT128 } from '../../fixed-point.ts';
-import { pricePool, sellAndBuyPrices } from '../../geometry.ts';
 import type { ComputedCurve, LayoutAdapter, QuoteDuty } from '../../layout.ts';
-import { invertPrices } from '../../quote-inversion.ts';
 import { decodeFlatPoolLog } from './events.ts';
+import { pricePool, sellAndBuyPrices } from './geometry.ts';
+import { flatPoolFunctions } from './pool-abi.ts';
 import { providerStubCode } from './provider-stub.ts';
-import { flatStopLoss } from './stop-loss.ts';
+import { invertPrices } from './quote-inversion.ts';
+import { walkSides } from './side-curve.ts';
+import { flatStopLoss } from './stop-loss-reading.ts';
 import { flatStorage } from './storage.ts';
 
 const flatQuote: QuoteDuty = {

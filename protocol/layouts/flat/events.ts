@@ -1,6 +1,5 @@
 import { type Address, type DecodeEventLogReturnType, decodeEventLog, type Hex, toEventSelector } from 'viem';
 import type { factoryEvents } from '../../abi/factory.ts';
-import { flatPoolEvents } from '../../abi/pool.ts';
 import type { RawLog } from '../../layout.ts';
 import type {
   BinFeesUpdated,
@@ -17,6 +16,7 @@ import type {
 } from '../../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
+import { flatPoolEvents } from './pool-abi.ts';
 
 /** A pool event as viem (and so Ponder) decodes it with `flatPoolEvents`. */
 export type FlatPoolEvent = DecodeEventLogReturnType<typeof flatPoolEvents>;

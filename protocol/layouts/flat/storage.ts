@@ -10,8 +10,8 @@ import {
   parseAbiParameters,
 } from 'viem';
 import type { BinTotals, NotionalFees, PoolHead, StorageDuty } from '../../layout.ts';
-import type { BinState, PoolImmutables, PoolState } from '../../pool-state.ts';
 import { wordCodec } from './bit-fields.ts';
+import type { BinState, PoolImmutables, PoolState } from './pool-state.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;

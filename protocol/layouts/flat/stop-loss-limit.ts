@@ -1,8 +1,4 @@
-import { type BinFill, fillExactInput, fillExactOutput, inputOf } from '../bin-fill.ts';
-import type { SideCurve, SideStep } from '../depth.ts';
-import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
-import { priceAtFloor } from '../geometry.ts';
-import { binAt, type ProviderQuote } from '../pool-state.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import {
   type BinBalances,
   type BinTest,
@@ -11,7 +7,11 @@ import {
   metricScaleOf,
   type StopLossMark,
   type StopLossState,
-} from './stop-loss.ts';
+} from '../../guards/stop-loss.ts';
+import { type BinFill, fillExactInput, fillExactOutput, inputOf } from './bin-fill.ts';
+import { priceAtFloor } from './geometry.ts';
+import { binAt, type ProviderQuote } from './pool-state.ts';
+import type { SideCurve, SideStep } from './side-curve.ts';
 
 /** How far a side trades. Amounts are exact inputs, raw units. */
 export interface SideLimit {

@@ -1,9 +1,9 @@
+import { E6, E8, mulDivFloor } from '../../fixed-point.ts';
+import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
 import { type BinFill, costBetweenCeil, fillExactInput, fillExactOutput, inputOf, paidPriceCeil } from './bin-fill.ts';
 import { type NumberedSlice, slicesFromCursor } from './bin-slices.ts';
-import { E6, E8, mulDivFloor } from './fixed-point.ts';
 import { buyPriceCeil, framePrices, type PricedPool, priceAtFloor, sellPriceFloor } from './geometry.ts';
 import { MAX_POSITION } from './pool-state.ts';
-import { toRawCeil, toRawFloor, toScaled } from './scaling.ts';
 
 /** One bin of a side, as clients see it. Levels go outward from the cursor. */
 export interface DepthLevel {

@@ -1,4 +1,4 @@
-import type { TokenScale } from './scaling.ts';
+import type { TokenScale } from '../../scaling.ts';
 
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;

@@ -1,4 +1,4 @@
-import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from './fixed-point.ts';
+import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import {
   buyFeeX64,
   cursorEdges,
