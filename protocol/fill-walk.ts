@@ -1,5 +1,5 @@
+import type { DepthLevel } from './depth.ts';
 import { minBigint, mulDivCeil, mulDivFloor } from './fixed-point.ts';
-import type { DepthLevel } from './layouts/flat/side-curve.ts';
 
 /** What a fill walk reads of a level. */
 export type WalkLevel = Pick<DepthLevel, 'cumulativeInput' | 'cumulativeOutput'>;

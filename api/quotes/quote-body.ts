@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { DepthLevel as Level } from '../../protocol/layouts/flat/side-curve.ts';
+import type { DepthLevel as Level } from '../../protocol/depth.ts';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import type { PoolImmutables } from '../../protocol/layouts/flat/pool-state.ts';
+import type { PoolImmutables } from '../../protocol/layout.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 
 /** A token of a pool. Metadata that the token does not give is null, never a guess. */

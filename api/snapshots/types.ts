@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import type { Depth } from '../../protocol/layouts/flat/side-curve.ts';
+import type { Depth } from '../../protocol/depth.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
 

@@ -1,4 +1,4 @@
-import type { DepthLevel } from '../layouts/flat/side-curve.ts';
+import type { DepthLevel } from '../depth.ts';
 import { type FillCurve, fillCurve, type TradeType } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
+import type { DepthLevel } from '../depth.ts';
 import { mulDivCeil } from '../fixed-point.ts';
-import type { DepthLevel } from '../layouts/flat/side-curve.ts';
 import type { TradeType } from './fill-curve.ts';
 import { buildGraph, type Corridor, corridors, type GraphPool } from './graph.ts';
 import { type Hop, type HopPath, makeHop } from './hop.ts';

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import type { SwapOutcome } from '../../../protocol/curve.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
-import type { PoolCurve } from '../curve-snapshot.ts';
+import type { LazyCurve } from '../../../protocol/layout.ts';
 import type { ServedPool } from '../pool-directory.ts';
 import { boundedCalls, boundedCallsOnce } from '../rpc/bounded-calls.ts';
 import type { MulticallTarget } from '../rpc/multicall.ts';
@@ -10,13 +11,13 @@ import { type BlockRef, SnapshotError } from '../types.ts';
 import { guardPlan } from './guard-plan.ts';
 import { everyBin, limitOf, type ProbedInput, pointsBetween, withinBudget } from './probe-points.ts';
 import { claimSide, confirmClaim, type ExecutableLevels, executableLevels } from './side-claim.ts';
-import { type GuardedSide, type SwapOutcome, simulatedSwap, swapOutcome } from './simulated-swap.ts';
+import { type GuardedSide, simulatedSwap } from './simulated-swap.ts';
 import { readStopLosses } from './stop-loss-reader.ts';
 
 /** A guarded pool whose curve is known. */
 export interface GuardJob {
   readonly pool: ServedPool;
-  readonly curve: PoolCurve;
+  readonly curve: LazyCurve;
 }
 
 /** The part of each side that the guards let trade; null for a side that they close. */
@@ -100,18 +101,17 @@ export class GuardProber {
       const state = states.get(job.pool.address);
       return bothSides(job).map((side) => claimSide(side, state ?? null));
     });
-    const swaps = claims
-      .flat()
-      .flatMap(({ side, inputs }) => inputs.map((input) => simulatedSwap(side, input, 'known')));
+    const asked = claims.flat().flatMap(({ side, inputs }) => inputs.map((input) => ({ side, input })));
     const answers = await boundedCalls(
       this.#target,
       block,
-      swaps.map((swap) => [swap]),
+      asked.map(({ side, input }) => [simulatedSwap(side, input, 'known')]),
       signal,
     );
-    const outcomes = answers.map(
-      (answer): SwapOutcome => (answer?.results[0] ? swapOutcome(answer.results[0]) : 'silence'),
-    );
+    const outcomes = asked.map(({ side: { side } }, index): SwapOutcome => {
+      const [result] = answers[index]?.results ?? [];
+      return result ? side.swapOutcome(result) : 'silence';
+    });
     return claims.map((sides, index) => {
       const [bids, asks] = sides.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
       const isStopLoss = states.get(jobs[index]?.pool.address as Address) !== null;
@@ -153,7 +153,7 @@ export class GuardProber {
     const answers = await boundedCalls(this.#target, block, groups, signal);
     return inputs.map((input, index) => {
       const [result] = answers[index]?.results ?? [];
-      return { input, outcome: result ? swapOutcome(result) : null };
+      return { input, outcome: result ? side.side.swapOutcome(result) : null };
     });
   }
 
@@ -178,7 +178,7 @@ export class GuardProber {
     const { results } = await boundedCallsOnce(this.#target, block, swaps, signal);
     return inputs.map((input, index) => {
       const result = results[index];
-      return { input, outcome: result ? swapOutcome(result) : null };
+      return { input, outcome: result ? side.side.swapOutcome(result) : null };
     });
   }
 }
@@ -188,10 +188,10 @@ const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
   probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
 
 function bothSides({ pool, curve }: GuardJob): Sides<GuardedSide> {
-  const { bids, asks } = curve.sides();
+  const { bids, asks } = curve();
   return [
-    { pool, curve, side: bids },
-    { pool, curve, side: asks },
+    { pool, side: bids },
+    { pool, side: asks },
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Depth } from '../../../protocol/layouts/flat/side-curve.ts';
+import type { Depth } from '../../../protocol/depth.ts';
 import type { CurveSnapshot } from '../curve-snapshot.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot } from '../types.ts';
 import type { GuardedSides } from './guard-prober.ts';
@@ -8,7 +8,7 @@ const NO_DEPTH: Depth = { bids: [], asks: [] };
 /** The snapshot of a pool that no guard can hold back, or that is not healthy. */
 export function unguardedDepth({ snapshot, curve }: CurveSnapshot): DepthSnapshot {
   if (!curve) return { ...snapshot, depth: NO_DEPTH };
-  const { bids, asks } = curve.sides();
+  const { bids, asks } = curve();
   return { ...snapshot, depth: { bids: bids.levels, asks: asks.levels } };
 }
 

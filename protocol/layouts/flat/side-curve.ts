@@ -1,28 +1,10 @@
+import type { DepthLevel } from '../../depth.ts';
 import { E6, E8, mulDivFloor } from '../../fixed-point.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
 import { type BinFill, costBetweenCeil, fillExactInput, fillExactOutput, inputOf, paidPriceCeil } from './bin-fill.ts';
 import { type NumberedSlice, slicesFromCursor } from './bin-slices.ts';
 import { buyPriceCeil, framePrices, type PricedPool, priceAtFloor, sellPriceFloor } from './geometry.ts';
 import { MAX_POSITION } from './pool-state.ts';
-
-/** One bin of a side, as clients see it. Levels go outward from the cursor. */
-export interface DepthLevel {
-  readonly bin: number;
-  /** Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64. */
-  readonly priceX64: bigint;
-  /** Output received by walking through the end of this bin, raw units. */
-  readonly cumulativeOutput: bigint;
-  /** Input paid for it, raw units. */
-  readonly cumulativeInput: bigint;
-  /** Unsigned distance of the price from the side's best price, in millionths. */
-  readonly priceImpactE6: bigint;
-}
-
-/** Bids sell token0 for token1, walking down; asks buy token0 with token1, walking up. */
-export interface Depth {
-  readonly bids: readonly DepthLevel[];
-  readonly asks: readonly DepthLevel[];
-}
 
 /** A bin of a side and what the side takes before it, scaled units. */
 export interface SideStep {

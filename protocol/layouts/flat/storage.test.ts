@@ -10,10 +10,10 @@ import {
   toHex,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
-import type { NotionalFees } from '../../layout.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.arbitrary.ts';
 import { MAX_POSITION } from './pool-state.ts';
+import type { NotionalFees } from './storage.ts';
 import {
   decodeBin,
   decodeBinTotals,
