@@ -52,6 +52,7 @@ describe('it does not change with', () => {
     ['the name of a variable and a property', 'indexer/handlers/trading.ts', renamedHash],
     ['code that the indexer does not import', 'protocol/fill-walk.ts', append('export const MORE = 1;')],
     ['how a route is found', 'protocol/routing/score.ts', append('export const MORE = 1;')],
+    ['how pools are priced', 'protocol/layouts/flat/geometry.ts', replace('distE6 <= -1e6', 'distE6 < -1e6')],
     ['how the chains file is read', 'indexer/sources.ts', append('export const MORE = 1;')],
     ['the process around Ponder', 'indexer/main.ts', append('export const MORE = 1;')],
     ['a test', 'indexer/reducers/swap.test.ts', append('// more')],
