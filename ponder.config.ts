@@ -4,22 +4,17 @@ import { chains } from './indexer/chains.ts';
 import { contractSources } from './indexer/deployments.ts';
 import { logicHash } from './indexer/logic-hash.ts';
 import { childSources, ponderChains } from './indexer/sources.ts';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardEvents,
-  stopLossEvents,
-  swapAllowlistEvents,
-} from './protocol/abi/extensions.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
-import { flatPoolEvents } from './protocol/abi/pool.ts';
 import {
   anchoredProviderFactoryEvents,
   providerEvents,
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from './protocol/abi/providers.ts';
+import { eventLayouts } from './protocol/layouts/event-layouts.ts';
 
 const poolFactories = contractSources(chains, (deployment) => [deployment.poolFactory]);
+const flatFactories = contractSources(chains, ({ layout, poolFactory }) => (layout === 'flat' ? [poolFactory] : []));
 const anchoredFactories = contractSources(chains, (deployment) => deployment.anchoredProviderFactories);
 const regularFactories = contractSources(chains, (deployment) =>
   deployment.providerFactories.filter(({ l2 }) => !l2).map(({ address }) => address),
@@ -33,6 +28,8 @@ const anchoredDeployed = getAbiItem({ abi: anchoredProviderFactoryEvents, name: 
 const [regularDeployed] = regularProviderFactoryEvents;
 const [regularL2Deployed] = regularL2ProviderFactoryEvents;
 
+const flat = eventLayouts.flat.abi;
+
 // Ponder digests its contracts with every property they have.
 const factorySource = { abi: factoryEvents, chain: poolFactories, logicHash: logicHash() };
 
@@ -41,18 +38,18 @@ export default createConfig({
   chains: ponderChains(chains),
   contracts: {
     PoolFactory: factorySource,
-    FlatPool: { abi: flatPoolEvents, chain: childSources(poolFactories, poolCreated, 'poolAddress') },
-    StopLoss: { abi: stopLossEvents, chain: contractSources(chains, ({ stopLoss }) => [stopLoss]) },
+    FlatPool: { abi: flat.pool, chain: childSources(flatFactories, poolCreated, 'poolAddress') },
+    StopLoss: { abi: flat.stopLoss, chain: contractSources(chains, ({ stopLoss }) => [stopLoss]) },
     PriceVelocityGuard: {
-      abi: priceVelocityGuardEvents,
+      abi: flat.priceVelocityGuard,
       chain: contractSources(chains, ({ priceVelocityGuard }) => [priceVelocityGuard]),
     },
     DepositAllowlist: {
-      abi: depositAllowlistEvents,
+      abi: flat.depositAllowlist,
       chain: contractSources(chains, ({ depositAllowlist }) => [depositAllowlist]),
     },
     SwapAllowlist: {
-      abi: swapAllowlistEvents,
+      abi: flat.swapAllowlist,
       chain: contractSources(chains, ({ swapAllowlist }) => [swapAllowlist]),
     },
     AnchoredProviderFactory: { abi: anchoredProviderFactoryEvents, chain: anchoredFactories },

@@ -1,7 +1,7 @@
 import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
-import { priceVelocityGuardAbi, stopLossAbi } from '../protocol/abi/extensions.ts';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
 import { providerAbi } from '../protocol/abi/providers.ts';
+import { priceVelocityGuardAbi, stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
+import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import { oracleAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
 import { type Ground, startGround } from './contracts.fixture.ts';

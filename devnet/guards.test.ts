@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stopLossAbi } from '../protocol/abi/extensions.ts';
+import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { quoterAbi, stopLossAdminAbi, velocityAdminAbi } from './abi.ts';
 import { addLiquidity, simulateSwap } from './actions.ts';
 import { AnchoredMarket, named, ONE, Q64, refusalOf } from './anchored-market.fixture.ts';

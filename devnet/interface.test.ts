@@ -1,19 +1,19 @@
 import { type AbiEvent, type AbiParameter, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardAbi,
-  stopLossAbi,
-  swapAllowlistEvents,
-} from '../protocol/abi/extensions.ts';
 import { factoryAbi } from '../protocol/abi/factory.ts';
-import { flatPoolAbi, flatPoolEvents } from '../protocol/abi/pool.ts';
 import {
   anchoredProviderFactoryEvents,
   providerAbi,
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
+import {
+  depositAllowlistEvents,
+  priceVelocityGuardAbi,
+  stopLossAbi,
+  swapAllowlistEvents,
+} from '../protocol/layouts/flat/extension-abi.ts';
+import { flatPoolAbi, flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
 import * as devnetAbi from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type Address, encodeErrorResult, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
 import { providerAbi } from '../protocol/abi/providers.ts';
+import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import { administer, sellAndBuyPrices } from './actions.ts';
 import {
   AnchoredMarket,

@@ -1,8 +1,8 @@
 import { decodeErrorResult, encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
-import { stopLossAbi } from '../protocol/abi/extensions.ts';
 import { factoryAbi } from '../protocol/abi/factory.ts';
+import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';

@@ -11,6 +11,20 @@ export function enabledDeployments(chain: ChainConfig): DeploymentConfig[] {
   return chain.deployments.filter((deployment) => deployment.enabled);
 }
 
+/**
+ * The layout of the pools that a factory of an enabled deployment makes.
+ *
+ * @throws Error for any other factory
+ */
+export function layoutOfFactory(chains: readonly ChainConfig[], chainId: number, factory: Address): string {
+  const deployment = chains
+    .filter((chain) => chain.chainId === chainId)
+    .flatMap(enabledDeployments)
+    .find(({ poolFactory }) => poolFactory === factory);
+  if (deployment === undefined) throw new Error(`no enabled deployment of chain ${chainId} has the factory ${factory}`);
+  return deployment.layout;
+}
+
 /** Chains that have something to index. */
 export function indexedChains(chains: readonly ChainConfig[]): ChainConfig[] {
   return chains.filter((chain) => enabledDeployments(chain).length > 0);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
-import { contractSources, indexedChains } from './deployments.ts';
+import { contractSources, indexedChains, layoutOfFactory } from './deployments.ts';
 import { childSources, pollingIntervalMs, ponderChains } from './sources.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
@@ -87,4 +87,10 @@ test.each([
   [100, 100],
 ])('blocks of %i ms are looked for every %i ms', (blockTimeMs, expected) => {
   expect(pollingIntervalMs(blockTimeMs)).toBe(expected);
+});
+
+test('a pool has the layout of the deployment that names its factory, if that is enabled', () => {
+  expect(layoutOfFactory(chains, 1, address('2'))).toBe('flat');
+  expect(() => layoutOfFactory(chains, 1, address('3'))).toThrow(address('3'));
+  expect(() => layoutOfFactory(chains, 2, address('2'))).toThrow('chain 2');
 });

@@ -1,90 +1,62 @@
-import type { Address, Hex } from 'viem';
-import type { Depth, Sides } from './depth.ts';
-import type { SellAndBuyPrices } from './geometry.ts';
+import type { AbiEvent, Address, DecodeEventLogReturnType, Hex } from 'viem';
+import type { factoryEvents } from './abi/factory.ts';
+import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { StopLossState } from './guards/stop-loss.ts';
-import type { PoolEvent } from './pool-events.ts';
-import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
+import type { PoolCreation, PoolEvent } from './pool-events.ts';
+import type { PriceFailure } from './quote-status.ts';
+import type { TokenScale } from './scaling.ts';
 
 /**
- * Pools of one kind come in generations that pack events and storage differently. All that differs lies behind a
- * `LayoutAdapter`; the rest of the system sees normalised events, `PoolState`, `ProviderQuote` and `Depth`. No duty does
+ * Pools of one kind come in generations that pack storage differently and price differently. All that differs when a pool
+ * is read lies behind a `LayoutAdapter`: storage words, quotes and formulas of a generation never leave it. No duty does
  * I/O: those that need the chain give calldata and decode what came back.
  */
 export interface LayoutAdapter {
   /** The name by which a deployment of the chains file asks for this layout. */
   readonly layout: string;
-  readonly events: EventDuty;
-  readonly storage: StorageDuty;
-  readonly quote: QuoteDuty;
-  readonly curve: CurveDuty;
+  readonly prices: PriceDuty;
+  readonly state: StateDuty;
   readonly stopLoss: StopLossDuty;
 }
 
-/** A log as a node gives it. */
-export interface RawLog {
-  readonly topics: readonly Hex[];
-  readonly data: Hex;
+/**
+ * What the indexer takes of a layout. It stands apart from `LayoutAdapter`, so that a change of how pools are priced does
+ * not ask for a new index.
+ */
+export interface EventLayout {
+  /** Events of a pool and of the extensions of its deployment. */
+  readonly abi: Readonly<Record<'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /** Normalises a factory's `PoolCreated`. */
+  poolCreated(args: PoolCreatedArgs): PoolCreation;
+  /** Normalises the arguments of a pool's events, by name. */
+  readonly poolEvents: Readonly<Record<string, (args: never) => PoolEvent>>;
+  /** Calldata for the pool that asks for its scale, which no event tells. */
+  readonly scaleCall: Hex;
+  decodeScale(answer: Hex): TokenScale;
 }
 
-export interface EventDuty {
-  /** The pool event that a log carries; null when the log is none of this layout's pool events. */
-  decodePoolLog(log: RawLog): PoolEvent | null;
-}
+type ExtensionSource = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist';
 
-/** Balances of all bins together, scaled. */
-export interface BinTotals {
-  readonly token0Scaled: bigint;
-  readonly token1Scaled: bigint;
-}
+/** Arguments of a factory's `PoolCreated`. */
+export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
 
-/** Notional fees accrued and not collected, scaled. */
-export interface NotionalFees {
-  readonly token0Scaled: bigint;
-  readonly token1Scaled: bigint;
-}
-
-/** What a pool's fixed slots say. */
-export interface PoolHead {
-  readonly pauseLevel: number;
-  readonly cursor: Cursor;
-  readonly spreadFeeE6: number;
-  readonly notionalFeeE8: number;
-  readonly binTotals: BinTotals;
-  readonly notionalFees: NotionalFees;
-  /** The replaceable price provider; null when the provider is an immutable of the pool. */
-  readonly mutablePriceProvider: Address | null;
-}
-
-export interface StorageDuty {
-  /** Slots of `PoolHead`, in the order `decodeHead` takes their words. */
-  readonly headSlots: readonly Hex[];
-  decodeHead(words: readonly Hex[]): PoolHead;
-  /** Slot of a bin's balances and shape. */
-  binSlot(bin: number): Hex;
-  decodeBin(word: Hex): BinState;
-  /** Slot of a bin's total shares: a plain uint256. */
-  binSharesSlot(bin: number): Hex;
-  /** Calldata of `extsload(bytes32[])`. */
-  encodeExtsload(slots: readonly Hex[]): Hex;
-  decodeExtsload(result: Hex): readonly Hex[];
-  /** Slots of everything `decodeState` needs: head, then every bin from lowest to highest. */
-  stateSlots(immutables: PoolImmutables): readonly Hex[];
-  decodeState(
-    immutables: PoolImmutables,
-    words: readonly Hex[],
-  ): { readonly head: PoolHead; readonly state: PoolState };
+/** What never changes of a pool and its curve needs. */
+export interface PoolImmutables {
+  readonly lowestBin: number;
+  readonly highestBin: number;
+  readonly scale: TokenScale;
 }
 
 /**
- * Two ways to a provider's quote, both through the pool, because production oracles answer only a provider which was
+ * Prices through the pool, and the provider's quote behind them: production oracles answer only a provider which was
  * called by a pool in the middle of a swap.
  */
-export interface QuoteDuty {
+export interface PriceDuty {
   /** Calldata for the pool: works on every node, gives prices with fees. */
-  readonly sellAndBuyPricesCall: Hex;
-  decodeSellAndBuyPrices(result: Hex): SellAndBuyPrices;
-  /** Inverts prices with fees into a quote which yields them again, as exactly as the roundings allow. */
-  invertPrices(state: PoolState, prices: SellAndBuyPrices): ProviderQuote | null;
+  readonly call: Hex;
+  /** Reads the result of the call, of which the first 64 bytes are enough. */
+  decode(result: CallResult): SellAndBuyPrices | PriceFailure;
   /**
    * Code to put at the pool's address by a state override: it answers `inSwap()` with the provider, `extsload` as the
    * pool would, and any other call with the provider's quote. It reverts when the provider gives none, and answers with
@@ -92,10 +64,37 @@ export interface QuoteDuty {
    * `immutableProvider` serves pools whose storage holds none.
    */
   providerStubCode(immutableProvider: Address): Hex;
-  /** Calldata for the pool under the stub code. */
+  /** Calldata for the pool under the stub code; {@link PoolAtBlock.curve} takes its result. */
   readonly providerQuoteCall: Hex;
-  decodeProviderQuote(result: Hex): ProviderQuote;
 }
+
+export interface StateDuty {
+  /** Calldata for the pool that asks for its pause level alone, and the length of the answer in bytes. */
+  readonly pauseLevelCall: { readonly data: Hex; readonly answerBytes: number };
+  /** @returns 0 for an active pool; null when the result is no answer */
+  decodePauseLevel(result: CallResult): number | null;
+  /** Calldata for the pool that asks for all of its state, and the number of storage words that it reads. */
+  call(immutables: PoolImmutables): { readonly data: Hex; readonly words: number };
+  /** @throws Error when this is no answer to the call */
+  decode(immutables: PoolImmutables, answer: Hex): PoolAtBlock;
+}
+
+/** The state of a pool at one block. */
+export interface PoolAtBlock {
+  /** 0 is active; any other value blocks swaps. */
+  readonly pauseLevel: number;
+  /**
+   * The curve that has these prices at its cursor, to the last digit.
+   *
+   * @param quote result of `providerQuoteCall`, when the node could tell it: where it does not explain the prices, they
+   *   are inverted
+   * @returns null when no quote explains the prices
+   */
+  curve(prices: SellAndBuyPrices, quote: CallResult | undefined): LazyCurve | null;
+}
+
+/** Walks the bins when it is first called. */
+export type LazyCurve = () => PoolCurve;
 
 /** How the stop loss of a pool is read at one block. */
 export interface StopLossDuty {
@@ -112,39 +111,3 @@ export interface StopLossDuty {
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
 }
-
-/** One simulated swap: positive amount = exact input, negative = exact output, raw units. */
-export interface SwapProbe {
-  readonly zeroForOne: boolean;
-  readonly amountSpecified: bigint;
-}
-
-/** Amounts of a simulated swap, raw units, positive into the pool. */
-export interface SwapDeltas {
-  readonly amount0Delta: bigint;
-  readonly amount1Delta: bigint;
-}
-
-interface SimulationDuty {
-  /** Calldata of a simulated swap at the quote. The call always reverts: see `decodeSimulation` of quote-status. */
-  encodeSimulation(probe: SwapProbe, quote: ProviderQuote, recipient: Address): Hex;
-}
-
-/** The curve of a layout whose arithmetic is known. */
-export interface ComputedCurve extends SimulationDuty {
-  readonly kind: 'computed';
-  /** What `getSellAndBuyPrices` answers at this quote, to the last digit. */
-  prices(state: PoolState, quote: ProviderQuote): SellAndBuyPrices;
-  /** Both sides, walked once: levels, and the level of any stop inside a bin. */
-  sides(state: PoolState, quote: ProviderQuote): Sides;
-}
-
-/** The curve of a layout whose arithmetic is not public: exact outputs at bin edges are simulated on the chain. */
-export interface SimulatedCurve extends SimulationDuty {
-  readonly kind: 'simulated';
-  /** Simulations whose results `depth` needs, in order. */
-  probes(state: PoolState): readonly SwapProbe[];
-  depth(state: PoolState, prices: SellAndBuyPrices, results: readonly (SwapDeltas | null)[]): Depth;
-}
-
-export type CurveDuty = ComputedCurve | SimulatedCurve;

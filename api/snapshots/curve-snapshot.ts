@@ -1,44 +1,34 @@
-import type { Sides } from '../../protocol/depth.ts';
-import { isTradableQuote, type SellAndBuyPrices } from '../../protocol/geometry.ts';
-import type { ComputedCurve, LayoutAdapter } from '../../protocol/layout.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { LazyCurve } from '../../protocol/layout.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import type { PoolRead } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { type BlockRef, CLOSED_ASK_X64, CLOSED_BID_X64, type Snapshot, SnapshotError } from './types.ts';
-
-/** The curve of a healthy pool. Its sides are walked when first asked for: `depth=false` never asks. */
-export interface PoolCurve {
-  readonly quote: ProviderQuote;
-  readonly duty: ComputedCurve;
-  sides(): Sides;
-}
+import { type BlockRef, CLOSED_ASK_X64, CLOSED_BID_X64, type Snapshot } from './types.ts';
 
 /** A pool at one block before its guards were asked; `curve` is null unless the pool is healthy. */
 export interface CurveSnapshot {
   readonly snapshot: Snapshot & { readonly depth: null };
-  readonly curve: PoolCurve | null;
+  readonly curve: LazyCurve | null;
 }
 
 export interface CurveInput {
   readonly pool: ServedPool;
-  readonly layout: LayoutAdapter;
   readonly block: BlockRef;
   /** Unix seconds. */
   readonly readAt: number;
   readonly read: PoolRead;
-  /** The provider's quote, when the node could tell it. */
-  readonly quote: ProviderQuote | undefined;
+  /** The provider's answer, when the node could ask it. */
+  readonly quote: CallResult | undefined;
 }
 
 /** Prices come from the chain to the last digit; the quote behind them only lays the curve. */
-export function buildCurveSnapshot({ pool, layout, block, readAt, read, quote }: CurveInput): CurveSnapshot {
+export function buildCurveSnapshot({ pool, block, readAt, read, quote }: CurveInput): CurveSnapshot {
   const { prices } = read;
-  const curve = typeof prices === 'string' ? null : poolCurve(layout, read, prices, quote);
+  const curve = typeof prices === 'string' ? null : read.state.curve(prices, quote);
   const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
   const status = quoteStatus({
     price,
-    pauseLevel: read.head.pauseLevel,
+    pauseLevel: read.state.pauseLevel,
     bidsRefused: false,
     asksRefused: false,
   });
@@ -55,32 +45,4 @@ export function buildCurveSnapshot({ pool, layout, block, readAt, read, quote }:
     depth: null,
   };
   return { snapshot, curve: open ? curve : null };
-}
-
-/** Null when no quote explains the prices. */
-function poolCurve(
-  layout: LayoutAdapter,
-  read: PoolRead,
-  prices: SellAndBuyPrices,
-  told: ProviderQuote | undefined,
-): PoolCurve | null {
-  const duty = layout.curve;
-  if (duty.kind !== 'computed') throw new SnapshotError('read_failed', `layout ${layout.layout} has no computed curve`);
-  const quote = told && explains(duty, read, prices, told) ? told : layout.quote.invertPrices(read.state, prices);
-  if (!quote) return null;
-  let sides: Sides | undefined;
-  return {
-    quote,
-    duty,
-    sides: () => {
-      sides ??= duty.sides(read.state, quote);
-      return sides;
-    },
-  };
-}
-
-function explains(duty: ComputedCurve, { state }: PoolRead, prices: SellAndBuyPrices, quote: ProviderQuote): boolean {
-  if (!isTradableQuote(quote)) return false;
-  const computed = duty.prices(state, quote);
-  return computed.sellX64 === prices.sellX64 && computed.buyX64 === prices.buyX64;
 }

@@ -64,7 +64,7 @@ export class PoolReader {
   ): CurveSnapshot | SnapshotError {
     try {
       const read = decodePoolRead(pool, layout, state?.storage, results);
-      return buildCurveSnapshot({ pool, layout, block, readAt, read, quote: state?.quote });
+      return buildCurveSnapshot({ pool, block, readAt, read, quote: state?.quote });
     } catch (cause) {
       // What is odd about one pool is no reason to keep the others from their clients.
       const error =

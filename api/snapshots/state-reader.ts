@@ -1,9 +1,7 @@
-import { type Address, type Hex, zeroAddress } from 'viem';
+import { type Address, type Hex, numberToHex, zeroAddress } from 'viem';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { firstWord, isWords } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { CodeOverrides } from './rpc/chain-rpc.ts';
 import type { Clock } from './rpc/circuit-breaker.ts';
@@ -13,10 +11,10 @@ import type { BlockRef } from './types.ts';
 
 /** What a pool stores, and what its provider quotes. */
 export interface StateRead {
-  /** The answer to `extsload` of all state slots. */
+  /** The answer to the layout's call for the state. */
   readonly storage: CallResult | undefined;
-  /** Undefined when the provider did not quote, or the nodes cannot tell. */
-  readonly quote: ProviderQuote | undefined;
+  /** The provider's answer; undefined when the nodes could not ask it. */
+  readonly quote: CallResult | undefined;
 }
 
 /** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
@@ -29,6 +27,7 @@ const RETRY_AFTER_MS = 60_000;
 /** Code that returns 42, put where nothing lives: an answer of 42 proves that the node applied the overrides. */
 const CANARY: Address = '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a';
 const CANARY_CODE: Hex = '0x602a5f5260205ff3';
+const CANARY_ANSWER = numberToHex(42, { size: 32 });
 const CANARY_CALL: ContractCall = { target: CANARY, data: '0x', gas: 5_000 };
 
 /** A pool with the adapter of its layout. */
@@ -81,16 +80,16 @@ export class StateReader {
     const overrides = stubs(pools);
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool, GAS.quote)]);
     const [canary, ...results] = await multicall(this.#target, block, [[CANARY_CALL], ...groups], overrides, signal);
-    if (firstWord(canary?.[0]?.data ?? '0x') !== 42n) {
+    if (canary?.[0]?.data !== CANARY_ANSWER) {
       this.#unsupported();
       return results.map(([storage]) => ({ storage, quote: undefined }));
     }
     const spared = pools.filter((_, index) => isSpared(results[index]?.[1]));
     const certain = spared.map((pool) => [quoteCall(pool, CERTAIN_QUOTE_GAS)]);
     const late = certain.length > 0 ? await multicall(this.#target, block, certain, overrides, signal) : [];
-    return pools.map(({ layout }, index) => {
+    return pools.map((_, index) => {
       const [storage, quote] = results[index] ?? [];
-      return { storage, quote: decodeQuote(layout, isSpared(quote) ? late.shift()?.[0] : quote) };
+      return { storage, quote: isSpared(quote) ? late.shift()?.[0] : quote };
     });
   }
 
@@ -104,24 +103,19 @@ export class StateReader {
 function stubs(pools: readonly AdaptedPool[]): CodeOverrides {
   const overrides = new Map<Address, Hex>([[CANARY, CANARY_CODE]]);
   for (const { pool, layout } of pools) {
-    overrides.set(pool.address, layout.quote.providerStubCode(pool.immutableProvider ?? zeroAddress));
+    overrides.set(pool.address, layout.prices.providerStubCode(pool.immutableProvider ?? zeroAddress));
   }
   return overrides;
 }
 
 function storageCall({ pool, layout }: AdaptedPool): ContractCall {
-  const slots = layout.storage.stateSlots(pool.immutables);
-  const gas = GAS.extsload + slots.length * GAS.perSlot;
-  return { target: pool.address, data: layout.storage.encodeExtsload(slots), gas };
+  const { data, words } = layout.state.call(pool.immutables);
+  return { target: pool.address, data, gas: GAS.extsload + words * GAS.perSlot };
 }
 
 function quoteCall({ pool, layout }: AdaptedPool, gas: number): ContractCall {
-  return { target: pool.address, data: layout.quote.providerQuoteCall, gas };
+  return { target: pool.address, data: layout.prices.providerQuoteCall, gas };
 }
 
 /** The stub did not ask the provider, since others had burned the gas. */
 const isSpared = (result: CallResult | undefined): boolean => result?.success === true && result.data === '0x';
-
-function decodeQuote(layout: LayoutAdapter, result: CallResult | undefined): ProviderQuote | undefined {
-  return result?.success && isWords(result.data, 2) ? layout.quote.decodeProviderQuote(result.data) : undefined;
-}

@@ -7,7 +7,7 @@ import { request } from '../../devnet/json-rpc.ts';
 import { createPool, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { flatPoolEvents } from '../../protocol/abi/pool.ts';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 
 export interface LoadedChain {
   readonly anvil: Anvil;

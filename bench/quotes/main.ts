@@ -6,7 +6,9 @@ import autocannon from 'autocannon';
 import type { Address } from 'viem';
 import type { Deployment } from '../../devnet/deploy.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { walkSides } from '../../protocol/layouts/flat/side-curve.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { providerQuote } from '../../test/quotes/provider-quote.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
@@ -83,20 +85,18 @@ async function startQuoteServer(rpcUrl: string, deployment: Deployment, pools: r
 async function measureCurve({ world, pools }: Bench): Promise<void> {
   const [pool] = pools.plain as [Address];
   const { immutables } = await servedPool(world.chain, world.deployment, pool);
-  const { storage, curve } = flatAdapter;
   const words = await Promise.all(
-    storage.stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
+    flatStorage.stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
   );
-  const { state } = storage.decodeState(
+  const { state } = flatStorage.decodeState(
     immutables,
     words.map((word) => word ?? '0x0'),
   );
   const quote = await providerQuote(world.chain, pool);
-  if (curve.kind !== 'computed') throw new Error('the flat curve is computed');
   const runs = 2_000;
-  for (let warmUp = 0; warmUp < runs; warmUp++) curve.sides(state, quote);
+  for (let warmUp = 0; warmUp < runs; warmUp++) walkSides(pricePool(state, quote));
   const start = performance.now();
-  for (let run = 0; run < runs; run++) curve.sides(state, quote);
+  for (let run = 0; run < runs; run++) walkSides(pricePool(state, quote));
   print(`depth of ${state.bins.length} bins: ${((performance.now() - start) / runs).toFixed(3)} ms (target < 0.5)`);
 }
 

@@ -1,20 +1,10 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeFunctionData,
-  erc20Abi,
-  type Hex,
-  hexToBigInt,
-  multicall3Abi,
-  size,
-} from 'viem';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
+import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBigInt, multicall3Abi, size } from 'viem';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
+import type { EventLayout } from '../../protocol/layout.ts';
 import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { decodeTokenDecimals, decodeTokenText } from '../reducers/token-fields.ts';
 import type { HandlerContext } from './context.ts';
 
-const IMMUTABLES_CALL = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getImmutables' });
 const CONFIDENCE_CALL = encodeFunctionData({ abi: providerFunctions, functionName: 'confidenceParam' });
 const WORD = 32;
 const TOKEN_CALLS = (['symbol', 'name', 'decimals'] as const).map((functionName) =>
@@ -35,15 +25,15 @@ export interface TokenFields {
 export async function readPoolFacts(
   context: HandlerContext,
   multicall3: Address,
-  pool: Address,
+  { pool, layout }: { readonly pool: Address; readonly layout: EventLayout },
   newTokens: readonly Address[],
 ): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
-  const [immutables, ...answers] = await answersOf(context, multicall3, [
-    { target: pool, callData: IMMUTABLES_CALL },
+  const [scale, ...answers] = await answersOf(context, multicall3, [
+    { target: pool, callData: layout.scaleCall },
     ...newTokens.flatMap((target) => TOKEN_CALLS.map((callData) => ({ target, callData }))),
   ]);
   return {
-    scale: decodeScale(immutables ?? null),
+    scale: scale && scale !== '0x' ? layout.decodeScale(scale) : null,
     tokens: newTokens.map((_, index) => decodeToken(answers.slice(index * TOKEN_CALLS.length))),
   };
 }
@@ -83,12 +73,6 @@ function decodeToken([symbol, name, decimals]: readonly (Hex | null)[]): TokenFi
     name: decodeTokenText(name ?? null),
     decimals: decodeTokenDecimals(decimals ?? null),
   };
-}
-
-function decodeScale(data: Hex | null): TokenScale | null {
-  if (data === null || data === '0x') return null;
-  const immutables = decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'getImmutables', data });
-  return { multiplier0: immutables.token0ScaleMultiplier, multiplier1: immutables.token1ScaleMultiplier };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { EventLayout } from '../../protocol/layout.ts';
 import type { PoolCreation } from '../../protocol/pool-events.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
 import { NO_ACTIVITY } from '../reducers/activity.ts';
@@ -8,16 +9,23 @@ import { poolExtension, poolState, pool as poolTable, token as tokenTable } from
 import { readPoolFacts, scaleFromDecimals } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
+/** Where a pool comes from, apart from what its event says. */
+export interface PoolOrigin {
+  /** Sender of the transaction. */
+  readonly sender: Address;
+  readonly layout: EventLayout;
+  readonly multicall3: Address;
+}
+
 /** Adds a pool with all that `PoolCreated` says of it, its bins, and its tokens when they are new. */
 export async function recordPoolCreation(
   context: HandlerContext,
   place: LogPlace,
   creation: PoolCreation,
-  sender: Address,
-  multicall3: Address,
+  origin: PoolOrigin,
 ): Promise<void> {
-  const scale = await recordTokensAndReadScale(context, place, creation, multicall3);
-  await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));
+  const scale = await recordTokensAndReadScale(context, place, creation, origin);
+  await context.db.insert(poolTable).values(poolRow(place, creation, origin.sender, scale));
   await context.db.insert(poolState).values(initialState(place, creation));
   const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
   const extensions = creation.extensions.map(({ address, phases }, index) => ({
@@ -33,7 +41,7 @@ async function recordTokensAndReadScale(
   context: HandlerContext,
   place: LogPlace,
   { pool, token0, token1 }: PoolCreation,
-  multicall3: Address,
+  { layout, multicall3 }: PoolOrigin,
 ): Promise<TokenScale> {
   const { db } = context;
   const { chainId } = place;
@@ -44,7 +52,7 @@ async function recordTokensAndReadScale(
     if (known) decimals.set(address, known.decimals);
     else newTokens.push(address);
   }
-  const facts = await readPoolFacts(context, multicall3, pool, newTokens);
+  const facts = await readPoolFacts(context, multicall3, { pool, layout }, newTokens);
   for (const [index, fields] of facts.tokens.entries()) {
     const address = newTokens[index];
     if (address === undefined) continue;

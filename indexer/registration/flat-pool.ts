@@ -1,10 +1,10 @@
 import { ponder } from 'ponder:registry';
-import { flatEvents } from '../../protocol/layouts/flat/events.ts';
+import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf, referenceOf } from '../handlers/context.ts';
 import { updateBinFees, updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { holdBinSwap, recordFeeCollection, recordLiquidityChange, recordSwap } from '../handlers/trading.ts';
 
-// Pools of the flat event layout: a second layout needs its own source in ponder.config.ts and a file like this one.
+const flatEvents = eventLayouts.flat.poolEvents;
 
 ponder.on('FlatPool:BinSwapped', ({ event, context }) =>
   holdBinSwap(referenceOf(event, context), event.log.address, flatEvents.BinSwapped(event.args)),

@@ -1,6 +1,5 @@
 import { ponder } from 'ponder:registry';
-import { normalisePoolCreated } from '../../protocol/layouts/flat/events.ts';
-import { multicallOf } from '../chains.ts';
+import { eventLayoutOf, multicallOf } from '../chains.ts';
 import { placeOf } from '../handlers/context.ts';
 import { recordFactoryCollection, updateFactory } from '../handlers/factory.ts';
 import { recordPoolCreation } from '../handlers/pool-creation.ts';
@@ -9,8 +8,13 @@ import { addressOrNull } from '../handlers/providers.ts';
 
 ponder.on('PoolFactory:PoolCreated', async ({ event, context }) => {
   const place = placeOf(event, context);
+  const layout = eventLayoutOf(place.chainId, event.log.address);
   const multicall3 = multicallOf(place.chainId);
-  await recordPoolCreation(context, place, normalisePoolCreated(event.args), event.transaction.from, multicall3);
+  await recordPoolCreation(context, place, layout.poolCreated(event.args), {
+    sender: event.transaction.from,
+    layout,
+    multicall3,
+  });
 });
 
 ponder.on('PoolFactory:PoolAdminSpreadFeeUpdated', ({ event, context }) =>

@@ -1,6 +1,4 @@
 import { divCeil, E6, Q64 } from '../fixed-point.ts';
-import { priceFrame } from '../geometry.ts';
-import type { ProviderQuote } from '../pool-state.ts';
 
 /**
  * The price at which a stop loss values a bin, by the deployed extension: `mid` is the geometric mean of bid and ask,
@@ -39,22 +37,6 @@ export interface StopLossState {
 const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
 /** A watermark is this much smaller than the bin's value now only if it counts in the older, coarser unit. */
 const COARSER = 10n ** 6n;
-
-/** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
-export function markPrices(mark: StopLossMark, quote: ProviderQuote): { readonly in0: bigint; readonly in1: bigint } {
-  switch (mark) {
-    case 'mid': {
-      const { midX64 } = priceFrame(quote);
-      return { in0: midX64, in1: midX64 };
-    }
-    case 'mean': {
-      const mean = (quote.bidX64 + quote.askX64) / 2n;
-      return { in0: mean, in1: mean };
-    }
-    case 'bidAsk':
-      return { in0: quote.bidX64, in1: quote.askX64 };
-  }
-}
 
 /** A watermark after its decay, rounded up: releases of the extension differ in the last unit. */
 export function decayedCeil(state: StopLossState, mark: bigint, updatedAt: bigint): bigint {

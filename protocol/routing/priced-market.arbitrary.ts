@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
-import { type SideCurve, sideCurve } from '../depth.ts';
 import { mulDivFloor, Q64 } from '../fixed-point.ts';
-import { type PricedPool, pricePool } from '../geometry.ts';
-import { type BinState, MAX_POSITION } from '../pool-state.ts';
+import { type PricedPool, pricePool } from '../layouts/flat/geometry.ts';
+import { type BinState, MAX_POSITION } from '../layouts/flat/pool-state.ts';
+import { type SideCurve, sideCurve } from '../layouts/flat/side-curve.ts';
 import { tokenScale } from '../scaling.ts';
 import type { TradeType } from './fill-curve.ts';
 import type { Corridor } from './graph.ts';

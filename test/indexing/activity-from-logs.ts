@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Address, type PublicClient, parseEventLogs } from 'viem';
-import { flatPoolEvents } from '../../protocol/abi/pool.ts';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
 import type { IndexedPool } from './indexed-pools.ts';
 

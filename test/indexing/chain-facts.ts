@@ -1,8 +1,8 @@
 import { type Address, getAbiItem, type PublicClient } from 'viem';
 import { stopLossAdminAbi } from '../../devnet/abi.ts';
-import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/abi/extensions.ts';
-import { flatPoolEvents } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
+import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 
 /** What a StopLoss says of a pool, as a row of `stop_loss`; null when it knows nothing of it. */
 export async function readStopLoss(client: PublicClient, stopLoss: Address, pool: Address) {

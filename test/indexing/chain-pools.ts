@@ -1,6 +1,6 @@
 import { type Address, erc20Abi, type Hex, type PublicClient } from 'viem';
 import { factoryFunctions } from '../../protocol/abi/factory.ts';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import type { IndexedPool } from './indexed-pools.ts';
 

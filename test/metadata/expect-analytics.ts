@@ -1,6 +1,6 @@
 import type { Address, PublicClient } from 'viem';
 import { expect } from 'vitest';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import type { Page } from './listing-reader.ts';
 import { countLogs, lpBalancesRaw } from './raw-log-analytics.ts';
 

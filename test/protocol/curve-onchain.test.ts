@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import type { StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DepthLevel, levelAtOutput, type SideCurve } from '../../protocol/depth.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
 import { E6 } from '../../protocol/fixed-point.ts';
-import { pricePool } from '../../protocol/geometry.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
+import { levelAtOutput, type SideCurve, walkSides } from '../../protocol/layouts/flat/side-curve.ts';
 import {
   encodeBin,
   encodeBinTotals,
@@ -12,10 +16,7 @@ import {
   FLAT_HEAD_SLOTS,
   flatBinSlot,
 } from '../../protocol/layouts/flat/storage.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/pool-state.arbitrary.ts';
-import type { PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
-import { decodeSimulation } from '../../protocol/quote-status.ts';
-import { computeSwap } from '../../protocol/swap.ts';
+import { computeSwap } from '../../protocol/layouts/flat/swap.ts';
 import {
   type CallResult,
   callMany,
@@ -28,6 +29,7 @@ import {
   type TestPool,
   totalsOf,
 } from './pool-chain.ts';
+import { decodeSimulation } from './simulation-outcome.ts';
 
 /** Balances that the pool's own limits (104 bits a bin, 127 bits a swap) let trade at every price used here. */
 const MAX_AMOUNT_BITS = 80;
@@ -86,8 +88,7 @@ function overrides({ pool, state, quote }: Random): StateOverride {
 }
 
 function sidesOf({ state, quote }: Random) {
-  if (flatAdapter.curve.kind !== 'computed') throw new Error('the flat curve is computed');
-  return flatAdapter.curve.sides(state, quote);
+  return walkSides(pricePool(state, quote));
 }
 
 /** Amounts of a simulation, as a trader sees them. */
@@ -110,12 +111,13 @@ describe('the computed curve of random pools', () => {
   it("equals the pool's own prices to the last digit", async () => {
     await fc.assert(
       fc.asyncProperty(random(), async (drawn) => {
-        const call = { to: drawn.pool.address, data: flatAdapter.quote.sellAndBuyPricesCall };
+        const call = { to: drawn.pool.address, data: flatAdapter.prices.call };
         const [answer] = await callMany(poolChain, [call], overrides(drawn));
-        const onChain = flatAdapter.quote.decodeSellAndBuyPrices(answer?.returnData ?? '0x');
+        const onChain = flatAdapter.prices.decode({ success: true, data: answer?.returnData ?? '0x' });
+        if (typeof onChain === 'string') throw new Error(`no prices: ${onChain}`);
         const { bids, asks } = sidesOf(drawn);
         expect({ sellX64: bids.bestX64, buyX64: asks.bestX64 }).toEqual(onChain);
-        const inverted = flatAdapter.quote.invertPrices(drawn.state, onChain);
+        const inverted = invertPrices(drawn.state, onChain);
         if (inverted === null) throw new Error('no quote yields these prices');
         const again = sidesOf({ ...drawn, quote: inverted });
         expect({ sellX64: again.bids.bestX64, buyX64: again.asks.bestX64 }).toEqual(onChain);

@@ -15,9 +15,11 @@ import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
-import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import type { PoolImmutables } from '../../protocol/layout.ts';
+import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import { encodeSimulation } from '../../protocol/layouts/flat/quoted-curve.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import type { PoolImmutables, PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */
@@ -106,16 +108,15 @@ export async function callMany(
 
 /** The pool as the chain stores it now. */
 export async function readState(poolChain: PoolChain, { address, immutables }: TestPool) {
-  const slots = flatAdapter.storage.stateSlots(immutables);
-  const [result] = await callMany(poolChain, [{ to: address, data: flatAdapter.storage.encodeExtsload(slots) }]);
+  const slots = flatStorage.stateSlots(immutables);
+  const [result] = await callMany(poolChain, [{ to: address, data: flatStorage.encodeExtsload(slots) }]);
   if (!result?.success) throw new Error('extsload failed');
-  return flatAdapter.storage.decodeState(immutables, flatAdapter.storage.decodeExtsload(result.returnData));
+  return flatStorage.decodeState(immutables, flatStorage.decodeExtsload(result.returnData));
 }
 
 /** Calldata of a simulated swap: positive amount = exact input, negative = exact output, raw units. */
 export function simulation(pool: TestPool, quote: ProviderQuote, zeroForOne: boolean, amountSpecified: bigint): Call {
-  const probe = { zeroForOne, amountSpecified };
-  return { to: pool.address, data: flatAdapter.curve.encodeSimulation(probe, quote, pool.address) };
+  return { to: pool.address, data: encodeSimulation(zeroForOne, amountSpecified, quote, pool.address) };
 }
 
 /** Code that answers any call with a quote. */

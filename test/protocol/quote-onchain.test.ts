@@ -10,13 +10,15 @@ import {
   velocityExtension,
 } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
-import { flatPoolFunctions } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
-import { sellAndBuyPrices } from '../../protocol/geometry.ts';
-import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import type { ProviderQuote } from '../../protocol/pool-state.ts';
-import { decodePriceFailure, decodeSimulation } from '../../protocol/quote-status.ts';
+import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { decodePriceFailure } from '../../protocol/layouts/flat/errors.ts';
+import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import {
   callMany,
   createTestPool,
@@ -28,6 +30,7 @@ import {
   startPoolChain,
   type TestPool,
 } from './pool-chain.ts';
+import { decodeSimulation } from './simulation-outcome.ts';
 
 const FEED = feedId('BASE/QUOTE');
 const REFERENCE_X64 = 7n * Q64;
@@ -65,7 +68,7 @@ afterAll(() => poolChain?.stop());
 
 /** Asks through the pool's address under the stub code. */
 async function askStub(pool: TestPool, data: Hex, providerCode?: Hex) {
-  const stub = { address: pool.address, code: flatAdapter.quote.providerStubCode(providerFallback(pool)) };
+  const stub = { address: pool.address, code: flatAdapter.prices.providerStubCode(providerFallback(pool)) };
   const provider = providerCode === undefined ? [] : [{ address: pool.provider, code: providerCode }];
   const [result] = await callMany(poolChain, [{ to: pool.address, data }], [stub, ...provider]);
   if (result === undefined) throw new Error('no result');
@@ -78,7 +81,7 @@ function providerFallback(pool: TestPool): Address {
 }
 
 async function pricesOf(pool: TestPool) {
-  const [result] = await callMany(poolChain, [{ to: pool.address, data: flatAdapter.quote.sellAndBuyPricesCall }]);
+  const [result] = await callMany(poolChain, [{ to: pool.address, data: flatAdapter.prices.call }]);
   if (result === undefined) throw new Error('no result');
   return result;
 }
@@ -94,16 +97,18 @@ describe('a protected provider', () => {
     'tells its exact quote through a pool where it is %s',
     async (which) => {
       const pool = which === 'replaceable' ? replaceable : immutable;
-      const answer = await askStub(pool, flatAdapter.quote.providerQuoteCall);
+      const answer = await askStub(pool, flatAdapter.prices.providerQuoteCall);
       expect(answer.success).toBe(true);
-      const quote = flatAdapter.quote.decodeProviderQuote(answer.returnData);
+      const quote = decodeProviderQuote({ success: true, data: answer.returnData });
+      if (!quote) throw new Error('no quote');
       // The reference price with a basis point each of feed spread and margin.
       expect(quote.bidX64).toBe((REFERENCE_X64 * 9_998n) / 10_000n);
       expect(quote.askX64).toBe((REFERENCE_X64 * 10_002n) / 10_000n + 1n);
       const { state } = await readState(poolChain, pool);
-      const shown = flatAdapter.quote.decodeSellAndBuyPrices((await pricesOf(pool)).returnData);
+      const shown = flatAdapter.prices.decode({ success: true, data: (await pricesOf(pool)).returnData });
+      if (typeof shown === 'string') throw new Error(`no prices: ${shown}`);
       expect(sellAndBuyPrices(state, quote)).toEqual(shown);
-      const inverted = flatAdapter.quote.invertPrices(state, shown);
+      const inverted = invertPrices(state, shown);
       expect(inverted && sellAndBuyPrices(state, inverted)).toEqual(shown);
     },
   );
@@ -118,22 +123,23 @@ describe('a protected provider', () => {
   });
 
   it('leaves the stub the storage of the pool, word for word', async () => {
-    const { storage } = flatAdapter;
-    const slots = storage.stateSlots(replaceable.immutables);
-    const { success, returnData } = await askStub(replaceable, storage.encodeExtsload(slots));
+    const slots = flatStorage.stateSlots(replaceable.immutables);
+    const { success, returnData } = await askStub(replaceable, flatStorage.encodeExtsload(slots));
     expect(success).toBe(true);
     const words = await Promise.all(
       slots.map((slot) => poolChain.chain.client.getStorageAt({ address: replaceable.address, slot })),
     );
-    expect(storage.decodeExtsload(returnData).map(BigInt)).toEqual(words.map((word) => BigInt(word ?? '0x0')));
+    expect(flatStorage.decodeExtsload(returnData).map(BigInt)).toEqual(words.map((word) => BigInt(word ?? '0x0')));
     expect(new Set(words).size).toBeGreaterThan(3);
-    expect(storage.decodeExtsload((await askStub(replaceable, storage.encodeExtsload([]))).returnData)).toEqual([]);
+    expect(flatStorage.decodeExtsload((await askStub(replaceable, flatStorage.encodeExtsload([]))).returnData)).toEqual(
+      [],
+    );
   });
 
   it('gives the stub no quote, and the pool its own error, when the feed is down', async () => {
     const { chain, deployment } = poolChain;
     await silenceFeed(chain, deployment, FEED, 'takeDown');
-    const answer = await askStub(replaceable, flatAdapter.quote.providerQuoteCall);
+    const answer = await askStub(replaceable, flatAdapter.prices.providerQuoteCall);
     const shown = await pricesOf(replaceable);
     await setFeedPrice(chain, deployment, { feedId: FEED, priceX64: REFERENCE_X64 });
     expect(answer).toEqual({ success: false, returnData: '0x' });
@@ -144,13 +150,13 @@ describe('a protected provider', () => {
 
   it('fails like the pool when it answers with less than two words', async () => {
     const oneWord = '0x60205ff3';
-    expect(await askStub(open, flatAdapter.quote.providerQuoteCall, oneWord)).toEqual({
+    expect(await askStub(open, flatAdapter.prices.providerQuoteCall, oneWord)).toEqual({
       success: false,
       returnData: '0x',
     });
     const [shown] = await callMany(
       poolChain,
-      [{ to: open.address, data: flatAdapter.quote.sellAndBuyPricesCall }],
+      [{ to: open.address, data: flatAdapter.prices.call }],
       [{ address: open.provider, code: oneWord }],
     );
     expect(decodePriceFailure(shown?.returnData ?? '0x')).toBe('feedDown');
@@ -190,7 +196,7 @@ describe('refusals', () => {
     ['a bid equal to the ask', { bidX64: Q64, askX64: Q64 }],
     ['a bid of zero', { bidX64: 0n, askX64: Q64 }],
   ])("of %s are the quote's fault", async (_, crossed) => {
-    const call = { to: open.address, data: flatAdapter.quote.sellAndBuyPricesCall };
+    const call = { to: open.address, data: flatAdapter.prices.call };
     const [shown] = await callMany(poolChain, [call], [{ address: open.provider, code: quotingCode(crossed) }]);
     expect(shown?.success).toBe(false);
     expect(decodePriceFailure(shown?.returnData ?? '0x')).toBe('quoteRefused');

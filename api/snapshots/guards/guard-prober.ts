@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { BoundedCall } from '../../../protocol/bounded-calls/bounded-calls.ts';
+import type { SwapOutcome } from '../../../protocol/curve.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
-import type { PoolCurve } from '../curve-snapshot.ts';
+import type { LazyCurve } from '../../../protocol/layout.ts';
 import type { ServedPool } from '../pool-directory.ts';
 import { boundedCalls, boundedCallsOnce } from '../rpc/bounded-calls.ts';
 import type { MulticallTarget } from '../rpc/multicall.ts';
@@ -11,13 +11,13 @@ import { type BlockRef, SnapshotError } from '../types.ts';
 import { guardPlan } from './guard-plan.ts';
 import { everyBin, limitOf, type ProbedInput, pointsBetween, withinBudget } from './probe-points.ts';
 import { claimSide, confirmClaim, type ExecutableLevels, executableLevels } from './side-claim.ts';
-import { type GuardedSide, type SwapOutcome, simulatedSwap, swapOutcome } from './simulated-swap.ts';
+import { type GuardedSide, simulatedSwap } from './simulated-swap.ts';
 import { readStopLosses } from './stop-loss-reader.ts';
 
 /** A guarded pool whose curve is known. */
 export interface GuardJob {
   readonly pool: ServedPool;
-  readonly curve: PoolCurve;
+  readonly curve: LazyCurve;
 }
 
 /** The part of each side that the guards let trade; null for a side that they close. */
@@ -101,10 +101,8 @@ export class GuardProber {
       const state = states.get(job.pool.address);
       return bothSides(job).map((side) => claimSide(side, state ?? null));
     });
-    const swaps = claims
-      .flat()
-      .flatMap(({ side, inputs }) => inputs.map((input) => simulatedSwap(side, input, 'known')));
-    const outcomes = await this.#outcomes(block, swaps, signal);
+    const asked = claims.flat().flatMap(({ side, inputs }) => inputs.map((input) => ({ side, input })));
+    const outcomes = await this.#outcomes(block, asked, signal);
     return claims.map((sides, index) => {
       const [bids, asks] = sides.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
       const isStopLoss = states.get(jobs[index]?.pool.address as Address) !== null;
@@ -142,16 +140,23 @@ export class GuardProber {
     inputs: readonly bigint[],
     signal?: AbortSignal,
   ): Promise<ProbedInput[]> {
-    const swaps = inputs.map((input) => simulatedSwap(side, input, 'known'));
-    const outcomes = await this.#outcomes(block, swaps, signal);
+    const asked = inputs.map((input) => ({ side, input }));
+    const outcomes = await this.#outcomes(block, asked, signal);
     return inputs.map((input, index) => ({ input, outcome: outcomes[index] ?? 'silence' }));
   }
 
   /** How simulated swaps end, in order; one that the node gives too little gas for ends in silence. */
-  async #outcomes(block: BlockRef, swaps: readonly BoundedCall[], signal?: AbortSignal): Promise<SwapOutcome[]> {
-    const groups = swaps.map((swap) => [swap]);
+  async #outcomes(
+    block: BlockRef,
+    asked: readonly { readonly side: GuardedSide; readonly input: bigint }[],
+    signal?: AbortSignal,
+  ): Promise<SwapOutcome[]> {
+    const groups = asked.map(({ side, input }) => [simulatedSwap(side, input, 'known')]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
-    return answers.map((answer) => (answer?.results[0] ? swapOutcome(answer.results[0]) : 'silence'));
+    return asked.map(({ side: { side } }, index) => {
+      const [result] = answers[index]?.results ?? [];
+      return result ? side.swapOutcome(result) : 'silence';
+    });
   }
 
   /** One call a side, whatever the extension does. */
@@ -177,7 +182,7 @@ export class GuardProber {
       throw new SnapshotError('read_failed', `the node gives too little gas to ask ${side.pool.address}`);
     return inputs.map((input, index) => {
       const result = results[index];
-      return { input, outcome: result ? swapOutcome(result) : null };
+      return { input, outcome: result ? side.side.swapOutcome(result) : null };
     });
   }
 }
@@ -187,10 +192,10 @@ const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
   probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
 
 function bothSides({ pool, curve }: GuardJob): Sides<GuardedSide> {
-  const { bids, asks } = curve.sides();
+  const { bids, asks } = curve();
   return [
-    { pool, curve, side: bids },
-    { pool, curve, side: asks },
+    { pool, side: bids },
+    { pool, side: asks },
   ];
 }
 

@@ -8,7 +8,7 @@ const NO_DEPTH: Depth = { bids: [], asks: [] };
 /** The snapshot of a pool that no guard can hold back, or that is not healthy. */
 export function unguardedDepth({ snapshot, curve }: CurveSnapshot): DepthSnapshot {
   if (!curve) return { ...snapshot, depth: NO_DEPTH };
-  const { bids, asks } = curve.sides();
+  const { bids, asks } = curve();
   return { ...snapshot, depth: { bids: bids.levels, asks: asks.levels } };
 }
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { SwapOutcome } from '../../../protocol/curve.ts';
 import type { DepthLevel } from '../../../protocol/depth.ts';
 import { everyBin, limitOf, pointsBetween, withinBudget } from './probe-points.ts';
-import type { GuardedSide, SwapOutcome } from './simulated-swap.ts';
+import type { GuardedSide } from './simulated-swap.ts';
 
 /** A side whose levels take these inputs. */
 function sideOf(inputs: readonly bigint[]): GuardedSide {
@@ -11,8 +12,7 @@ function sideOf(inputs: readonly bigint[]): GuardedSide {
     total += input;
     return { bin, priceX64: 1n, cumulativeInput: total, cumulativeOutput: total, priceImpactE6: 0n };
   });
-  const priced = { state: { scale: { multiplier0: 1n, multiplier1: 1n } } };
-  return { side: { levels, zeroForOne: true, priced } } as unknown as GuardedSide;
+  return { side: { levels, maxInput: 1n << 127n } } as unknown as GuardedSide;
 }
 
 const inputs = fc.array(fc.bigInt(0n, 10n ** 20n), { minLength: 1, maxLength: 130 });

@@ -1,7 +1,7 @@
+import type { SideLimit, SwapOutcome } from '../../../protocol/curve.ts';
 import { tradingBins } from '../../../protocol/fill-walk.ts';
 import { minBigint } from '../../../protocol/fixed-point.ts';
-import type { SideLimit } from '../../../protocol/guards/stop-loss-limit.ts';
-import { carriableInput, type GuardedSide, type SwapOutcome } from './simulated-swap.ts';
+import type { GuardedSide } from './simulated-swap.ts';
 
 /** An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. */
 export interface ProbedInput {
@@ -10,15 +10,14 @@ export interface ProbedInput {
 }
 
 /** Inputs from the first unit to the end of a side: the start, the middle and the end of every bin that trades. */
-export function everyBin(side: GuardedSide): bigint[] {
-  const most = carriableInput(side);
+export function everyBin({ side }: GuardedSide): bigint[] {
   let before = 0n;
-  const points = tradingBins(side.side.levels).flatMap(({ input }) => {
+  const points = tradingBins(side.levels).flatMap(({ input }) => {
     const start = before;
     before += input;
     return [start + 1n, start + (input + 1n) / 2n, before];
   });
-  return ascending([1n, ...points.map((point) => minBigint(point, most))]);
+  return ascending([1n, ...points.map((point) => minBigint(point, side.maxInput))]);
 }
 
 /**

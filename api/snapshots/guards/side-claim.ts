@@ -1,7 +1,7 @@
-import { type DepthLevel, levelsWithin } from '../../../protocol/depth.ts';
+import type { PoolSide, SideLimit, SwapOutcome } from '../../../protocol/curve.ts';
+import type { DepthLevel } from '../../../protocol/depth.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
-import { type SideLimit, stopLossLimit } from '../../../protocol/guards/stop-loss-limit.ts';
-import { carriableInput, type GuardedSide, type SwapOutcome } from './simulated-swap.ts';
+import type { GuardedSide } from './simulated-swap.ts';
 
 /** The levels of a side that trade; null when nothing does. */
 export type ExecutableLevels = readonly DepthLevel[] | null;
@@ -17,8 +17,8 @@ export interface SideClaim {
 
 /** @param stopLoss null for a pool whose guards judge the price alone: any amount asks them */
 export function claimSide(side: GuardedSide, stopLoss: StopLossState | null): SideClaim {
-  const limit = stopLoss && stopLossLimit(side.side, side.curve.quote, side.pool.stopLossMark, stopLoss);
-  const carriable = carriableLimit(side);
+  const limit = stopLoss && side.side.stopLossLimit(side.pool.stopLossMark, stopLoss);
+  const carriable = carriableLimit(side.side);
   if (limit && (!carriable || limit.most < carriable.most)) {
     const inputs = limit.most === 0n ? [1n] : [limit.most, ...(limit.beyond === null ? [] : [limit.beyond])];
     return { side, limit, inputs };
@@ -36,15 +36,13 @@ export function confirmClaim({ side: { side }, limit, inputs }: SideClaim, outco
   return agrees ? executableLevels(side, limit) : 'disagrees';
 }
 
-export function executableLevels(side: GuardedSide['side'], limit: SideLimit | null): ExecutableLevels {
+export function executableLevels(side: PoolSide, limit: SideLimit | null): ExecutableLevels {
   if (!limit) return side.levels;
-  return limit.most === 0n ? null : levelsWithin(side, limit.most, limit.level);
+  return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level);
 }
 
 /** Odd prices ask for more than one swap can carry; null when the side is within that. */
-function carriableLimit(side: GuardedSide): SideLimit | null {
-  const { levels } = side.side;
-  const most = carriableInput(side);
+function carriableLimit({ levels, maxInput: most }: PoolSide): SideLimit | null {
   const end = levels.at(-1)?.cumulativeInput ?? 0n;
   return end > most ? { most, level: levels.length, beyond: null } : null;
 }

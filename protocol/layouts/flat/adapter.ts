@@ -1,59 +1,72 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { flatPoolFunctions } from '../../abi/pool.ts';
+import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
 import { providerFunctions } from '../../abi/providers.ts';
-import { walkSides } from '../../depth.ts';
-import { MAX_UINT128 } from '../../fixed-point.ts';
-import { pricePool, sellAndBuyPrices } from '../../geometry.ts';
-import type { ComputedCurve, LayoutAdapter, QuoteDuty } from '../../layout.ts';
-import { invertPrices } from '../../quote-inversion.ts';
-import { decodeFlatPoolLog } from './events.ts';
+import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import type { LayoutAdapter, PriceDuty, StateDuty } from '../../layout.ts';
+import { decodePriceFailure } from './errors.ts';
+import { flatPoolFunctions } from './pool-abi.ts';
+import type { ProviderQuote } from './pool-state.ts';
 import { providerStubCode } from './provider-stub.ts';
-import { flatStopLoss } from './stop-loss.ts';
-import { flatStorage } from './storage.ts';
+import { flatCurve } from './quoted-curve.ts';
+import { flatStopLoss } from './stop-loss-reading.ts';
+import { FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
 
-const flatQuote: QuoteDuty = {
-  sellAndBuyPricesCall: encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' }),
-  decodeSellAndBuyPrices(result) {
+/** Bytes of two prices or quotes; of an array, before its elements. */
+const TWO_WORDS = 64;
+
+const flatPrices: PriceDuty = {
+  call: encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' }),
+  decode({ success, data }) {
+    if (!success) return decodePriceFailure(data);
+    // A call of an address without code succeeds with no data.
+    if (size(data) < TWO_WORDS) return 'unexplained';
     const [sellX64, buyX64] = decodeFunctionResult({
       abi: flatPoolFunctions,
       functionName: 'getSellAndBuyPrices',
-      data: result,
+      data,
     });
     return { sellX64, buyX64 };
   },
-  invertPrices,
   providerStubCode,
   providerQuoteCall: encodeFunctionData({ abi: providerFunctions, functionName: 'getBidAndAskPrice' }),
-  decodeProviderQuote(result) {
-    const [bidX64, askX64] = decodeFunctionResult({
-      abi: providerFunctions,
-      functionName: 'getBidAndAskPrice',
-      data: result,
-    });
-    return { bidX64, askX64 };
+};
+
+const flatState: StateDuty = {
+  pauseLevelCall: {
+    data: flatStorage.encodeExtsload(FLAT_HEAD_SLOTS),
+    answerBytes: TWO_WORDS + FLAT_HEAD_SLOTS.length * 32,
+  },
+  decodePauseLevel({ success, data }) {
+    if (!success || size(data) < TWO_WORDS) return null;
+    return flatStorage.decodeHead(flatStorage.decodeExtsload(data)).pauseLevel;
+  },
+  call(immutables) {
+    const slots = flatStorage.stateSlots(immutables);
+    return { data: flatStorage.encodeExtsload(slots), words: slots.length };
+  },
+  decode(immutables, answer) {
+    const { state } = flatStorage.decodeState(immutables, flatStorage.decodeExtsload(answer));
+    return {
+      pauseLevel: state.pauseLevel,
+      curve: (prices, quote) => flatCurve(state, prices, decodeProviderQuote(quote)),
+    };
   },
 };
 
-const flatCurve: ComputedCurve = {
-  kind: 'computed',
-  prices: sellAndBuyPrices,
-  sides: (state, quote) => walkSides(pricePool(state, quote)),
-  encodeSimulation({ zeroForOne, amountSpecified }, { bidX64, askX64 }, recipient) {
-    const priceLimitX64 = zeroForOne ? 0n : MAX_UINT128;
-    return encodeFunctionData({
-      abi: flatPoolFunctions,
-      functionName: 'simulateSwapAndRevert',
-      args: [recipient, zeroForOne, amountSpecified, priceLimitX64, bidX64, askX64, '0x'],
-    });
-  },
-};
+/** Undefined when there is no result, or it is no quote. */
+export function decodeProviderQuote(result: CallResult | undefined): ProviderQuote | undefined {
+  if (!result?.success || size(result.data) < TWO_WORDS) return undefined;
+  const [bidX64, askX64] = decodeFunctionResult({
+    abi: providerFunctions,
+    functionName: 'getBidAndAskPrice',
+    data: result.data,
+  });
+  return { bidX64, askX64 };
+}
 
 /** Pools whose arithmetic, storage and events are public. */
 export const flatAdapter: LayoutAdapter = {
   layout: 'flat',
-  events: { decodePoolLog: decodeFlatPoolLog },
-  storage: flatStorage,
-  quote: flatQuote,
-  curve: flatCurve,
+  prices: flatPrices,
+  state: flatState,
   stopLoss: flatStopLoss,
 };

@@ -8,8 +8,8 @@ import {
 } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { factoryEvents } from '../../abi/factory.ts';
-import { flatPoolEvents } from '../../abi/pool.ts';
 import { decodeFlatPoolLog, flatEvents, normalisePoolCreated } from './events.ts';
+import { flatPoolEvents } from './pool-abi.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 const b = '0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';

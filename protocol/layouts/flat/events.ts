@@ -1,7 +1,5 @@
 import { type Address, type DecodeEventLogReturnType, decodeEventLog, type Hex, toEventSelector } from 'viem';
-import type { factoryEvents } from '../../abi/factory.ts';
-import { flatPoolEvents } from '../../abi/pool.ts';
-import type { RawLog } from '../../layout.ts';
+import type { PoolCreatedArgs } from '../../layout.ts';
 import type {
   BinFeesUpdated,
   BinSwapped,
@@ -17,14 +15,12 @@ import type {
 } from '../../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
+import { flatPoolEvents } from './pool-abi.ts';
 
 /** A pool event as viem (and so Ponder) decodes it with `flatPoolEvents`. */
 export type FlatPoolEvent = DecodeEventLogReturnType<typeof flatPoolEvents>;
 
 type FlatArgs<Name extends FlatPoolEvent['eventName']> = Extract<FlatPoolEvent, { eventName: Name }>['args'];
-
-/** Arguments of a factory's `PoolCreated`. */
-export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
 
 const POOL_TOPICS: ReadonlySet<Hex> = new Set(flatPoolEvents.map((event) => toEventSelector(event)));
 
@@ -78,7 +74,7 @@ export const flatEvents = {
 };
 
 /** The pool event that a log carries; null when its first topic is no event of a flat pool. */
-export function decodeFlatPoolLog(log: RawLog): PoolEvent | null {
+export function decodeFlatPoolLog(log: { readonly topics: readonly Hex[]; readonly data: Hex }): PoolEvent | null {
   const [topic, ...rest] = log.topics;
   if (topic === undefined || !POOL_TOPICS.has(topic)) return null;
   return normalise(decodeEventLog({ abi: flatPoolEvents, topics: [topic, ...rest], data: log.data }));

@@ -10,10 +10,10 @@ import {
   toHex,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { flatPoolFunctions } from '../../abi/pool.ts';
-import type { NotionalFees } from '../../layout.ts';
-import { poolState } from '../../pool-state.arbitrary.ts';
-import { MAX_POSITION } from '../../pool-state.ts';
+import { flatPoolFunctions } from './pool-abi.ts';
+import { poolState } from './pool-state.arbitrary.ts';
+import { MAX_POSITION } from './pool-state.ts';
+import type { NotionalFees } from './storage.ts';
 import {
   decodeBin,
   decodeBinTotals,

@@ -9,9 +9,9 @@ import {
   parseAbi,
   parseAbiParameters,
 } from 'viem';
-import type { BinTotals, NotionalFees, PoolHead, StorageDuty } from '../../layout.ts';
-import type { BinState, PoolImmutables, PoolState } from '../../pool-state.ts';
+import type { PoolImmutables } from '../../layout.ts';
 import { wordCodec } from './bit-fields.ts';
+import type { BinState, Cursor, PoolState } from './pool-state.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;
@@ -34,6 +34,30 @@ const BIN = wordCodec({
   addFeeBuyE6: { bits: 16 },
   addFeeSellE6: { bits: 16 },
 });
+
+/** Balances of all bins together, scaled. */
+export interface BinTotals {
+  readonly token0Scaled: bigint;
+  readonly token1Scaled: bigint;
+}
+
+/** Notional fees accrued and not collected, scaled. */
+export interface NotionalFees {
+  readonly token0Scaled: bigint;
+  readonly token1Scaled: bigint;
+}
+
+/** What a pool's fixed slots say. */
+export interface PoolHead {
+  readonly pauseLevel: number;
+  readonly cursor: Cursor;
+  readonly spreadFeeE6: number;
+  readonly notionalFeeE8: number;
+  readonly binTotals: BinTotals;
+  readonly notionalFees: NotionalFees;
+  /** The replaceable price provider; null when the provider is an immutable of the pool. */
+  readonly mutablePriceProvider: Address | null;
+}
 
 type Slot0 = Pick<PoolHead, 'pauseLevel' | 'cursor' | 'spreadFeeE6' | 'notionalFeeE8'>;
 
@@ -158,14 +182,18 @@ function decodeState(immutables: PoolImmutables, words: readonly Hex[]): { head:
 }
 
 /** How a pool of the flat layout is stored. */
-export const flatStorage: StorageDuty = {
+export const flatStorage = {
   headSlots: FLAT_HEAD_SLOTS,
+  /** @param words of `headSlots` */
   decodeHead,
   binSlot: flatBinSlot,
   decodeBin,
+  /** Slot of a bin's total shares: a plain uint256. */
   binSharesSlot: flatBinSharesSlot,
-  encodeExtsload: (slots) => encodeFunctionData({ abi: EXTSLOAD_ABI, args: [slots] }),
-  decodeExtsload: (result) => decodeFunctionResult({ abi: EXTSLOAD_ABI, data: result }),
+  /** Calldata of `extsload(bytes32[])`. */
+  encodeExtsload: (slots: readonly Hex[]): Hex => encodeFunctionData({ abi: EXTSLOAD_ABI, args: [slots] }),
+  decodeExtsload: (answer: Hex): readonly Hex[] => decodeFunctionResult({ abi: EXTSLOAD_ABI, data: answer }),
+  /** Slots of everything `decodeState` needs: head, then every bin from lowest to highest. */
   stateSlots,
   decodeState,
 };

@@ -1,7 +1,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
-import { stopLossAbi } from '../../abi/extensions.ts';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
+import { stopLossAbi } from './extension-abi.ts';
 import { flatStorage } from './storage.ts';
 
 const DECAY_SCALE = 10n ** 8n;

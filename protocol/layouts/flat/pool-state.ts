@@ -1,4 +1,4 @@
-import type { TokenScale } from './scaling.ts';
+import type { PoolImmutables } from '../../layout.ts';
 
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;
@@ -21,13 +21,6 @@ export interface Cursor {
   readonly position: bigint;
   /** Signed distance of the bin's lower edge from the mid price, in millionths. */
   readonly lowerDistE6: number;
-}
-
-/** What a pool is made of for good. */
-export interface PoolImmutables {
-  readonly lowestBin: number;
-  readonly highestBin: number;
-  readonly scale: TokenScale;
 }
 
 /**

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { E6, E8, Q64 } from '../../fixed-point.ts';
+import { tokenScale } from '../../scaling.ts';
 import { inputOf } from './bin-fill.ts';
-import { E6, E8, Q64 } from './fixed-point.ts';
 import { type PricedPool, pricePool } from './geometry.ts';
 import { pricedPool, tradeAmount } from './pool-state.arbitrary.ts';
 import { MAX_POSITION, type PoolState } from './pool-state.ts';
-import { tokenScale } from './scaling.ts';
 import { computeSwap, type SwapResult } from './swap.ts';
 
 const direction = fc.boolean();

@@ -1,27 +1,17 @@
-import { type BinFill, fillExactInput, fillExactOutput, inputOf } from '../bin-fill.ts';
-import type { SideCurve, SideStep } from '../depth.ts';
-import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
-import { priceAtFloor } from '../geometry.ts';
-import { binAt, type ProviderQuote } from '../pool-state.ts';
+import type { SideLimit } from '../../curve.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import {
   type BinBalances,
   type BinTest,
   binTest,
-  markPrices,
   metricScaleOf,
   type StopLossMark,
   type StopLossState,
-} from './stop-loss.ts';
-
-/** How far a side trades. Amounts are exact inputs, raw units. */
-export interface SideLimit {
-  /** This much fills, and so does every smaller amount; 0 closes the side. */
-  readonly most: bigint;
-  /** Index of the level that the limit lies before or inside. */
-  readonly level: number;
-  /** An amount a little larger that is refused; null when the next refusal is too shallow to be certain of. */
-  readonly beyond: bigint | null;
-}
+} from '../../guards/stop-loss.ts';
+import { type BinFill, fillExactInput, fillExactOutput, inputOf } from './bin-fill.ts';
+import { priceAtFloor, priceFrame } from './geometry.ts';
+import { binAt, type ProviderQuote } from './pool-state.ts';
+import type { SideCurve, SideStep } from './side-curve.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;
@@ -65,6 +55,22 @@ export function stopLossLimit(
     if (limit) return limit;
   }
   return null;
+}
+
+/** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
+function markPrices(mark: StopLossMark, quote: ProviderQuote): { readonly in0: bigint; readonly in1: bigint } {
+  switch (mark) {
+    case 'mid': {
+      const { midX64 } = priceFrame(quote);
+      return { in0: midX64, in1: midX64 };
+    }
+    case 'mean': {
+      const mean = (quote.bidX64 + quote.askX64) / 2n;
+      return { in0: mean, in1: mean };
+    }
+    case 'bidAsk':
+      return { in0: quote.bidX64, in1: quote.askX64 };
+  }
 }
 
 /** A bin that a swap comes to, and its test. */

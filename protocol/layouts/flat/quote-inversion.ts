@@ -1,12 +1,6 @@
-import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from './fixed-point.ts';
-import {
-  buyFeeX64,
-  cursorEdges,
-  type PriceFrame,
-  priceAtFloor,
-  type SellAndBuyPrices,
-  sellFeeX64,
-} from './geometry.ts';
+import type { SellAndBuyPrices } from '../../curve.ts';
+import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
+import { buyFeeX64, cursorEdges, type PriceFrame, priceAtFloor, sellFeeX64 } from './geometry.ts';
 import { binAt, MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
 
 /** How far from the estimate (units of 2^-64) a mid price is looked for that yields both prices exactly. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { Q64 } from './fixed-point.ts';
+import { Q64 } from '../../fixed-point.ts';
+import type { PoolImmutables } from '../../layout.ts';
+import { tokenScale } from '../../scaling.ts';
 import { isTradableQuote, type PricedPool, pricePool } from './geometry.ts';
-import { type BinState, MAX_POSITION, type PoolImmutables, type PoolState, type ProviderQuote } from './pool-state.ts';
-import { tokenScale } from './scaling.ts';
+import { type BinState, MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
 
 /** Random pools and quotes for property tests: small shapes, every decimal order, cursors at edges more often than chance. */
 

@@ -1,4 +1,5 @@
-import { divCeil, E6, E8, isqrtFloor, mulDivFloor, Q64, shiftRightCeil } from './fixed-point.ts';
+import type { SellAndBuyPrices } from '../../curve.ts';
+import { divCeil, E6, E8, isqrtFloor, mulDivFloor, Q64, shiftRightCeil } from '../../fixed-point.ts';
 import { type BinState, binAt, MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
 
 /** What a provider's quote means for a pool: the price that its bins are laid around, and the fee of every swap. */
@@ -7,12 +8,6 @@ export interface PriceFrame {
   readonly midX64: bigint;
   /** Fee over the marginal price, Q64.64: 2^64 = 100%. */
   readonly baseFeeX64: bigint;
-}
-
-/** What traders pay and get at the cursor, fees included, Q64.64. */
-export interface SellAndBuyPrices {
-  readonly sellX64: bigint;
-  readonly buyX64: bigint;
 }
 
 /** Prices at a bin's edges, Q64.64. */

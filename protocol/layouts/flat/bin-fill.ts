@@ -1,4 +1,4 @@
-import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from './fixed-point.ts';
+import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../../fixed-point.ts';
 import { type BinEdges, priceAtCeil, priceAtFloor } from './geometry.ts';
 import { MAX_POSITION } from './pool-state.ts';
 

@@ -1,0 +1,12 @@
+import type { EventLayout } from '../layout.ts';
+import { flatEventLayout } from './flat/event-layout.ts';
+
+/** What each layout's pools log, with the types that registering for their events takes. */
+export const eventLayouts = { flat: flatEventLayout } as const satisfies Record<string, EventLayout>;
+
+/** @throws Error for a layout that this build does not know */
+export function eventLayout(layout: string): EventLayout {
+  const found = Object.entries(eventLayouts).find(([name]) => name === layout);
+  if (found === undefined) throw new Error(`no events of the layout "${layout}" are known`);
+  return found[1];
+}
