@@ -1,6 +1,38 @@
 import { parseAbi } from 'viem';
+import { priceVelocityGuardEvents } from '../protocol/abi/extensions.ts';
+import { factoryEvents, factoryFunctions } from '../protocol/abi/factory.ts';
+import { flatPoolEvents, flatPoolFunctions } from '../protocol/abi/pool.ts';
+import { providerEvents, providerFunctions } from '../protocol/abi/providers.ts';
 
-/** Calls that only the devnet makes: everything a service needs is in protocol/abi. */
+/* Whole contracts, and calls that only the devnet makes: everything that a service needs is in protocol/abi. */
+
+export const factoryAbi = [...factoryEvents, ...factoryFunctions] as const;
+
+/** Reverts of a pool that a reader meets. */
+export const poolErrors = parseAbi([
+  'error SimulateSwap(int256 amount0Delta, int256 amount1Delta)',
+  'error PriceProviderFailed(bytes reason)',
+  'error BidGreaterThanAsk()',
+  'error BidIsZero()',
+  'error PoolPaused()',
+  'error InvalidAmount()',
+  'error AmountScaledExceedsMax()',
+  'error NotAllowedToSwap()',
+  'error ExtensionCallFailed()',
+]);
+
+export const flatPoolAbi = [...flatPoolEvents, ...flatPoolFunctions, ...poolErrors] as const;
+
+export const providerAbi = [...providerEvents, ...providerFunctions] as const;
+
+export const priceVelocityGuardAbi = [
+  ...priceVelocityGuardEvents,
+  ...parseAbi([
+    'function priceVelocityState(address pool) view returns (uint128 lastMidPriceX64, uint64 lastUpdateBlock, uint64 maxChangePerBlockE18)',
+    'error PriceVelocityExceeded(uint256 actualDeltaSqE36, uint256 allowedDeltaSqE36)',
+  ]),
+] as const;
+
 export const routerAbi = parseAbi([
   'function swap(address pool, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64) returns (int128 amount0Delta, int128 amount1Delta)',
 ]);
@@ -57,8 +89,6 @@ export const regularL2FactoryAbi = parseAbi([
   REGULAR_PARAMETERS,
   'function deploy(RegularParameters p, uint256 futureTolerance) returns (address provider)',
 ]);
-
-export const providerOwnerAbi = parseAbi(['function setConfidenceParam(uint256 newValue)']);
 
 export const manualProviderAbi = parseAbi(['function setQuote(uint128 bid, uint128 ask)']);
 

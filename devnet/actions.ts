@@ -7,8 +7,7 @@ import {
   parseEventLogs,
 } from 'viem';
 import { factoryFunctions } from '../protocol/abi/factory.ts';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
-import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
+import { flatPoolAbi, liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
 import { type Deployment, deployContract } from './deploy.ts';
 import { type DevChain, send, staticCall } from './dev-chain.ts';
 

@@ -1,8 +1,6 @@
 import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
-import { priceVelocityGuardAbi, stopLossAbi } from '../protocol/abi/extensions.ts';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
-import { providerAbi } from '../protocol/abi/providers.ts';
-import { oracleAbi } from './abi.ts';
+import { stopLossAbi } from '../protocol/abi/extensions.ts';
+import { flatPoolAbi, oracleAbi, priceVelocityGuardAbi, providerAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
 import { type Ground, startGround } from './contracts.fixture.ts';
 import { RevertedError } from './dev-chain.ts';

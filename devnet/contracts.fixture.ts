@@ -1,5 +1,5 @@
 import { type Address, decodeErrorResult, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
-import { poolErrors } from '../protocol/abi/pool.ts';
+import { poolErrors } from './abi.ts';
 import { administer, extsload, type SwapAmounts, type SwapOrder, simulateSwap } from './actions.ts';
 import { type Deployment, deployProtocol } from './deploy.ts';
 import { connectDevChain, type DevChain } from './dev-chain.ts';

@@ -1,5 +1,5 @@
 import { type Log, parseEventLogs } from 'viem';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
+import { flatPoolAbi } from './abi.ts';
 import type { Ground, PoolWords } from './contracts.fixture.ts';
 import type { RandomPool } from './random-pool.ts';
 

@@ -1,20 +1,14 @@
 import { type AbiEvent, type AbiParameter, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardAbi,
-  stopLossAbi,
-  swapAllowlistEvents,
-} from '../protocol/abi/extensions.ts';
-import { factoryAbi } from '../protocol/abi/factory.ts';
-import { flatPoolAbi, flatPoolEvents } from '../protocol/abi/pool.ts';
+import { depositAllowlistEvents, stopLossAbi, swapAllowlistEvents } from '../protocol/abi/extensions.ts';
+import { flatPoolEvents } from '../protocol/abi/pool.ts';
 import {
   anchoredProviderFactoryEvents,
-  providerAbi,
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
 import * as devnetAbi from './abi.ts';
+import { priceVelocityGuardAbi } from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';
 
 /** An item as what matters on the wire: names and types of arguments, which are indexed, types of results. */
@@ -43,8 +37,8 @@ function compiled(...names: readonly ContractName[]): Set<string> {
 describe('compiled contracts have every item of', () => {
   test.each([
     // The swap allowlist is an extension: its refusal reaches the trader as the pool's own.
-    ['the pool', ['Pool', 'SwapAllowlist'], flatPoolAbi],
-    ['the factory', ['PoolFactory'], factoryAbi],
+    ['the pool', ['Pool', 'SwapAllowlist'], devnetAbi.flatPoolAbi],
+    ['the factory', ['PoolFactory'], devnetAbi.factoryAbi],
     ['the stop loss', ['StopLoss'], stopLossAbi],
     ['the velocity guard', ['PriceVelocityGuard'], priceVelocityGuardAbi],
     ['the deposit allowlist', ['DepositAllowlist'], depositAllowlistEvents],
@@ -52,7 +46,7 @@ describe('compiled contracts have every item of', () => {
     ['the anchored factory', ['AnchoredProviderFactory'], anchoredProviderFactoryEvents],
     ['the regular factory', ['RegularProviderFactory'], regularProviderFactoryEvents],
     ['the regular factory for L2 chains', ['RegularL2ProviderFactory'], regularL2ProviderFactoryEvents],
-    ['the providers', ['AnchoredProvider', 'RegularProvider'], providerAbi],
+    ['the providers', ['AnchoredProvider', 'RegularProvider'], devnetAbi.providerAbi],
     ['the router', ['SwapRouter'], devnetAbi.routerAbi],
     ['the quoter', ['SwapQuoter'], devnetAbi.quoterAbi],
     ['the liquidity adder', ['LiquidityAdder'], devnetAbi.liquidityAdderAbi],

@@ -1,8 +1,7 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, parseEventLogs, zeroHash } from 'viem';
-import { factoryAbi } from '../protocol/abi/factory.ts';
-import { encodeBinData } from '../protocol/layouts/flat/bin-data.ts';
-import { encodeExtensionOrder } from '../protocol/layouts/flat/extension-orders.ts';
 import type { BinShape, ExtensionPhase } from '../protocol/pool-events.ts';
+import { factoryAbi } from './abi.ts';
+import { encodeBinData, encodeExtensionOrder } from './creation-data.ts';
 import type { Deployment } from './deploy.ts';
 import { type DevChain, send } from './dev-chain.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { type Address, encodeErrorResult, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flatPoolAbi } from '../protocol/abi/pool.ts';
-import { providerAbi } from '../protocol/abi/providers.ts';
+import { flatPoolAbi, providerAbi } from './abi.ts';
 import { administer, sellAndBuyPrices } from './actions.ts';
 import {
   AnchoredMarket,

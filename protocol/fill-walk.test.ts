@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { walkExactInput, walkExactOutput } from '../test/protocol/fill-walk.ts';
 import { sideCurve } from './depth.ts';
-import { tradingBins, type WalkLevel, walkExactInput, walkExactOutput } from './fill-walk.ts';
+import { tradingBins, type WalkLevel } from './fill-walk.ts';
 import { E8, minBigint } from './fixed-point.ts';
 import type { BinEdges, PricedPool } from './geometry.ts';
 import { pricedPool, tradeAmount } from './pool-state.arbitrary.ts';

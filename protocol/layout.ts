@@ -2,7 +2,6 @@ import type { Address, Hex } from 'viem';
 import type { Depth, Sides } from './depth.ts';
 import type { SellAndBuyPrices } from './geometry.ts';
 import type { StopLossState } from './guards/stop-loss.ts';
-import type { PoolEvent } from './pool-events.ts';
 import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from './pool-state.ts';
 
 /**
@@ -13,22 +12,10 @@ import type { BinState, Cursor, PoolImmutables, PoolState, ProviderQuote } from 
 export interface LayoutAdapter {
   /** The name by which a deployment of the chains file asks for this layout. */
   readonly layout: string;
-  readonly events: EventDuty;
   readonly storage: StorageDuty;
   readonly quote: QuoteDuty;
   readonly curve: CurveDuty;
   readonly stopLoss: StopLossDuty;
-}
-
-/** A log as a node gives it. */
-export interface RawLog {
-  readonly topics: readonly Hex[];
-  readonly data: Hex;
-}
-
-export interface EventDuty {
-  /** The pool event that a log carries; null when the log is none of this layout's pool events. */
-  decodePoolLog(log: RawLog): PoolEvent | null;
 }
 
 /** Balances of all bins together, scaled. */
@@ -126,7 +113,7 @@ export interface SwapDeltas {
 }
 
 interface SimulationDuty {
-  /** Calldata of a simulated swap at the quote. The call always reverts: see `decodeSimulation` of quote-status. */
+  /** Calldata of a simulated swap at the quote. The call always reverts: with the deltas when the swap goes through, or with an error. */
   encodeSimulation(probe: SwapProbe, quote: ProviderQuote, recipient: Address): Hex;
 }
 

@@ -133,15 +133,3 @@ export interface FeesCollected {
   readonly amount0ToAdmin: bigint;
   readonly amount1ToAdmin: bigint;
 }
-
-/** All pool events, free of their layout's packing. Addresses are lowercase. */
-export type PoolEvent =
-  | LiquidityChanged
-  | BinSwapped
-  | Swapped
-  | SpreadFeeUpdated
-  | NotionalFeeUpdated
-  | PauseLevelUpdated
-  | PriceProviderUpdated
-  | BinFeesUpdated
-  | FeesCollected;

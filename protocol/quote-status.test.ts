@@ -1,8 +1,7 @@
 import { encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { priceVelocityGuardAbi, stopLossAbi } from './abi/extensions.ts';
-import { poolErrors } from './abi/pool.ts';
-import { decodePriceFailure, decodeSimulation, quoteStatus, type StatusFacts } from './quote-status.ts';
+import { poolErrors } from '../devnet/abi.ts';
+import { decodePriceFailure, quoteStatus, type StatusFacts } from './quote-status.ts';
 
 const foreign = parseAbi([
   'error FeedStalled()',
@@ -17,9 +16,8 @@ const oracleError = encodeErrorResult({
 });
 const providerFailed = (reason: Hex) =>
   encodeErrorResult({ abi: poolErrors, errorName: 'PriceProviderFailed', args: [reason] });
-const poolError = (
-  errorName: 'BidGreaterThanAsk' | 'BidIsZero' | 'PoolPaused' | 'NotAllowedToSwap' | 'InvalidAmount',
-) => encodeErrorResult({ abi: poolErrors, errorName });
+const poolError = (errorName: 'BidGreaterThanAsk' | 'BidIsZero' | 'PoolPaused') =>
+  encodeErrorResult({ abi: poolErrors, errorName });
 const PANIC = `0x4e487b71${'11'.padStart(64, '0')}` as const;
 
 describe('decodePriceFailure', () => {
@@ -41,47 +39,6 @@ describe('decodePriceFailure', () => {
   it('reads selectors in any case', () => {
     const upper = `0x${poolError('BidIsZero').slice(2).toUpperCase()}` as const;
     expect(decodePriceFailure(upper)).toBe('quoteRefused');
-  });
-});
-
-describe('decodeSimulation', () => {
-  it.each([
-    [1n, -2n],
-    [-(2n ** 127n), 2n ** 127n - 1n],
-    [0n, 0n],
-  ])('reads the deltas %d and %d', (amount0Delta, amount1Delta) => {
-    const data = encodeErrorResult({ abi: poolErrors, errorName: 'SimulateSwap', args: [amount0Delta, amount1Delta] });
-    expect(decodeSimulation(data)).toEqual({ kind: 'simulated', amount0Delta, amount1Delta });
-  });
-
-  const stopLoss = encodeErrorResult({
-    abi: stopLossAbi,
-    errorName: 'OracleStopLossTriggered',
-    args: [-1, true, 1n, 2n],
-  });
-  const velocity = encodeErrorResult({
-    abi: priceVelocityGuardAbi,
-    errorName: 'PriceVelocityExceeded',
-    args: [2n, 1n],
-  });
-
-  it.each([
-    ['stop loss', stopLoss, { kind: 'refused', by: 'stopLoss' }],
-    ['velocity guard', velocity, { kind: 'refused', by: 'priceVelocity' }],
-    ['swap allowlist', poolError('NotAllowedToSwap'), { kind: 'refused', by: 'swapAllowlist' }],
-    ['custom extension', oracleError, { kind: 'refused', by: 'other' }],
-    ['amount that the pool cannot count', poolError('InvalidAmount'), { kind: 'invalidAmount' }],
-    ['silence', '0x', { kind: 'unexplained' }],
-    ['panic', PANIC, { kind: 'unexplained' }],
-    ['pool error that no simulation gives', poolError('PoolPaused'), { kind: 'unexplained' }],
-    ['truncated result', '0xdeadbeef', { kind: 'refused', by: 'other' }],
-  ] as const)('explains a %s', (_, revertData, outcome) => {
-    expect(decodeSimulation(revertData)).toEqual(outcome);
-  });
-
-  it('takes a result cut short for a fault', () => {
-    const data = encodeErrorResult({ abi: poolErrors, errorName: 'SimulateSwap', args: [1n, 1n] });
-    expect(decodeSimulation(data.slice(0, -2) as Hex)).toEqual({ kind: 'unexplained' });
   });
 });
 

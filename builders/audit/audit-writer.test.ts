@@ -10,11 +10,11 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
+import { submissionOf } from '../../test/pamm/sample-updates.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { PWebsocketQuoteUpdateV1ResponseSchema } from '../proto/generated/quote_update_pb.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import { decodeResponse } from '../stream/codec.ts';
-import { submissionOf } from '../testing/updates.ts';
 import { AuditLog } from './audit-log.ts';
 import { AuditWriter } from './audit-writer.ts';
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ChainsFile } from '../../config/chains-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { newUuid, signedTx, submissionOf } from '../../test/pamm/sample-updates.ts';
 import { chainEndpoints } from '../endpoints.ts';
 import { encodeSubmission } from '../quote-update.ts';
 import { connectFailFast, connectPatient } from '../redis-connections.ts';
-import { newUuid, signedTx, submissionOf } from '../testing/updates.ts';
 import { mountQueueBoard, type QueueBoard } from './queue-board.ts';
 
 const OPERATOR_KEY = 'operator-key-of-this-test-only';

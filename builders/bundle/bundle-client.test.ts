@@ -2,8 +2,8 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { updateOf } from '../../test/pamm/sample-updates.ts';
 import type { Endpoint } from '../endpoints.ts';
-import { updateOf } from '../testing/updates.ts';
 import { retryAfterMs, sendBundle } from './bundle-client.ts';
 import type { Outcome } from './bundle-state.ts';
 

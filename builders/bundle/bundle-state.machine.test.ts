@@ -2,10 +2,6 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
-import type { Answer } from '../answers/answer.ts';
-import { RedisKeys } from '../queue/redis-keys.ts';
-import type { Submission } from '../quote-update.ts';
-import { updateOf } from '../testing/updates.ts';
 import {
   type BundleModel,
   cancelInModel,
@@ -16,7 +12,11 @@ import {
   type Push,
   settleInModel,
   takeInModel,
-} from './bundle-model.ts';
+} from '../../test/pamm/bundle-model.ts';
+import { updateOf } from '../../test/pamm/sample-updates.ts';
+import type { Answer } from '../answers/answer.ts';
+import { RedisKeys } from '../queue/redis-keys.ts';
+import type { Submission } from '../quote-update.ts';
 import { BundleState, CANCEL_GUARD_MS, LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS } from './bundle-state.ts';
 
 const LIMITS: Limits = {

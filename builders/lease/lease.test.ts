@@ -3,10 +3,10 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
+import { submissionOf, updateOf } from '../../test/pamm/sample-updates.ts';
 import { BundleState } from '../bundle/bundle-state.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import { StreamOrder } from '../stream/stream-order.ts';
-import { submissionOf, updateOf } from '../testing/updates.ts';
 import { Lease } from './lease.ts';
 
 let database: TestRedis;

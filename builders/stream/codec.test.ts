@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { updateOf } from '../../test/pamm/sample-updates.ts';
 import type { Hex } from '../quote-update.ts';
-import { updateOf } from '../testing/updates.ts';
 import { decodeResponse, encodeUpdate } from './codec.ts';
 
 /** Frames as the builders' wire format has them, put together here byte by byte. */

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeErrorResult, type Hex, numberToHex, zeroHash } from 'viem';
 import { expect, test } from 'vitest';
-import { poolErrors } from '../../protocol/abi/pool.ts';
+import { poolErrors } from '../../devnet/abi.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readPoolPrice } from './pool-price.ts';

@@ -1,6 +1,5 @@
 import { encodeFunctionData } from 'viem';
-import { flatPoolAbi } from '../../protocol/abi/pool.ts';
-import { liquidityAdderAbi } from '../abi.ts';
+import { flatPoolAbi, liquidityAdderAbi } from '../abi.ts';
 import type { Transaction } from '../dev-chain.ts';
 import { busyPools, sharesOfBin, type TrafficWorld } from './world.ts';
 

@@ -57,5 +57,3 @@ export const factoryFunctions = parseAbi([
   'function cancelPoolAdminTransfer(address pool)',
   'function collectPoolFees(address pool)',
 ]);
-
-export const factoryAbi = [...factoryEvents, ...factoryFunctions] as const;

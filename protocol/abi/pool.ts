@@ -30,18 +30,3 @@ export const flatPoolFunctions = parseAbi([
   'function addLiquidity(address owner, uint80 salt, LiquidityDelta deltas, bytes callbackData, bytes extensionData) returns (uint256, uint256)',
   'function removeLiquidity(address owner, uint80 salt, LiquidityDelta deltas, bytes extensionData) returns (uint256, uint256)',
 ]);
-
-/** Reverts of a pool that a reader meets. */
-export const poolErrors = parseAbi([
-  'error SimulateSwap(int256 amount0Delta, int256 amount1Delta)',
-  'error PriceProviderFailed(bytes reason)',
-  'error BidGreaterThanAsk()',
-  'error BidIsZero()',
-  'error PoolPaused()',
-  'error InvalidAmount()',
-  'error AmountScaledExceedsMax()',
-  'error NotAllowedToSwap()',
-  'error ExtensionCallFailed()',
-]);
-
-export const flatPoolAbi = [...flatPoolEvents, ...flatPoolFunctions, ...poolErrors] as const;

@@ -33,5 +33,3 @@ export const providerFunctions = parseAbi([
   'function offchainFeedId() view returns (bytes32)',
   'error FeedStalled()',
 ]);
-
-export const providerAbi = [...providerEvents, ...providerFunctions] as const;

@@ -1,6 +1,6 @@
 import { type Address, getAbiItem, type PublicClient } from 'viem';
-import { stopLossAdminAbi } from '../../devnet/abi.ts';
-import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/abi/extensions.ts';
+import { priceVelocityGuardAbi, stopLossAdminAbi } from '../../devnet/abi.ts';
+import { stopLossAbi } from '../../protocol/abi/extensions.ts';
 import { flatPoolEvents } from '../../protocol/abi/pool.ts';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
 

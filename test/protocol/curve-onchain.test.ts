@@ -5,17 +5,12 @@ import { type DepthLevel, levelAtOutput, type SideCurve } from '../../protocol/d
 import { E6 } from '../../protocol/fixed-point.ts';
 import { pricePool } from '../../protocol/geometry.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import {
-  encodeBin,
-  encodeBinTotals,
-  encodeSlot0,
-  FLAT_HEAD_SLOTS,
-  flatBinSlot,
-} from '../../protocol/layouts/flat/storage.ts';
+import { FLAT_HEAD_SLOTS, flatBinSlot } from '../../protocol/layouts/flat/storage.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/pool-state.arbitrary.ts';
 import type { PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
-import { decodeSimulation } from '../../protocol/quote-status.ts';
 import { computeSwap } from '../../protocol/swap.ts';
+import { decodeSimulation } from './decode-simulation.ts';
+import { encodeBin, encodeSlot0, encodeTokenPair } from './flat-words.ts';
 import {
   type CallResult,
   callMany,
@@ -78,7 +73,7 @@ function overrides({ pool, state, quote }: Random): StateOverride {
       address: pool.address,
       stateDiff: [
         { slot: slot0, value: encodeSlot0(state) },
-        { slot: slot1, value: encodeBinTotals(totalsOf(state)) },
+        { slot: slot1, value: encodeTokenPair(totalsOf(state)) },
         ...state.bins.map((bin, index) => ({ slot: flatBinSlot(state.lowestBin + index), value: encodeBin(bin) })),
       ],
     },

@@ -16,7 +16,8 @@ import { Q64 } from '../../protocol/fixed-point.ts';
 import { sellAndBuyPrices } from '../../protocol/geometry.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import type { ProviderQuote } from '../../protocol/pool-state.ts';
-import { decodePriceFailure, decodeSimulation } from '../../protocol/quote-status.ts';
+import { decodePriceFailure } from '../../protocol/quote-status.ts';
+import { decodeSimulation } from './decode-simulation.ts';
 import {
   callMany,
   createTestPool,

@@ -8,11 +8,10 @@ import { createRandomPool, poolRecipe, stockTokens } from '../../devnet/random-p
 import { inputOf } from '../../protocol/bin-fill.ts';
 import { E6, E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import { pricePool } from '../../protocol/geometry.ts';
-import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import type { PoolEvent } from '../../protocol/pool-events.ts';
 import type { PoolState, ProviderQuote } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { computeSwap, type SwapRequest, type SwapResult } from '../../protocol/swap.ts';
+import { decodeFlatPoolLog, type PoolEvent } from './decode-pool-log.ts';
 import { type PoolChain, readState, startPoolChain, type TestPool } from './pool-chain.ts';
 
 const SEED = 20_261_121;
@@ -59,7 +58,7 @@ async function swapOnChain({ address }: TestPool, { zeroForOne, kind, amount }: 
 function eventsOf({ address }: TestPool, { logs }: TransactionReceipt): PoolEvent[] {
   return logs
     .filter((log) => log.address.toLowerCase() === address)
-    .map((log) => flatAdapter.events.decodePoolLog(log))
+    .map((log) => decodeFlatPoolLog(log))
     .filter((event) => event !== null);
 }
 

@@ -4,7 +4,7 @@ import type { Quote } from '../../api/quotes/quote-schema.ts';
 import { simulateSwap } from '../../devnet/actions.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import type { ProviderQuote } from '../../protocol/pool-state.ts';
-import { decodeSimulation } from '../../protocol/quote-status.ts';
+import { decodeSimulation } from '../protocol/decode-simulation.ts';
 
 export type Level = NonNullable<z.infer<typeof Quote>['depth']>['bids'][number];
 

@@ -6,9 +6,9 @@ import {
   poolTable,
   type ServedPool,
 } from '../../api/snapshots/pool-directory.ts';
+import { flatPoolAbi } from '../../devnet/abi.ts';
 import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import { flatPoolAbi } from '../../protocol/abi/pool.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { decodeExtensionOrder } from '../../protocol/layouts/flat/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';

@@ -6,7 +6,6 @@ import { MAX_UINT128 } from '../../fixed-point.ts';
 import { pricePool, sellAndBuyPrices } from '../../geometry.ts';
 import type { ComputedCurve, LayoutAdapter, QuoteDuty } from '../../layout.ts';
 import { invertPrices } from '../../quote-inversion.ts';
-import { decodeFlatPoolLog } from './events.ts';
 import { providerStubCode } from './provider-stub.ts';
 import { flatStopLoss } from './stop-loss.ts';
 import { flatStorage } from './storage.ts';
@@ -51,7 +50,6 @@ const flatCurve: ComputedCurve = {
 /** Pools whose arithmetic, storage and events are public. */
 export const flatAdapter: LayoutAdapter = {
   layout: 'flat',
-  events: { decodePoolLog: decodeFlatPoolLog },
   storage: flatStorage,
   quote: flatQuote,
   curve: flatCurve,

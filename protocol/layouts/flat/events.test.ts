@@ -7,9 +7,10 @@ import {
   toEventSelector,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { decodeFlatPoolLog } from '../../../test/protocol/decode-pool-log.ts';
 import { factoryEvents } from '../../abi/factory.ts';
 import { flatPoolEvents } from '../../abi/pool.ts';
-import { decodeFlatPoolLog, flatEvents, normalisePoolCreated } from './events.ts';
+import { flatEvents, normalisePoolCreated } from './events.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 const b = '0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';

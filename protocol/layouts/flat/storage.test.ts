@@ -10,6 +10,7 @@ import {
   toHex,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { encodeBin, encodeSlot0, encodeTokenPair } from '../../../test/protocol/flat-words.ts';
 import { flatPoolFunctions } from '../../abi/pool.ts';
 import type { NotionalFees } from '../../layout.ts';
 import { poolState } from '../../pool-state.arbitrary.ts';
@@ -19,14 +20,9 @@ import {
   decodeBinTotals,
   decodeNotionalFees,
   decodeSlot0,
-  encodeBin,
-  encodeBinTotals,
-  encodeNotionalFees,
-  encodeSlot0,
   FLAT_HEAD_SLOTS,
   flatBinSharesSlot,
   flatBinSlot,
-  flatPositionSlot,
   flatStorage,
 } from './storage.ts';
 
@@ -72,8 +68,8 @@ describe('pairs of 128 bits', () => {
   it('come back from their own encoding', () => {
     fc.assert(
       fc.property(pair, (values) => {
-        expect(decodeBinTotals(encodeBinTotals(values))).toEqual(values);
-        expect(decodeNotionalFees(encodeNotionalFees(values))).toEqual(values);
+        expect(decodeBinTotals(encodeTokenPair(values))).toEqual(values);
+        expect(decodeNotionalFees(encodeTokenPair(values))).toEqual(values);
       }),
     );
   });
@@ -97,12 +93,6 @@ describe('mapping slots', () => {
     expect(flatBinSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
     expect(flatBinSlot(bin)).toBe(flatBinSlot(bin));
   });
-
-  it('hash the key of a position twice', () => {
-    const owner = '0x00000000000000000000000000000000000000aa';
-    const inner = keccak256(`0x${[pad(owner), key(7n), key(-2n)].map((part) => part.slice(2)).join('')}`);
-    expect(flatPositionSlot(owner, 7n, -2)).toBe(slotOf(inner, 6n));
-  });
 });
 
 describe('a whole pool', () => {
@@ -116,8 +106,8 @@ describe('a whole pool', () => {
         const [slot0, slot1, slot2, slot3] = FLAT_HEAD_SLOTS;
         if (!slot0 || !slot1 || !slot2 || !slot3) throw new Error('four head slots expected');
         storage.set(slot0, encodeSlot0(state));
-        storage.set(slot1, encodeBinTotals(binTotals));
-        storage.set(slot2, encodeNotionalFees(notionalFees));
+        storage.set(slot1, encodeTokenPair(binTotals));
+        storage.set(slot2, encodeTokenPair(notionalFees));
         storage.set(slot3, mutable ? pad(provider) : numberToHex(0n, { size: 32 }));
         state.bins.forEach((bin, index) => {
           storage.set(flatBinSlot(lowestBin + index), encodeBin(bin));

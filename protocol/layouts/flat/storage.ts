@@ -11,12 +11,12 @@ import {
 } from 'viem';
 import type { BinTotals, NotionalFees, PoolHead, StorageDuty } from '../../layout.ts';
 import type { BinState, PoolImmutables, PoolState } from '../../pool-state.ts';
-import { wordCodec } from './bit-fields.ts';
+import { wordReader } from './bit-fields.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;
 
-const SLOT0 = wordCodec({
+const readSlot0 = wordReader({
   pauseLevel: { bits: 8 },
   curBin: { bits: 8, signed: true },
   posInBin: { bits: 104 },
@@ -25,9 +25,9 @@ const SLOT0 = wordCodec({
   notionalFeeE8: { bits: 24 },
 });
 
-const TOKEN_PAIR = wordCodec({ token0Scaled: { bits: 128 }, token1Scaled: { bits: 128 } });
+const readTokenPair = wordReader({ token0Scaled: { bits: 128 }, token1Scaled: { bits: 128 } });
 
-const BIN = wordCodec({
+const readBinWord = wordReader({
   token0Scaled: { bits: 104 },
   token1Scaled: { bits: 104 },
   lengthE6: { bits: 16 },
@@ -55,14 +55,8 @@ export const flatBinSlot = mappingSlots(BINS_MAPPING_SLOT);
 export const flatBinSharesSlot = mappingSlots(BIN_SHARES_MAPPING_SLOT);
 export const FLAT_HEAD_SLOTS: readonly Hex[] = [0, 1, 2, 3].map((slot) => numberToHex(slot, { size: 32 }));
 
-/** Slot of an owner's shares in a bin. */
-export function flatPositionSlot(owner: Address, salt: bigint, bin: number): Hex {
-  const key = keccak256(encodeAbiParameters(parseAbiParameters('address, uint80, int8'), [owner, salt, bin]));
-  return keccak256(encodeAbiParameters(parseAbiParameters('bytes32, uint256'), [key, 6n]));
-}
-
 export function decodeSlot0(word: Hex): Slot0 {
-  const slot = SLOT0.unpack(word);
+  const slot = readSlot0(word);
   return {
     pauseLevel: Number(slot.pauseLevel),
     cursor: { bin: Number(slot.curBin), position: slot.posInBin, lowerDistE6: Number(slot.curBinDistE6) },
@@ -71,35 +65,16 @@ export function decodeSlot0(word: Hex): Slot0 {
   };
 }
 
-export function encodeSlot0({ pauseLevel, cursor, spreadFeeE6, notionalFeeE8 }: Slot0): Hex {
-  return SLOT0.pack({
-    pauseLevel: BigInt(pauseLevel),
-    curBin: BigInt(cursor.bin),
-    posInBin: cursor.position,
-    curBinDistE6: BigInt(cursor.lowerDistE6),
-    spreadFeeE6: BigInt(spreadFeeE6),
-    notionalFeeE8: BigInt(notionalFeeE8),
-  });
-}
-
 export function decodeBinTotals(word: Hex): BinTotals {
-  return TOKEN_PAIR.unpack(word);
-}
-
-export function encodeBinTotals(totals: BinTotals): Hex {
-  return TOKEN_PAIR.pack({ ...totals });
+  return readTokenPair(word);
 }
 
 export function decodeNotionalFees(word: Hex): NotionalFees {
-  return TOKEN_PAIR.unpack(word);
-}
-
-export function encodeNotionalFees(fees: NotionalFees): Hex {
-  return TOKEN_PAIR.pack({ ...fees });
+  return readTokenPair(word);
 }
 
 export function decodeBin(word: Hex): BinState {
-  const bin = BIN.unpack(word);
+  const bin = readBinWord(word);
   return {
     token0Scaled: bin.token0Scaled,
     token1Scaled: bin.token1Scaled,
@@ -107,16 +82,6 @@ export function decodeBin(word: Hex): BinState {
     addFeeBuyE6: Number(bin.addFeeBuyE6),
     addFeeSellE6: Number(bin.addFeeSellE6),
   };
-}
-
-export function encodeBin(bin: BinState): Hex {
-  return BIN.pack({
-    token0Scaled: bin.token0Scaled,
-    token1Scaled: bin.token1Scaled,
-    lengthE6: BigInt(bin.lengthE6),
-    addFeeBuyE6: BigInt(bin.addFeeBuyE6),
-    addFeeSellE6: BigInt(bin.addFeeSellE6),
-  });
 }
 
 function decodeHead(words: readonly Hex[]): PoolHead {

@@ -1,4 +1,4 @@
-import type { Registration } from './stream-order.ts';
+import type { Registration } from '../../builders/stream/stream-order.ts';
 
 /** A numbered update of one uuid; `content` stands for everything else in it. */
 export type NumberedUpdate = { readonly uuid: string; readonly seq: bigint; readonly content: string };
@@ -18,10 +18,4 @@ export function registerInModel(
   if (newest && newest.seq === update.seq && newest.content === update.content) return { model, registration: 'same' };
   if (newest && update.seq <= newest.seq) return { model, registration: 'older' };
   return { model: new Map(model).set(update.uuid, update), registration: 'newest' };
-}
-
-/** Whether an update that was registered once may still be sent: only while nothing newer is known. */
-export function isStillNewest(model: StreamModel, update: NumberedUpdate): boolean {
-  const newest = model.get(update.uuid);
-  return newest?.seq === update.seq && newest.content === update.content;
 }

@@ -46,7 +46,7 @@ function writeCreationCode(source: string): void {
   const code = compileCreationCode(source);
   const words = basename(source, '.sol').split(/(?<=[a-z])(?=[A-Z])/);
   const target = source.replace(/[^/]+$/, `${words.join('-').toLowerCase()}-code.ts`);
-  const comment = `/** Creation code of \`${basename(source)}\`, made by \`npx tsx protocol/bounded-calls/creation-code.ts\`. */`;
+  const comment = `/** Creation code of \`${basename(source)}\`, made by \`npx tsx devnet/compile-creation-code.ts\`. */`;
   const constant = `${words.join('_').toUpperCase()}_CODE`;
   writeFileSync(
     target,
