@@ -115,6 +115,18 @@ test('whatever a builder said becomes a row, and holds up no other', async () =>
   await writer.stop();
 });
 
+test('an entry that Postgres refuses is left out, and its batch is written', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const batch = [submission(), submission({ replacementSeqNumber: 10n ** 30n }), submission(), submission()];
+  for (const one of batch) log.submission(one);
+  const writer = startWriter();
+  const ids = batch.map(({ id }) => id);
+  await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await writer.stop();
+  const written = await rows('SELECT submission_id FROM operator.pamm_submission WHERE submission_id = ANY($1)', [ids]);
+  expect(written.map((row) => row.submission_id).sort()).toEqual(ids.filter((_, index) => index !== 1).sort());
+});
+
 test('analysts read the trail through the read model, and cannot change it', async () => {
   const client = await database.$client.connect();
   try {

@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Redis } from 'ioredis';
 import type { Database } from '../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../db/schema/pamm-audit.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import type { AuditEntry } from './audit-log.ts';
+import { writeEntries } from './write-entries.ts';
 
 const GROUP = 'writers';
 const BATCH = 200;
@@ -114,11 +114,9 @@ export class AuditWriter {
 
   async #write(entries: Entries): Promise<void> {
     if (entries.length === 0) return;
-    const { database, redis, keys } = this.#deps;
-    await writeEntries(
-      database,
-      entries.map(([, fields]) => JSON.parse(fields[1] ?? '') as AuditEntry),
-    );
+    const { database, redis, keys, logger } = this.#deps;
+    const parsed = entries.map(([, fields]) => JSON.parse(fields[1] ?? '') as AuditEntry);
+    await writeEntries(database, parsed, logger);
     const ids = entries.map(([id]) => id);
     await redis
       .multi()
@@ -126,56 +124,6 @@ export class AuditWriter {
       .xdel(keys.audit(), ...ids)
       .exec();
   }
-}
-
-/** Writes entries; those already written are left as they are. */
-async function writeEntries(database: Database, entries: readonly AuditEntry[]): Promise<void> {
-  await insertRows(
-    database,
-    pammSubmissions,
-    entries.filter((entry) => entry.kind === 'submission').map(toSubmissionRow),
-  );
-  await insertRows(database, pammAnswers, entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow));
-}
-
-/** One JSON parameter for all rows: thousands of single ones would hold up the event loop that updates are sent from. */
-async function insertRows(database: Database, table: PgTable, rows: readonly object[]): Promise<void> {
-  if (rows.length === 0) return;
-  const records = sql`json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::json)`;
-  await database.execute(sql`INSERT INTO ${table} SELECT * FROM ${records} ON CONFLICT DO NOTHING`);
-}
-
-const instant = (ms: number) => new Date(ms).toISOString();
-
-/** Columns of `operator.pamm_submission`. */
-function toSubmissionRow(entry: Extract<AuditEntry, { kind: 'submission' }>) {
-  return {
-    submission_id: entry.submissionId,
-    chain_id: entry.chainId,
-    received_at: instant(entry.receivedAtMs),
-    replacement_uuid: entry.replacementUuid,
-    replacement_seq_number: entry.replacementSeqNumber,
-    block_number: entry.blockNumber,
-    max_timestamp: entry.maxTimestamp,
-    is_cancel: entry.txHash === null,
-    tx_hash: entry.txHash,
-  };
-}
-
-/** Columns of `operator.pamm_answer`. */
-function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>) {
-  return {
-    submission_id: entry.submissionId,
-    provider: entry.provider,
-    chain_id: entry.chainId,
-    received_at: instant(entry.receivedAtMs),
-    outcome: entry.outcome,
-    error: entry.error,
-    bundle_hash: entry.bundleHash,
-    builder_timestamp_ns: entry.builderTimestampNs,
-    answered_at: instant(entry.answeredAtMs),
-    latency_ms: Math.max(0, entry.answeredAtMs - entry.receivedAtMs),
-  };
 }
 
 /** Deletes a part of the old rows, but none that another writer is deleting. Returns whether that was the last part. */
