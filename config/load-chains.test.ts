@@ -20,6 +20,7 @@ test('a deployment needs four fields; addresses come out lowercase', () => {
     ...deployment,
     poolFactory: factory.toLowerCase(),
     enabled: true,
+    stopLossMark: 'mid',
     anchoredProviderFactories: [],
     providerFactories: [],
   });
