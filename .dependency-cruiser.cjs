@@ -20,8 +20,12 @@ const FOLDERS = {
     uses: ['config', 'db', 'runtime'],
     because: 'The worker runs without the API; the two meet in the queues.',
   },
+  'builders/submit': {
+    uses: ['config', 'runtime'],
+    because: 'The API loads it: it puts updates into the queues and knows nothing of how they reach a builder.',
+  },
   api: {
-    uses: ['builders', 'config', 'db', 'protocol', 'runtime'],
+    uses: ['builders/submit', 'config', 'db', 'protocol', 'runtime'],
     because: 'It reads the work of the indexer and of capture from Postgres.',
   },
   cli: {

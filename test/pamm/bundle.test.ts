@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BundleState } from '../../builders/bundle/bundle-state.ts';
+import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
 import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
 import { BSC, type Mocks, type Rig } from './rig.ts';

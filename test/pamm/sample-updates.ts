@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Hex, QuoteUpdate, Submission } from '../../builders/quote-update.ts';
+import type { Hex, QuoteUpdate, Submission } from '../../builders/submit/quote-update.ts';
 
 const SIGNER: PrivateKeyAccount = privateKeyToAccount(`0x${'11'.repeat(32)}`);
 

@@ -1,4 +1,4 @@
-import type { Registration } from '../../builders/stream/stream-order.ts';
+import type { Registration } from '../../builders/submit/stream/stream-order.ts';
 
 /** A numbered update of one uuid; `content` stands for everything else in it. */
 export type NumberedUpdate = { readonly uuid: string; readonly seq: bigint; readonly content: string };
