@@ -1,18 +1,25 @@
 import { defineConfig } from 'vitest/config';
 import { EndToEndFirst } from './test/harness/end-to-end-first.ts';
+import { splitTests } from './test/harness/service-tests.ts';
+
+const { unit, services } = splitTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['node_modules/**', 'dist/**'],
-    globalSetup: ['test/harness/global-setup.ts'],
     setupFiles: ['test/harness/property-seed.ts'],
-    pool: 'forks',
     // By default one core less than there are: on two, one would idle while the other waits for processes and blocks.
     maxWorkers: 2,
     sequence: { sequencer: EndToEndFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     reporters: ['default', './test/harness/count-reporter.ts'],
+    projects: [
+      // Files that start nothing share a worker's modules: loading them takes longer than most of the tests.
+      { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
+      {
+        extends: true,
+        test: { name: 'e2e', include: services, pool: 'forks', globalSetup: ['test/harness/global-setup.ts'] },
+      },
+    ],
   },
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectFailFast } from '../builders/redis-connections.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { freePort } from '../devnet/services/free-port.ts';
@@ -9,6 +8,7 @@ import { startRedis } from '../devnet/services/redis.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { connectFailFast } from '../runtime/redis-connections.ts';
 import { createRedisDatabase, type TestRedis } from '../test/harness/redis.ts';
 import { createApp, type Resource } from './app.ts';
 import { registerChains } from './chains/chains.ts';

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { createBuildersMetrics } from '../builders/metrics.ts';
-import { connectFailFast } from '../builders/redis-connections.ts';
+import { createBuildersMetrics } from '../builders/submit/metrics.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -10,6 +9,7 @@ import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { connectFailFast } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';

@@ -8,14 +8,14 @@ import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { connectBackground, connectPatient } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
-import { AuditWriter } from './audit/audit-writer.ts';
-import { createBuildersMetrics } from './metrics.ts';
-import { serveOperatorPages } from './operator-pages.ts';
-import { RedisKeys } from './queue/redis-keys.ts';
-import { connectBackground, connectPatient } from './redis-connections.ts';
-import { startBuildersWorker } from './worker.ts';
+import { AuditWriter } from './deliver/audit/audit-writer.ts';
+import { serveOperatorPages } from './deliver/operator-pages.ts';
+import { startBuildersWorker } from './deliver/worker.ts';
+import { createBuildersMetrics } from './submit/metrics.ts';
+import { RedisKeys } from './submit/queue/redis-keys.ts';
 
 const HELP = `
 Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each

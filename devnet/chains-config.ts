@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ChainsFile } from '../config/chains-schema.ts';
-import type { Scenario, ScenarioToken } from './scenario.ts';
+import type { ScenarioToken } from './scenario/market.ts';
+import type { Scenario } from './scenario.ts';
 
 type ChainsFileInput = z.input<typeof ChainsFile>;
 type ChainInput = ChainsFileInput['chains'][number];

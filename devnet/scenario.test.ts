@@ -7,7 +7,8 @@ import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';
 import { connectDevChain, type DevChain, setBlockTime, staticCall } from './dev-chain.ts';
-import { runScenario, type Scenario, type ScenarioPool } from './scenario.ts';
+import type { ScenarioPool } from './scenario/plan.ts';
+import { runScenario, type Scenario } from './scenario.ts';
 import { type Anvil, startAnvil } from './services/anvil.ts';
 import { createTraffic } from './traffic.ts';
 

@@ -3,15 +3,11 @@ import { fundAccounts } from './actions.ts';
 import { type Deployment, deployContract, deployProtocol } from './deploy.ts';
 import { connectDevChain, type DevChain, setBlockTime } from './dev-chain.ts';
 import { feedId, setFeedPrice } from './providers.ts';
-import { FEEDS, type FeedPlan, MARKET_TOKENS, type TokenPlan, toX64 } from './scenario/market.ts';
+import { FEEDS, type FeedPlan, MARKET_TOKENS, type ScenarioToken, type TokenPlan, toX64 } from './scenario/market.ts';
+import type { ScenarioPool } from './scenario/plan.ts';
 import { buildPool } from './scenario/pool-builder.ts';
 import { STILL_POOLS } from './scenario/still-pools.ts';
 import { TRADING_POOLS } from './scenario/trading-pools.ts';
-
-export interface ScenarioToken extends Omit<TokenPlan, 'contract'> {
-  readonly address: Address;
-  readonly feedId: Hex;
-}
 
 export interface ScenarioFeed {
   readonly name: string;
@@ -24,22 +20,6 @@ export interface ScenarioFeed {
   readonly moves: boolean;
   /** The token that it is known to price. */
   readonly vouchedFor?: Address;
-}
-
-export interface ScenarioPool {
-  readonly name: string;
-  /** What there is to see, for people. */
-  readonly shows: string;
-  readonly address: Address;
-  readonly token0: Address;
-  readonly token1: Address;
-  readonly priceProvider: Address;
-  readonly lowestBin: number;
-  readonly highestBin: number;
-  /** Whether traffic acts on it. */
-  readonly busy: boolean;
-  /** Traffic trades in it but leaves its settings alone. */
-  readonly settled: boolean;
 }
 
 /** What stands on a chain after `runScenario`. Plain JSON: it survives a file. */

@@ -77,9 +77,6 @@ const RULES = [
 
 export type ReasonCode = (typeof RULES)[number]['code'];
 
-/** Every code that can be emitted, in the order of listing. */
-export const REASON_CODES: readonly ReasonCode[] = RULES.map(({ code }) => code);
-
 export interface Classification {
   readonly tier: Tier;
   /** Why the pool is not green; empty for green. */

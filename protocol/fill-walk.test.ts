@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tradingBins, type WalkLevel, walkExactInput, walkExactOutput } from './fill-walk.ts';
+import { walkExactInput, walkExactOutput } from '../test/protocol/fill-walk.ts';
+import { tradingBins, type WalkLevel } from './fill-walk.ts';
 import { E8, minBigint } from './fixed-point.ts';
 import type { BinEdges, PricedPool } from './layouts/flat/geometry.ts';
 import { pricedPool, tradeAmount } from './layouts/flat/pool-state.arbitrary.ts';

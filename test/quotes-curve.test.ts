@@ -9,8 +9,9 @@ import {
   stockTokens,
   type TokenShelf,
 } from '../devnet/random-pool.ts';
-import { tradingBins, walkExactInput, walkExactOutput } from '../protocol/fill-walk.ts';
+import { tradingBins } from '../protocol/fill-walk.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
+import { walkExactInput, walkExactOutput } from './protocol/fill-walk.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';

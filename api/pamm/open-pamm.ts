@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { AnswerInbox } from '../../builders/answers/answer-inbox.ts';
-import { QuoteDispatcher } from '../../builders/dispatcher.ts';
-import { chainEndpoints } from '../../builders/endpoints.ts';
-import type { BuildersMetrics } from '../../builders/metrics.ts';
-import { RedisKeys } from '../../builders/queue/redis-keys.ts';
-import { connectFailFast, connectPatient } from '../../builders/redis-connections.ts';
+import { AnswerInbox } from '../../builders/submit/answers/answer-inbox.ts';
+import { QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
+import { chainEndpoints } from '../../builders/submit/endpoints.ts';
+import type { BuildersMetrics } from '../../builders/submit/metrics.ts';
+import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
 import type { Resource } from '../app.ts';
 import type { ServedChains } from '../request.ts';
 import { type PammDeps, registerPammQuote } from './pamm-quote.ts';

@@ -1,8 +1,8 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type ProviderResult, QueuesUnavailableError } from '../../builders/dispatcher.ts';
-import type { Endpoint } from '../../builders/endpoints.ts';
-import type { QuoteUpdate } from '../../builders/quote-update.ts';
+import { type ProviderResult, QueuesUnavailableError } from '../../builders/submit/dispatcher.ts';
+import type { Endpoint } from '../../builders/submit/endpoints.ts';
+import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { badRequest, unavailable } from '../errors.ts';

@@ -1,11 +1,11 @@
 import { numberToHex, parseTransaction, serializeTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signedTx } from '../../builders/testing/updates.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { outcome } from '../../test/pamm/quote-bodies.ts';
 import { BSC, ETHEREUM, startApi } from '../../test/pamm/rig.ts';
+import { signedTx } from '../../test/pamm/sample-updates.ts';
 import { startWorld, type World } from '../../test/pamm/world.ts';
 
 /** Every row of errors that the contract lists. */

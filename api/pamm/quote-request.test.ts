@@ -3,10 +3,10 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newUuid } from '../../builders/testing/updates.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { expiry, outcome } from '../../test/pamm/quote-bodies.ts';
 import { API_KEY, BSC, ETHEREUM, type PammAnswer, startApi } from '../../test/pamm/rig.ts';
+import { newUuid } from '../../test/pamm/sample-updates.ts';
 import { startWorld, type World } from '../../test/pamm/world.ts';
 
 let world: World;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { signedTx } from '../../builders/testing/updates.ts';
+import { signedTx } from '../../test/pamm/sample-updates.ts';
 import { ApiError } from '../errors.ts';
 import type { QuoteBody } from './body-shape.ts';
 import { toQuoteUpdate } from './quote-values.ts';

@@ -1,4 +1,4 @@
-import type { Hex, QuoteUpdate } from '../../builders/quote-update.ts';
+import type { Hex, QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { badRequest } from '../errors.ts';
 import { hexDigits } from '../hex.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { recoverTransactionAddress, serializeTransaction, type TransactionSerializable } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import type { Hex } from '../../builders/quote-update.ts';
+import type { Hex } from '../../builders/submit/quote-update.ts';
 import { checkSignedTransaction } from './signed-transaction.ts';
 
 const signer = privateKeyToAccount(`0x${'55'.repeat(32)}`);

@@ -1,6 +1,6 @@
 import { ECDH } from 'node:crypto';
 import { parseTransaction, serializeTransaction } from 'viem';
-import type { Hex } from '../../builders/quote-update.ts';
+import type { Hex } from '../../builders/submit/quote-update.ts';
 import { badRequest } from '../errors.ts';
 
 /** Order of secp256k1, and half of it: nodes refuse signatures with a larger s (EIP-2). */

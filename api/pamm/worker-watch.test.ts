@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startHeartbeat } from '../../builders/heartbeat.ts';
-import { RedisKeys } from '../../builders/queue/redis-keys.ts';
+import { startHeartbeat } from '../../builders/submit/heartbeat.ts';
+import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';

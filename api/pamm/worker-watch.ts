@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { BEAT_EVERY_MS } from '../../builders/heartbeat.ts';
-import type { RedisKeys } from '../../builders/queue/redis-keys.ts';
+import { BEAT_EVERY_MS } from '../../builders/submit/heartbeat.ts';
+import type { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 export type WorkerWatchDeps = {

@@ -1,7 +1,5 @@
 import { Agent, request } from 'node:http';
 
-export type Latency = { readonly p50: number; readonly p99: number; readonly bytes: number };
-
 /** Clients that ask without pause, each on a connection of its own. */
 const CLIENTS = 4;
 

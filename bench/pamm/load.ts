@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 import { WebSocket } from 'ws';
-import type { QuoteUpdate } from '../../builders/quote-update.ts';
-import { encodeUpdate, updateKey } from '../../builders/stream/codec.ts';
-import { newUuid, signedTx, updateOf } from '../../builders/testing/updates.ts';
+import { encodeUpdate, updateKey } from '../../builders/deliver/stream/codec.ts';
+import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import { nowNs } from '../../devnet/mock-builders/behaviour.ts';
+import { newUuid, signedTx, updateOf } from '../../test/pamm/sample-updates.ts';
 
 export const CHAIN = 31337;
 /** Each maker updates its quote again and again under one uuid. */

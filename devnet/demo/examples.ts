@@ -1,5 +1,5 @@
 import type { ServedChain } from '../chains-config.ts';
-import type { ScenarioPool } from '../scenario.ts';
+import type { ScenarioPool } from '../scenario/plan.ts';
 
 export interface ExampleContext {
   readonly api: string;

@@ -3,7 +3,7 @@ import { mnemonicToAccount } from 'viem/accounts';
 import { oracleAbi } from '../abi.ts';
 import type { ServedChain } from '../chains-config.ts';
 import { toX64 } from '../scenario/market.ts';
-import type { ScenarioPool } from '../scenario.ts';
+import type { ScenarioPool } from '../scenario/plan.ts';
 
 /** Of anvil's accounts. The first one owns the protocol, and posts the prices of its feeds. */
 const MNEMONIC = 'test test test test test test test test test test test junk';

@@ -41,3 +41,15 @@ const ORIGIN_US = performance.timeOrigin * 1_000;
 export function nowNs(): bigint {
   return BigInt(Math.round(ORIGIN_US + performance.now() * 1_000)) * 1_000n;
 }
+
+/** What an endpoint's two halves share: how to behave, and what came in. */
+export type MockState = {
+  behaviour: Behaviour;
+  readonly received: Received[];
+  /** `Authorization` headers seen, oldest first. */
+  readonly authorizations: (string | undefined)[];
+  /** Stream connections accepted, and refused. */
+  connections: number;
+  refusals: number;
+  record: boolean;
+};

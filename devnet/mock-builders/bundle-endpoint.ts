@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { parseJson } from '../../runtime/json.ts';
-import { nowNs } from './behaviour.ts';
-import type { MockState } from './mock-builder.ts';
+import { type MockState, nowNs } from './behaviour.ts';
 
 const integer = z.union([z.int(), z.bigint()]);
 const BundleRequest = z.object({

@@ -2,21 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { Behaviour, type Received } from './behaviour.ts';
+import { Behaviour, type MockState } from './behaviour.ts';
 import { answerBundle } from './bundle-endpoint.ts';
 import { attachStream } from './stream-endpoint.ts';
-
-/** What an endpoint's two halves share: how to behave, and what came in. */
-export type MockState = {
-  behaviour: Behaviour;
-  readonly received: Received[];
-  /** `Authorization` headers seen, oldest first. */
-  readonly authorizations: (string | undefined)[];
-  /** Stream connections accepted, and refused. */
-  connections: number;
-  refusals: number;
-  record: boolean;
-};
 
 export type MockBuilder = {
   readonly port: number;

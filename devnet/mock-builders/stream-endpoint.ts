@@ -7,8 +7,7 @@ import {
   PWebsocketQuoteUpdateV1ArgsSchema,
   PWebsocketQuoteUpdateV1ResponseSchema,
 } from '../../builders/proto/generated/quote_update_pb.ts';
-import { nowNs } from './behaviour.ts';
-import type { MockState } from './mock-builder.ts';
+import { type MockState, nowNs } from './behaviour.ts';
 
 const PATH = '/ws/sendquoteupdate';
 

@@ -1,3 +1,4 @@
+import type { Address, Hex } from 'viem';
 import type { ContractName } from '../artifacts.ts';
 
 /** A token of the devnet's market. */
@@ -131,4 +132,9 @@ export const FEEDS: readonly FeedPlan[] = [
 export function toX64(decimal: string): bigint {
   const [whole = '0', fraction = ''] = decimal.split('.');
   return (BigInt(whole + fraction) << 64n) / 10n ** BigInt(fraction.length);
+}
+
+export interface ScenarioToken extends Omit<TokenPlan, 'contract'> {
+  readonly address: Address;
+  readonly feedId: Hex;
 }

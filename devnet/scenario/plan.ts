@@ -61,3 +61,19 @@ export interface PoolPlan {
   /** What happens to it after it was funded. */
   readonly finish?: (stage: Stage) => Promise<void>;
 }
+
+export interface ScenarioPool {
+  readonly name: string;
+  /** What there is to see, for people. */
+  readonly shows: string;
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly priceProvider: Address;
+  readonly lowestBin: number;
+  readonly highestBin: number;
+  /** Whether traffic acts on it. */
+  readonly busy: boolean;
+  /** Traffic trades in it but leaves its settings alone. */
+  readonly settled: boolean;
+}

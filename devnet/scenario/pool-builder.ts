@@ -11,9 +11,9 @@ import {
   feedId,
   type PricedPair,
 } from '../providers.ts';
-import type { ScenarioPool, ScenarioToken } from '../scenario.ts';
+import type { ScenarioToken } from './market.ts';
 import { toX64 } from './market.ts';
-import type { PoolPlan, ProviderPlan } from './plan.ts';
+import type { PoolPlan, ProviderPlan, ScenarioPool } from './plan.ts';
 
 /** What every pool of a scenario is built on. */
 export interface Ground {

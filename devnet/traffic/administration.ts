@@ -2,7 +2,7 @@ import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, zeroAd
 import { factoryAbi } from '../../protocol/abi/factory.ts';
 import { stopLossAdminAbi } from '../abi.ts';
 import { staticCall, type Transaction } from '../dev-chain.ts';
-import type { ScenarioPool } from '../scenario.ts';
+import type { ScenarioPool } from '../scenario/plan.ts';
 import { busyPools, glance, type TrafficWorld } from './world.ts';
 
 /** Pays out fees of a busy pool, or changes a setting of one that may change. */

@@ -2,8 +2,9 @@ import { encodeFunctionData } from 'viem';
 import { routerAbi } from '../abi.ts';
 import { noPriceLimit } from '../actions.ts';
 import type { Transaction } from '../dev-chain.ts';
+import type { ScenarioToken } from '../scenario/market.ts';
 import { toX64 } from '../scenario/market.ts';
-import type { ScenarioPool, ScenarioToken } from '../scenario.ts';
+import type { ScenarioPool } from '../scenario/plan.ts';
 import { busyPools, glance, type PoolGlance, type TrafficWorld } from './world.ts';
 
 const E6 = 1_000_000n;

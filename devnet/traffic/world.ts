@@ -1,7 +1,8 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
 import { extsload } from '../actions.ts';
 import type { DevChain } from '../dev-chain.ts';
-import type { Scenario, ScenarioPool } from '../scenario.ts';
+import type { ScenarioPool } from '../scenario/plan.ts';
+import type { Scenario } from '../scenario.ts';
 import type { Random } from './random.ts';
 
 /** Shares that the traffic's provider holds in one bin. */

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
 import { expect, test } from 'vitest';
+import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
 import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
-import { compileCreationCode } from './creation-code.ts';
 import { chunkGroups, runBoundedCalls } from './run-bounded-calls.ts';
 
 const TARGET = `0x${'ab'.repeat(20)}` as const;

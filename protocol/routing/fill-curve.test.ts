@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tradingBins, type WalkLevel, walkExactInput, walkExactOutput } from '../fill-walk.ts';
+import { walkExactInput, walkExactOutput } from '../../test/protocol/fill-walk.ts';
+import { tradingBins, type WalkLevel } from '../fill-walk.ts';
 import { capacity, fillCurve, foundAt, givenWithin, levelAt, type TradeType } from './fill-curve.ts';
 import { anySide } from './market.arbitrary.ts';
 

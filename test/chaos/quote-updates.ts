@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
+import { newUuid, signedTx } from '../pamm/sample-updates.ts';
 import type { ChainPlan } from './chaos-chain.ts';
 import type { HttpClient } from './http-load.ts';
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { encodeFunctionData } from 'viem';
 import { tokenAbi } from '../../devnet/abi.ts';
 import { type DevChain, send } from '../../devnet/dev-chain.ts';
-import type { ScenarioPool } from '../../devnet/scenario.ts';
+import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
 
 /** Raw units of token0 and token1. */
 export type Amounts = readonly [bigint, bigint];

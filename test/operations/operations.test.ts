@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createPoolTradingDataClient } from '../../client/client.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
+import { newUuid, signedTx } from '../pamm/sample-updates.ts';
 import {
   type OperatedChain,
   type OperatedWorld,

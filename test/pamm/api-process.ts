@@ -1,13 +1,13 @@
 import { createApp } from '../../api/app.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
-import { createBuildersMetrics } from '../../builders/metrics.ts';
-import { connectPatient } from '../../builders/redis-connections.ts';
+import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { connectPatient } from '../../runtime/redis-connections.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { stopOnSignal } from '../../runtime/shutdown.ts';
 

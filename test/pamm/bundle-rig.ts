@@ -1,7 +1,7 @@
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
 import { BSC, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 
 /** Mock builders and a Redis database for tests of the bundle builder; each test takes a rig of its own from it. */
 export async function startBundleBuilder() {

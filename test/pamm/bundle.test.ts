@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BundleState } from '../../builders/bundle/bundle-state.ts';
-import { newUuid, submissionOf } from '../../builders/testing/updates.ts';
+import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
 import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
 import { BSC, type Mocks, type Rig } from './rig.ts';
+import { newUuid, submissionOf } from './sample-updates.ts';
 
 /** The rules of the bundle builder but for its pauses, over HTTP from end to end. */
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signedTx } from '../../builders/testing/updates.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Received } from '../../devnet/mock-builders/behaviour.ts';
@@ -11,6 +10,7 @@ import { createDatabase, type TestDatabase } from '../harness/database.ts';
 import { eventually } from './eventually.ts';
 import { BLOCKS_PER_MAKER, CHAIN, load, Maker, pick, submit } from './makers.ts';
 import { createProcesses, type Restartable } from './processes.ts';
+import { signedTx } from './sample-updates.ts';
 
 /** Kills every part at random moments under load, and looks at what the builders received and the clients heard. */
 

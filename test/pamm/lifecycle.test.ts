@@ -9,11 +9,11 @@ import {
   type Push,
   settleInModel,
   takeInModel,
-} from '../../builders/bundle/bundle-model.ts';
-import { registerInModel, type StreamModel } from '../../builders/stream/stream-model.ts';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
+} from './bundle-model.ts';
 import { eventually } from './eventually.ts';
 import { BSC } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
+import { registerInModel, type StreamModel } from './stream-model.ts';
 import { startWorld, type World } from './world.ts';
 
 /** The lifecycle of a quote under random submissions, through every real part, against the plain models. */

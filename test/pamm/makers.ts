@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newUuid } from '../../builders/testing/updates.ts';
 import { createPoolTradingDataClient } from '../../client/client.ts';
 import type { PammBody } from './rig.ts';
+import { newUuid } from './sample-updates.ts';
 
 /** Makers who send quote updates at random, and the watch over what they hear. */
 

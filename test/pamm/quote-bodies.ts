@@ -1,5 +1,5 @@
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { BSC, ETHEREUM } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 
 /** Unix seconds a little ahead: an expiry that a live BSC quote may have. */
 export const expiry = (): number => Math.floor(Date.now() / 1000) + 4;

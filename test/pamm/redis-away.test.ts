@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type Mocks, type Rig, startApi, startMocks, startRig } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 
 /** What clients see while Redis is down, hangs, or comes back without its data. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type Mocks, type Rig, startMocks, startRig } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** The machine of Redis vanishes without a word and another takes its address: no connection is closed. */

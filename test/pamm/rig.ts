@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
-import type { AuditEntry } from '../../builders/audit/audit-log.ts';
-import { chainEndpoints } from '../../builders/endpoints.ts';
-import { createBuildersMetrics } from '../../builders/metrics.ts';
-import { RedisKeys } from '../../builders/queue/redis-keys.ts';
-import { connectBackground, connectPatient } from '../../builders/redis-connections.ts';
-import { startBuildersWorker } from '../../builders/worker.ts';
+import { startBuildersWorker } from '../../builders/deliver/worker.ts';
+import type { AuditEntry } from '../../builders/submit/audit-log.ts';
+import { chainEndpoints } from '../../builders/submit/endpoints.ts';
+import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
+import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -15,6 +14,7 @@ import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/m
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { connectBackground, connectPatient } from '../../runtime/redis-connections.ts';
 import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
 import { BSC, ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 
 /** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays nobody. */
 

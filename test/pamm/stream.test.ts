@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newUuid, signedTx } from '../../builders/testing/updates.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type PammAnswer, type PammBody } from './rig.ts';
+import { newUuid, signedTx } from './sample-updates.ts';
 import { startWorld, type World } from './world.ts';
 
 /** What the quote streams do, over HTTP from end to end. */

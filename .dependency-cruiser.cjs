@@ -1,0 +1,98 @@
+/**
+ * The table of docs/architecture.md: what each folder may import besides itself and packages, and why no more. A folder
+ * that is not named here may import nothing of the others.
+ */
+const FOLDERS = {
+  protocol: { uses: [], because: 'The arithmetic is pure: it is tested without services and runs anywhere.' },
+  config: { uses: [], because: 'Settings are read before anything else starts.' },
+  runtime: { uses: ['config'], because: 'Every process needs it, so it knows no process.' },
+  db: { uses: ['config', 'runtime'], because: 'Several processes share the database, so it knows none of them.' },
+  indexer: {
+    uses: ['config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
+    because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
+  },
+  'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
+  capture: {
+    uses: ['config', 'db', 'protocol', 'runtime'],
+    because: 'It reads the indexer through its tables and serves the API through its own.',
+  },
+  builders: {
+    uses: ['config', 'db', 'runtime'],
+    because: 'The worker runs without the API; the two meet in the queues.',
+  },
+  'builders/submit': {
+    uses: ['config', 'runtime'],
+    because: 'The API loads it: it puts updates into the queues and knows nothing of how they reach a builder.',
+  },
+  api: {
+    uses: ['builders/submit', 'config', 'db', 'protocol', 'runtime'],
+    because: 'It reads the work of the indexer and of capture from Postgres.',
+  },
+  cli: {
+    uses: ['config', 'db', 'indexer', 'protocol', 'runtime'],
+    because: 'A backfill starts the indexer and switches its schemas; no command needs a running service.',
+  },
+  client: {
+    uses: ['api', 'runtime'],
+    because: 'It is generated from the routes; numbers are read as the API writes them.',
+  },
+  devnet: {
+    uses: ['builders/proto', 'config', 'db', 'protocol', 'runtime'],
+    because: 'It plays the outside world: it starts our processes and imports none.',
+  },
+};
+
+/** Tests beside the code may use everything, and so may `test/` and `bench/`. */
+const TESTS = ['^(test|bench)/', '[.](test|fixture|arbitrary)[.]ts$', '^vitest[.]config[.]ts$'];
+const OURS = '^(?!node_modules/|ponder:)';
+
+const inside = (folder) => `^${folder.replaceAll('.', '[.]')}${folder.endsWith('.ts') ? '$' : '/'}`;
+
+const folderRules = Object.entries(FOLDERS).map(([folder, { uses, because }]) => ({
+  name: `${folder} uses ${uses.join(', ') || 'nothing'}`,
+  comment: because,
+  severity: 'error',
+  from: { path: inside(folder), pathNot: TESTS },
+  to: { pathNot: [folder, ...uses].map(inside), dependencyTypesNot: ['core'], path: OURS },
+}));
+
+module.exports = {
+  forbidden: [
+    ...folderRules,
+    {
+      name: 'no cycles',
+      comment: 'Files that import each other can be read, tested and moved only together.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'folders are in the table',
+      comment: 'A new folder gets a row in docs/architecture.md and an entry above.',
+      severity: 'error',
+      from: { pathNot: [...Object.keys(FOLDERS).map(inside), ...TESTS] },
+      to: {},
+    },
+    {
+      name: 'production packages are dependencies',
+      comment: 'The image is installed without devDependencies.',
+      severity: 'error',
+      from: { pathNot: ['^(client|devnet)/', ...TESTS] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'imports resolve',
+      comment: 'Every rule here looks at resolved paths only.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^ponder:' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '[.](sol|lua|json|sh)$' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node'] },
+  },
+};

@@ -1,0 +1,208 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { keccak256 } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../db/connection.ts';
+import { migrate } from '../../../db/migrate.ts';
+import { createLogger } from '../../../runtime/logger.ts';
+import { createDatabase, type TestDatabase } from '../../../test/harness/database.ts';
+import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { eventually } from '../../../test/pamm/eventually.ts';
+import { submissionOf } from '../../../test/pamm/sample-updates.ts';
+import { PWebsocketQuoteUpdateV1ResponseSchema } from '../../proto/generated/quote_update_pb.ts';
+import { AuditLog } from '../../submit/audit-log.ts';
+import type { Endpoint } from '../../submit/endpoints.ts';
+import { RedisKeys } from '../../submit/queue/redis-keys.ts';
+import { decodeResponse } from '../stream/codec.ts';
+import { AuditWriter } from './audit-writer.ts';
+
+const logger = createLogger('test', 'silent');
+const keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
+const endpoint: Endpoint = {
+  id: 'e',
+  chainId: 31338,
+  kind: 'bsc',
+  transport: 'bundle',
+  url: 'http://builder/',
+  provider: 'builder:http://builder/',
+  apiKey: 'builder-secret',
+};
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+let postgres: TestDatabase;
+let redisDatabase: TestRedis;
+let redis: Redis;
+let database: Database;
+
+beforeAll(async () => {
+  [postgres, redisDatabase] = await Promise.all([createDatabase(), createRedisDatabase()]);
+  await migrate(postgres.url);
+  redis = new Redis(redisDatabase.url);
+  database = openDatabase(postgres.url, logger, 2);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await database.$client.end();
+  await Promise.all([postgres.drop(), redisDatabase.drop()]);
+});
+
+const startWriter = (retentionDays = 30) =>
+  new AuditWriter({ redis: new Redis(redisDatabase.url), keys, database, retentionDays, logger });
+
+const rows = async (sql: string, values: unknown[] = []) => (await database.$client.query(sql, values)).rows;
+
+/** A submission whose id is a UUID, as the dispatcher gives. */
+const submission = (...args: Parameters<typeof submissionOf>) => ({ ...submissionOf(...args), id: randomUUID() });
+
+test('submissions and outcomes become rows, each once, uint64 whole and without keys', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const live = submission({
+    blockNumber: MAX_UINT64,
+    replacementSeqNumber: 2n ** 53n + 1n,
+    maxTimestamp: 1_900_000_000n,
+  });
+  const cancel = submission({ tx: '0x' });
+  const writer = startWriter();
+  log.submission(live);
+  log.submission(live);
+  log.submission(cancel);
+  log.outcome(endpoint, live, 'accepted', { accepted: true, bundleHash: '0xab', timestampNs: MAX_UINT64 });
+  log.outcome(endpoint, live, 'unanswered');
+  log.outcome(endpoint, cancel, 'skipped', { accepted: false, error: 'skipped: the request was a cancel' });
+  await eventually(async () => (await rows('SELECT 1 FROM operator.pamm_answer')).length === 2);
+
+  expect(await rows('SELECT * FROM operator.pamm_submission WHERE submission_id = $1', [live.id])).toEqual([
+    {
+      submission_id: live.id,
+      chain_id: '31338',
+      received_at: new Date(live.arrivedAtMs),
+      replacement_uuid: live.update.replacementUuid,
+      replacement_seq_number: '9007199254740993',
+      block_number: '18446744073709551615',
+      max_timestamp: '1900000000',
+      is_cancel: false,
+      tx_hash: keccak256(live.update.tx),
+    },
+  ]);
+  expect(await rows('SELECT is_cancel, tx_hash FROM operator.pamm_submission WHERE is_cancel')).toEqual([
+    { is_cancel: true, tx_hash: null },
+  ]);
+  const answers = await rows('SELECT * FROM operator.pamm_answer ORDER BY outcome');
+  expect(answers).toMatchObject([
+    { outcome: 'accepted', bundle_hash: '0xab', builder_timestamp_ns: '18446744073709551615', error: null },
+    { outcome: 'skipped', error: 'skipped: the request was a cancel', provider: endpoint.provider },
+  ]);
+  expect(JSON.stringify(answers)).not.toContain('builder-secret');
+  await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await writer.stop();
+});
+
+test('whatever a builder said becomes a row, and holds up no other', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const endsInHalf = `${'x'.repeat(499)}\u{1f600}`;
+  const refused = ['nul \0', 'half \ud83d', endsInHalf].map((said) => {
+    const one = submission();
+    const frame = { replacementUuid: new Uint8Array(16), replacementSeqNumber: 1n, error: said };
+    const bytes = toBinary(PWebsocketQuoteUpdateV1ResponseSchema, create(PWebsocketQuoteUpdateV1ResponseSchema, frame));
+    log.outcome(endpoint, one, 'rejected', decodeResponse(bytes).answer);
+    return one.id;
+  });
+  const writer = startWriter();
+  const find = () => rows('SELECT error FROM operator.pamm_answer WHERE submission_id = ANY($1)', [refused]);
+  await eventually(async () => (await find()).length === refused.length);
+  await writer.stop();
+});
+
+test('an entry that Postgres refuses is left out, and its batch is written', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const batch = [submission(), submission({ replacementSeqNumber: 10n ** 30n }), submission(), submission()];
+  for (const one of batch) log.submission(one);
+  const writer = startWriter();
+  const ids = batch.map(({ id }) => id);
+  await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await writer.stop();
+  const written = await rows('SELECT submission_id FROM operator.pamm_submission WHERE submission_id = ANY($1)', [ids]);
+  expect(written.map((row) => row.submission_id).sort()).toEqual(ids.filter((_, index) => index !== 1).sort());
+});
+
+test('analysts read the trail through the read model, and cannot change it', async () => {
+  const client = await database.$client.connect();
+  try {
+    await client.query('SET ROLE analyst');
+    const { rows: seen } = await client.query(
+      'SELECT outcome FROM read_model.pamm_submission JOIN read_model.pamm_answer USING (submission_id) ORDER BY 1',
+    );
+    expect(seen).toEqual([{ outcome: 'accepted' }, { outcome: 'skipped' }]);
+    await expect(client.query('DELETE FROM read_model.pamm_answer')).rejects.toThrow('permission denied');
+  } finally {
+    await client.query('RESET ROLE');
+    client.release();
+  }
+});
+
+test('what could not be written waits until the database is back', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  await database.$client.query('ALTER TABLE operator.pamm_submission RENAME TO away');
+  const writer = startWriter();
+  const waiting = submission();
+  log.submission(waiting);
+  await eventually(async () => ((await redis.xpending(keys.audit(), 'writers')) as [number])[0] === 1);
+  await database.$client.query('ALTER TABLE operator.away RENAME TO pamm_submission');
+  await writer.stop();
+  // A writer that died with entries in hand leaves them to the next one.
+  await redis.xclaim(keys.audit(), 'writers', 'dead', 0, ...(await pendingIds()), 'IDLE', 60_000, 'JUSTID');
+  const next = startWriter();
+  await eventually(
+    async () =>
+      (await rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [waiting.id])).length === 1,
+  );
+  await next.stop();
+});
+
+const pendingIds = async (): Promise<string[]> => {
+  const pending = (await redis.xpending(keys.audit(), 'writers', '-', '+', 10)) as [string][];
+  return pending.map(([id]) => id);
+};
+
+test('rows past their retention are deleted', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  const old = submission({}, Date.now() - 3 * 86_400_000);
+  log.submission(old);
+  log.outcome(endpoint, old, 'dropped');
+  const writer = startWriter();
+  const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [old.id]);
+  await eventually(async () => (await find()).length === 1);
+  await writer.stop();
+  const shorter = startWriter(2);
+  await eventually(async () => (await find()).length === 0);
+  expect(await rows("SELECT 1 FROM operator.pamm_answer WHERE outcome = 'dropped'")).toEqual([]);
+  expect((await rows('SELECT 1 FROM operator.pamm_submission')).length).toBeGreaterThan(0);
+  await shorter.stop();
+});
+
+test('rows past their retention are deleted in parts, and one that another holds stops nothing', async () => {
+  const log = new AuditLog(redis, keys, logger);
+  await database.$client.query(
+    `INSERT INTO operator.pamm_answer (submission_id, provider, chain_id, received_at, outcome, answered_at, latency_ms)
+     SELECT gen_random_uuid(), 'old', 1, now() - interval '3 days', 'dropped', now(), n FROM generate_series(1, 12000) n`,
+  );
+  const old = async () =>
+    Number((await rows("SELECT count(*) FROM operator.pamm_answer WHERE provider = 'old'"))[0].count);
+  const holder = new pg.Client({ connectionString: postgres.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query("SELECT 1 FROM operator.pamm_answer WHERE provider = 'old' AND latency_ms = 1 FOR UPDATE");
+  const writer = startWriter(2);
+  try {
+    const fresh = submission();
+    log.submission(fresh);
+    await eventually(async () => (await old()) === 1);
+    const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [fresh.id]);
+    await eventually(async () => (await find()).length === 1);
+  } finally {
+    await holder.end();
+    await writer.stop();
+  }
+});

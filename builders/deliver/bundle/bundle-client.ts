@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { stringifyJson } from '../../../runtime/json.ts';
+import type { Outcome } from '../../submit/bundle/bundle-state.ts';
+import type { Endpoint } from '../../submit/endpoints.ts';
+import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
+import { builderWords } from '../builder-words.ts';
+
+const ALREADY_HELD_CODE = -38000;
+const ALREADY_HELD_TEXT = /already\s+(known|exist)/i;
+
+const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value));
+const RpcResponse = z.union([
+  z.object({ error: z.object({ code: z.number().optional(), message: z.string().default('') }) }),
+  z.object({ result: z.union([hash, z.object({ bundleHash: hash })]) }),
+]);
+
+/**
+ * Sends an update as a bundle placed first in the block and reads the builder's verdict. Never throws: what goes wrong
+ * on the way is an outcome too.
+ *
+ * @param timeoutMs how long the builder may take, above 0
+ */
+export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeoutMs: number): Promise<Outcome> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(endpoint.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(endpoint.apiKey ? { Authorization: endpoint.apiKey } : {}) },
+      body: bundleRequest(update),
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    });
+    text = await response.text();
+  } catch (error) {
+    return failed(describeTransportError(error));
+  }
+  return readVerdict(response, text);
+}
+
+function bundleRequest(update: QuoteUpdate): string {
+  const bundle = {
+    txs: [update.tx],
+    maxBlockNumber: update.blockNumber,
+    maxTimestamp: update.maxTimestamp,
+    positionFirst: true,
+  };
+  return stringifyJson({ jsonrpc: '2.0', id: 1, method: 'eth_sendBundle', params: [bundle] });
+}
+
+function readVerdict(response: Response, text: string): Outcome {
+  const { status } = response;
+  if (status === 401 || status === 403 || status === 429 || status >= 500) {
+    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(response.headers.get('Retry-After')));
+  }
+  const parsed = RpcResponse.safeParse(parseOrNull(text));
+  if (!parsed.success) {
+    return status >= 400
+      ? rejected(`the builder answered with HTTP ${status}`)
+      : failed('the builder answered with something that is no JSON-RPC response');
+  }
+  if ('error' in parsed.data) return readError(parsed.data.error);
+  const { result } = parsed.data;
+  return {
+    kind: 'accepted',
+    answer: { accepted: true, bundleHash: typeof result === 'string' ? result : result.bundleHash },
+  };
+}
+
+function readError({ code, message }: { code?: number | undefined; message: string }): Outcome {
+  if (code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(message))
+    return { kind: 'accepted', answer: { accepted: true } };
+  return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : builderWords(message));
+}
+
+const rejected = (error: string): Outcome => ({ kind: 'rejected', answer: { accepted: false, error } });
+
+const failed = (error: string, retryAfter?: number): Outcome => ({
+  kind: 'failed',
+  answer: { accepted: false, error },
+  ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+});
+
+/** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when there is none that makes sense. */
+export function retryAfterMs(header: string | null, nowMs: number = Date.now()): number | undefined {
+  if (header === null || header.trim() === '') return undefined;
+  const seconds = Number(header);
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
+  return Number.isFinite(wait) && wait >= 0 ? Math.ceil(wait) : undefined;
+}
+
+/** Words for a failed request that tell neither headers nor key. */
+function describeTransportError(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'the builder did not answer in time';
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'connection failed';
+  return `transport error: ${code}`;
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { AnswerLog } from '../../submit/answers/answer-log.ts';
+import { skipped } from '../../submit/answers/skip-reasons.ts';
+import type { BundleState, TakeResult } from '../../submit/bundle/bundle-state.ts';
+import type { Endpoint } from '../../submit/endpoints.ts';
+import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
+import type { Lease } from '../lease/lease.ts';
+import { LeaseLostError } from '../lease/lease-lost.ts';
+import { sendBundle } from './bundle-client.ts';
+
+/** Longest sleep while a request of an earlier holder may still be in flight. */
+const BUSY_POLL_MS = 100;
+
+export type BundleDeliveryDeps = {
+  readonly endpoint: Endpoint;
+  readonly state: BundleState;
+  readonly lease: Lease;
+  readonly answers: AnswerLog;
+  readonly logger: Logger;
+};
+
+/** Sends waiting pushes to a bundle builder, one request at a time, while the endpoint's lease is held. */
+export class BundleDelivery {
+  readonly #deps: BundleDeliveryDeps;
+  #finishing = false;
+
+  constructor(deps: BundleDeliveryDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes no further push; what waits is for the next holder. */
+  finish(): void {
+    this.#finishing = true;
+  }
+
+  /**
+   * Sends whatever waits, oldest place first, until nothing does.
+   *
+   * @throws LeaseLostError when the endpoint is another worker's
+   */
+  async drain(): Promise<void> {
+    const { endpoint, state, lease } = this.#deps;
+    while (!this.#finishing) {
+      if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
+      const taken = await state.take(lease.fence, Date.now());
+      if (taken.kind === 'empty') return;
+      if (taken.kind === 'fenced') throw new LeaseLostError(endpoint.id);
+      await this.#handle(taken);
+    }
+  }
+
+  async #handle(taken: Exclude<TakeResult, { kind: 'fenced' | 'empty' }>): Promise<void> {
+    const { endpoint, answers } = this.#deps;
+    switch (taken.kind) {
+      case 'busy':
+        return sleep(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
+      case 'late':
+        return answers.ended(endpoint, taken.submission, 'dropped');
+      case 'expired':
+        return answers.publish(endpoint, taken.submission, skipped.expired);
+      case 'send':
+        return this.#send(taken.submission);
+    }
+  }
+
+  /** The push is in flight until its deadline, which keeps every other worker off the endpoint, lease or not. */
+  async #send(submission: Submission): Promise<void> {
+    const { endpoint, state, answers, logger } = this.#deps;
+    const leftMs = deadlineMs(submission) - Date.now();
+    if (leftMs <= 0) return answers.ended(endpoint, submission, 'dropped');
+    const outcome = await sendBundle(endpoint, submission.update, leftMs);
+    // First the state, then the answer: a client that pushes again on hearing it meets the result or the pause.
+    const { pauseMs, skipped: waiting } = await state
+      .settle(submission, outcome, Date.now())
+      .finally(() => answers.publish(endpoint, submission, outcome.answer));
+    if (pauseMs > 0) logger.warn({ pauseMs, answer: outcome.answer }, 'bundle builder paused');
+    for (const other of waiting) answers.publish(endpoint, other, skipped.backingOff(pauseMs));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Redis } from 'ioredis';
+import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
+import { loadScript } from '../../submit/queue/redis-script.ts';
+
+const acquire = loadScript('./acquire.lua', import.meta.url);
+const renew = loadScript('./renew.lua', import.meta.url);
+const release = loadScript('./release.lua', import.meta.url);
+
+/** Part of its duration that a holder does not use, so that it stops sending before anyone else may start. */
+const SAFETY_SHARE = 0.2;
+
+/**
+ * The right to be the one worker that talks to an endpoint. Redis ends it by itself when it is not renewed; the holder
+ * knows that end by its own monotonic clock, and every script that moves state checks the fencing token as well.
+ */
+export class Lease {
+  readonly fence: string;
+  readonly #redis: Redis;
+  readonly #key: string;
+  readonly #durationMs: number;
+  #heldUntil: number;
+
+  private constructor(redis: Redis, key: string, fence: string, durationMs: number, askedAt: number) {
+    this.#redis = redis;
+    this.#key = key;
+    this.fence = fence;
+    this.#durationMs = durationMs;
+    this.#heldUntil = askedAt + durationMs * (1 - SAFETY_SHARE);
+  }
+
+  /**
+   * Tries to take an endpoint's lease.
+   *
+   * @param heldBefore whether this process has held it already: it then remembers what was sent, and after a loss of
+   *   Redis' data comes before those that do not
+   * @returns undefined while another worker holds it
+   */
+  static async acquire(
+    redis: Redis,
+    keys: RedisKeys,
+    endpointId: string,
+    options: { durationMs: number; heldBefore: boolean },
+  ): Promise<Lease | undefined> {
+    const askedAt = performance.now();
+    const { durationMs, heldBefore } = options;
+    const fence = await acquire(
+      redis,
+      [keys.lease(endpointId), keys.lastFence(endpointId), keys.epoch()],
+      [durationMs, durationMs, heldBefore ? '1' : '0'],
+    );
+    return fence ? new Lease(redis, keys.lease(endpointId), fence as string, durationMs, askedAt) : undefined;
+  }
+
+  /** Whether this process may still send, by its own clock. */
+  isHeld(): boolean {
+    return performance.now() < this.#heldUntil;
+  }
+
+  /** Prolongs the lease. Returns false once it is lost. */
+  async renew(): Promise<boolean> {
+    const askedAt = performance.now();
+    const held = (await renew(this.#redis, [this.#key], [this.fence, this.#durationMs])) === 1;
+    this.#heldUntil = held ? Math.max(this.#heldUntil, askedAt + this.#durationMs * (1 - SAFETY_SHARE)) : 0;
+    return held;
+  }
+
+  /** Gives the lease up at once; nothing may be sent under it any more. */
+  async release(): Promise<void> {
+    this.#heldUntil = 0;
+    await release(this.#redis, [this.#key], [this.fence]);
+  }
+}

@@ -1,0 +1,96 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createPublicClient, http } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Anvil, startAnvil } from '../../../devnet/services/anvil.ts';
+import type { Hex } from '../../submit/quote-update.ts';
+import { Simulator } from './simulator.ts';
+
+const CHAIN = 31337;
+/** Has no balance at all: a simulation is about what the update does. */
+const signer = privateKeyToAccount(`0x${'44'.repeat(32)}`);
+/** Returns when called with the sender's address as call data, reverts otherwise. */
+const CONTRACT = '0x00000000000000000000000000000000000c0de0';
+// CALLER, CALLDATALOAD(0) >> 96, EQ, JUMPI to the JUMPDEST at the end; otherwise REVERT(0, 0).
+const CODE = '0x33 600035 60601c 14 601057 60006000fd 5b00'.replaceAll(' ', '');
+
+let anvil: Anvil;
+let proxy: Server;
+let proxyUrl: string;
+const asked: string[] = [];
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: CHAIN });
+  await rpc('anvil_setCode', [CONTRACT, CODE]);
+  proxy = createServer(async (request, response) => {
+    const body = await text(request);
+    const { id, method } = JSON.parse(body) as { id: number; method: string };
+    asked.push(method);
+    const answer =
+      method === 'eth_simulateV1'
+        ? JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } })
+        : await (await fetch(anvil.url, { method: 'POST', headers: JSON_TYPE, body })).text();
+    response.writeHead(200, JSON_TYPE).end(answer);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => proxy.once('listening', resolve));
+  proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  proxy.closeAllConnections();
+  proxy.close();
+  await anvil.stop();
+});
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+async function rpc(method: string, params: unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return ((await (await fetch(anvil.url, { method: 'POST', headers: JSON_TYPE, body })).json()) as { result: unknown })
+    .result;
+}
+
+const simulatorOf = (url: string) => new Simulator(createPublicClient({ transport: http(url, { retryCount: 0 }) }));
+
+const sign = (data: Hex): Promise<Hex> =>
+  signer.signTransaction({
+    type: 'eip1559',
+    chainId: CHAIN,
+    nonce: 12,
+    gas: 100_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 1n,
+    to: CONTRACT,
+    value: 1n,
+    data,
+  });
+
+describe.each([
+  ['eth_simulateV1', () => anvil.url],
+  ['eth_call', () => proxyUrl],
+] as const)('by %s', (method, url) => {
+  test('the method that the node has is found', async () => {
+    expect(await simulatorOf(url()).probe()).toBe(method);
+  });
+
+  test('an update runs as its signer, recovered from the signature', async () => {
+    const result = await simulatorOf(url()).simulate(
+      await sign(`${signer.address.toLowerCase()}${'00'.repeat(12)}` as Hex),
+    );
+    expect(result.outcome).toBe('success');
+  });
+
+  test('an update that reverts is told apart', async () => {
+    expect(await simulatorOf(url()).simulate(await sign('0x'))).toMatchObject({ outcome: 'reverted' });
+  });
+});
+
+test('the fallback leaves the method that is missing alone', () => {
+  expect(asked.filter((method) => method === 'eth_simulateV1')).toHaveLength(3); // One probe per simulator.
+  expect(asked.filter((method) => method === 'eth_call')).toHaveLength(2);
+});
+
+test('a node that is away says nothing about the update', async () => {
+  expect(await simulatorOf('http://127.0.0.1:1').simulate(await sign('0x'))).toMatchObject({ outcome: 'unavailable' });
+});

@@ -1,0 +1,44 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { hexToBytes } from 'viem';
+import {
+  PWebsocketQuoteUpdateV1ArgsSchema,
+  PWebsocketQuoteUpdateV1ResponseSchema,
+} from '../../proto/generated/quote_update_pb.ts';
+import type { Answer } from '../../submit/answers/answer.ts';
+import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
+import { builderWords } from '../builder-words.ts';
+
+/** The binary frame of an update. An empty `tx` is a cancel. */
+export function encodeUpdate(update: QuoteUpdate): Uint8Array {
+  const message = create(PWebsocketQuoteUpdateV1ArgsSchema, {
+    tx: hexToBytes(update.tx),
+    blockNumber: update.blockNumber,
+    replacementUuid: hexToBytes(update.replacementUuid),
+    replacementSeqNumber: update.replacementSeqNumber,
+    disableCrossRegionSharing: update.disableCrossRegionSharing,
+    assetPairs: update.assetPairs.map((pair) => hexToBytes(pair)),
+    poolAddresses: update.poolAddresses.map((pool) => hexToBytes(pool)),
+    ...(update.quoteAddress === undefined ? {} : { quoteAddress: hexToBytes(update.quoteAddress) }),
+  });
+  return toBinary(PWebsocketQuoteUpdateV1ArgsSchema, message);
+}
+
+/** Key under which an update waits for its acknowledgement. */
+export const updateKey = (update: Pick<QuoteUpdate, 'replacementUuid' | 'replacementSeqNumber'>): string =>
+  `${update.replacementUuid}:${update.replacementSeqNumber}`;
+
+/**
+ * Reads an acknowledgement frame.
+ *
+ * @throws Error when the frame is no such message
+ */
+export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer } {
+  const response = fromBinary(PWebsocketQuoteUpdateV1ResponseSchema, frame);
+  const replacementUuid: Hex = `0x${Buffer.from(response.replacementUuid).toString('hex')}`;
+  return { key: updateKey({ ...response, replacementUuid }), answer: toAnswer(response) };
+}
+
+function toAnswer({ error, timestamp }: { error: string; timestamp: bigint }): Answer {
+  if (error !== '') return { accepted: false, error: builderWords(error) };
+  return timestamp === 0n ? { accepted: true } : { accepted: true, timestampNs: timestamp };
+}

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import {
+  type BundleModel,
+  cancelInModel,
+  EMPTY_BUNDLE_MODEL,
+  type Limits,
+  type OfferVerdict,
+  offerInModel,
+  type Push,
+  settleInModel,
+  takeInModel,
+} from '../../../test/pamm/bundle-model.ts';
+import { updateOf } from '../../../test/pamm/sample-updates.ts';
+import type { Answer } from '../answers/answer.ts';
+import { RedisKeys } from '../queue/redis-keys.ts';
+import type { Submission } from '../quote-update.ts';
+import { BundleState, CANCEL_GUARD_MS, LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS } from './bundle-state.ts';
+
+const LIMITS: Limits = {
+  // Small enough to be reached; the real one has a test of its own.
+  waiting: 2,
+  cancelGuardMs: CANCEL_GUARD_MS,
+  shortestPauseMs: SHORTEST_PAUSE_MS,
+  longestPauseMs: LONGEST_PAUSE_MS,
+};
+const FENCE = '1';
+const START_MS = 1_800_000_000_000;
+
+let database: TestRedis;
+let redis: Redis;
+let runs = 0;
+
+beforeAll(async () => {
+  database = await createRedisDatabase();
+  redis = new Redis(database.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await database.drop();
+});
+
+/** The real state, driven by the same steps as the model. */
+type Real = { readonly state: BundleState; readonly inFlight: Submission[]; nowMs: number };
+type ModelBox = { model: BundleModel; nowMs: number };
+type Step = fc.AsyncCommand<ModelBox, Real>;
+
+const submissions = new Map<string, Submission>();
+
+function submissionFor(push: Push): Submission {
+  const submission: Submission = {
+    id: push.id,
+    replyTo: 'x',
+    arrivedAtMs: push.deadlineMs - 3_000,
+    update: updateOf({
+      tx: `0x${push.content}`,
+      blockNumber: push.block,
+      replacementUuid: `0x${push.uuid}`,
+      replacementSeqNumber: push.seq,
+      maxTimestamp: BigInt(push.expiryMs / 1000),
+    }),
+  };
+  submissions.set(push.id, submission);
+  return submission;
+}
+
+class Offer implements Step {
+  readonly #fields: { uuid: string; block: bigint; seq: bigint; tx: number; lifeSecs: number };
+  constructor(fields: { uuid: string; block: bigint; seq: bigint; tx: number; lifeSecs: number }) {
+    this.#fields = fields;
+  }
+  check = () => true;
+  async run(box: ModelBox, real: Real): Promise<void> {
+    const { uuid, block, seq, tx, lifeSecs } = this.#fields;
+    const expiryMs = (Math.floor(box.nowMs / 1000) + lifeSecs) * 1000;
+    const id = `push-${runs++}`;
+    // The digest of the real state covers transaction, block and expiry: so does the model's content.
+    const content = `0${tx}`;
+    const push: Push = { id, uuid, block, seq, content, expiryMs, deadlineMs: box.nowMs + 3_000 };
+    const modelled = offerInModel(
+      box.model,
+      { ...push, content: `${content}|${block}|${expiryMs}` },
+      box.nowMs,
+      LIMITS,
+    );
+    box.model = modelled.model;
+    const result = await real.state.offer(submissionFor(push), BigInt(expiryMs / 1000), real.nowMs);
+    expect(describeVerdict(result.verdict)).toEqual(wordsOf(modelled.verdict));
+    expect(result.removed?.id).toBe(modelled.removed?.id);
+  }
+  toString = () => `offer(${JSON.stringify(this.#fields, (_, v) => (typeof v === 'bigint' ? Number(v) : v))})`;
+}
+
+class Cancel implements Step {
+  readonly #cancel: { uuid: string; block: bigint; seq: bigint };
+  constructor(cancel: { uuid: string; block: bigint; seq: bigint }) {
+    this.#cancel = cancel;
+  }
+  check = () => true;
+  async run(box: ModelBox, real: Real): Promise<void> {
+    const modelled = cancelInModel(box.model, this.#cancel, box.nowMs, LIMITS);
+    box.model = modelled.model;
+    const { uuid, block, seq } = this.#cancel;
+    const push: Push = { id: 'c', uuid, block, seq, content: '', expiryMs: 0, deadlineMs: box.nowMs + 3_000 };
+    const removed = await real.state.cancel(submissionFor(push), real.nowMs);
+    expect(removed?.id).toBe(modelled.removed?.id);
+  }
+  toString = () => `cancel(${this.#cancel.uuid}, ${this.#cancel.block}, ${this.#cancel.seq})`;
+}
+
+class Take implements Step {
+  check = () => true;
+  async run(box: ModelBox, real: Real): Promise<void> {
+    const modelled = takeInModel(box.model, box.nowMs);
+    box.model = modelled.model;
+    const taken = await real.state.take(FENCE, real.nowMs);
+    expect(taken.kind).toBe(modelled.kind);
+    if (!('submission' in taken)) return;
+    expect(taken.submission).toEqual(submissions.get(modelled.push?.id ?? ''));
+    if (taken.kind === 'send') real.inFlight.splice(0, 1, taken.submission);
+  }
+  toString = () => 'take';
+}
+
+class Settle implements Step {
+  readonly #kind: 'accepted' | 'rejected' | 'failed';
+  readonly #retryAfterMs: number | undefined;
+  constructor(kind: 'accepted' | 'rejected' | 'failed', retryAfterMs: number | undefined) {
+    this.#kind = kind;
+    this.#retryAfterMs = retryAfterMs;
+  }
+  check = (box: Readonly<ModelBox>) => box.model.inFlight !== undefined;
+  async run(box: ModelBox, real: Real): Promise<void> {
+    const push = box.model.inFlight;
+    const submission = real.inFlight.pop();
+    if (!push || !submission) throw new Error('nothing is in flight');
+    const retry = this.#retryAfterMs === undefined ? {} : { retryAfterMs: this.#retryAfterMs };
+    const modelled = settleInModel(box.model, push, { kind: this.#kind, ...retry }, box.nowMs, LIMITS);
+    box.model = modelled.model;
+    const answer: Answer = this.#kind === 'accepted' ? { accepted: true } : { accepted: false, error: 'no' };
+    const settled = await real.state.settle(submission, { kind: this.#kind, answer, ...retry }, real.nowMs);
+    expect(settled.pauseMs).toBe(modelled.pauseMs);
+    expect(settled.skipped.map(({ id }) => id).sort()).toEqual(modelled.skipped.map(({ id }) => id).sort());
+  }
+  toString = () => `settle(${this.#kind}, ${this.#retryAfterMs})`;
+}
+
+class Pass implements Step {
+  readonly #ms: number;
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+  check = () => true;
+  async run(box: ModelBox, real: Real): Promise<void> {
+    box.nowMs += this.#ms;
+    real.nowMs += this.#ms;
+  }
+  toString = () => `pass(${this.#ms} ms)`;
+}
+
+const wordsOf = (verdict: OfferVerdict): string =>
+  typeof verdict === 'object' ? `backing off for ${verdict.pausedMs}` : verdict;
+
+/** The model's word for what the real state said. */
+function describeVerdict(verdict: 'queued' | Answer): string {
+  if (verdict === 'queued') return 'queued';
+  if (verdict.accepted) return 'accepted';
+  const words: readonly [RegExp, string][] = [
+    [/^skipped: older than/, 'older'],
+    [/^skipped: this quote is already/, 'duplicate'],
+    [/^skipped: maxTimestamp passed/, 'expired'],
+    [/^skipped: the bundle queue is full/, 'full'],
+  ];
+  const pause = /^skipped: the endpoint is backing off for (\d+) ms more/.exec(verdict.error)?.[1];
+  return pause ? `backing off for ${pause}` : (words.find(([text]) => text.test(verdict.error))?.[1] ?? verdict.error);
+}
+
+// Few values, so that they meet; sequence numbers beyond 2^53 that a rounding script would take for equal.
+const uuid = fc.constantFrom('aa', 'bb', 'cc').map((byte) => byte.repeat(16));
+const block = fc.bigInt({ min: 100n, max: 102n });
+const seq = fc.bigInt({ min: 9007199254740991n, max: 9007199254740996n });
+const offer = fc
+  .record({ uuid, block, seq, tx: fc.integer({ min: 0, max: 2 }), lifeSecs: fc.integer({ min: -1, max: 5 }) })
+  .map((fields) => new Offer(fields));
+const take = fc.constant(new Take());
+const steps = [
+  ...[offer, offer, offer, take, take],
+  fc.record({ uuid, block, seq }).map((cancel) => new Cancel(cancel)),
+  fc
+    .record({
+      kind: fc.constantFrom('accepted' as const, 'rejected' as const, 'failed' as const),
+      retryAfterMs: fc.option(fc.integer({ min: 0, max: 60_000 }), { nil: undefined }),
+    })
+    .map(({ kind, retryAfterMs }) => new Settle(kind, kind === 'failed' ? retryAfterMs : undefined)),
+  fc.oneof(fc.integer({ min: 1, max: 900 }), fc.constantFrom(2_999, 3_000, 29_999, 30_000)).map((ms) => new Pass(ms)),
+];
+
+test('any sequence of pushes, cancels, answers and pauses goes as the rules say', { timeout: 180_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(steps, { maxCommands: 80, size: 'max' }), async (commands) => {
+      const keys = new RedisKeys(`m${runs++}`);
+      await redis.set(keys.lease('e'), FENCE);
+      const state = new BundleState(redis, keys, 'e', LIMITS.waiting);
+      const setup = () => ({
+        model: { model: EMPTY_BUNDLE_MODEL, nowMs: START_MS },
+        real: { state, inFlight: [], nowMs: START_MS },
+      });
+      await fc.asyncModelRun(setup, commands);
+    }),
+    { numRuns: 300 },
+  );
+});

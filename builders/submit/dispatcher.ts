@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Answer } from './answers/answer.ts';
+import type { AnswerInbox, Expectation } from './answers/answer-inbox.ts';
+import { AnswerLog } from './answers/answer-log.ts';
+import { skipped } from './answers/skip-reasons.ts';
+import { AuditLog } from './audit-log.ts';
+import { BundleState } from './bundle/bundle-state.ts';
+import type { Endpoint } from './endpoints.ts';
+import type { BuildersMetrics } from './metrics.ts';
+import { EndpointQueues } from './queue/endpoint-queue.ts';
+import type { RedisKeys } from './queue/redis-keys.ts';
+import {
+  ACKNOWLEDGE_WITHIN_MS,
+  encodeSubmission,
+  isCancel,
+  type QuoteUpdate,
+  type Submission,
+} from './quote-update.ts';
+import { simulationQueueId } from './simulation-queue.ts';
+import { type Registration, StreamOrder } from './stream/stream-order.ts';
+
+/** What one builder said by the deadline; no answer means pending. */
+export type ProviderResult = { readonly provider: string; readonly answer: Answer | undefined };
+
+/** The queues cannot be reached: nothing was sent, as far as is known. */
+export class QueuesUnavailableError extends Error {
+  override readonly name = 'QueuesUnavailableError';
+  readonly code = 'QUEUES_UNAVAILABLE';
+}
+
+export type DispatcherDeps = {
+  /** Must fail at once while Redis is away: no offline queue, no resending. */
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly inbox: AnswerInbox;
+  /** Channel that the inbox listens on. */
+  readonly replyTo: string;
+  /** Whether live updates of Ethereum chains are also simulated in the background. */
+  readonly simulate: boolean;
+  readonly metrics: BuildersMetrics;
+  readonly logger: Logger;
+};
+
+/** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
+export class QuoteDispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #queues: EndpointQueues;
+  readonly #order: StreamOrder;
+  readonly #audit: AuditLog;
+  readonly #answers: AnswerLog;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
+    this.#order = new StreamOrder(deps.redis, deps.keys);
+    this.#audit = new AuditLog(deps.redis, deps.keys, deps.logger);
+    this.#answers = new AnswerLog(deps.redis, this.#audit, deps.metrics, deps.logger);
+  }
+
+  /**
+   * Submits an update. Times are Unix milliseconds.
+   *
+   * @param waitUntilMs when to answer at the latest; a time past means as soon as everything is queued
+   * @param queueUntilMs when to give up queueing
+   * @returns one result per endpoint, in their order
+   * @throws QueuesUnavailableError when the update could be queued nowhere by then
+   */
+  async submit(
+    update: QuoteUpdate,
+    endpoints: readonly Endpoint[],
+    times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
+  ): Promise<ProviderResult[]> {
+    if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
+    const submission: Submission = {
+      id: randomUUID(),
+      replyTo: this.#deps.replyTo,
+      arrivedAtMs: times.arrivedAtMs,
+      update,
+    };
+    const expectation = this.#deps.inbox.expect(
+      submission.id,
+      endpoints.map(({ id }) => id),
+    );
+    try {
+      await this.#enqueueAll(submission, endpoints, expectation, times.queueUntilMs);
+      this.#audit.submission(submission);
+      this.#simulate(submission, endpoints);
+      await before(times.waitUntilMs, expectation.complete);
+      return endpoints.map(({ id, provider }) => ({ provider, answer: expectation.answers.get(id) }));
+    } finally {
+      expectation.stop();
+    }
+  }
+
+  /** Removes what no worker took while it was worth sending. To be called every few seconds by any process. */
+  async sweep(endpoints: readonly Endpoint[]): Promise<void> {
+    const ids = endpoints.flatMap(({ id, chainId }) => [id, simulationQueueId(chainId)]);
+    await Promise.all([...new Set(ids)].map((id) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
+  }
+
+  async close(): Promise<void> {
+    await this.#queues.close();
+  }
+
+  async #enqueueAll(
+    submission: Submission,
+    endpoints: readonly Endpoint[],
+    expectation: Expectation,
+    untilMs: number,
+  ): Promise<void> {
+    let queued = 0;
+    let failure: unknown;
+    const register = lazily(() => this.#order.register(submission.update));
+    const attempts = endpoints.map(async (endpoint) => {
+      try {
+        const answer = await this.#enqueue(endpoint, submission, register);
+        queued += 1;
+        if (!answer) return;
+        expectation.settle(endpoint.id, answer);
+        this.#answers.note(endpoint, submission, answer);
+      } catch (error) {
+        failure = error;
+        this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
+      }
+    });
+    await before(untilMs, Promise.all(attempts));
+    // With some queued, the others stay pending: whether Redis took them is unknown.
+    if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
+  }
+
+  /** Queues for one endpoint. Returns an answer when it is known without asking the builder. */
+  #enqueue(
+    endpoint: Endpoint,
+    submission: Submission,
+    register: () => Promise<Registration>,
+  ): Promise<Answer | undefined> {
+    return endpoint.transport === 'bundle'
+      ? this.#enqueueBundle(endpoint, submission)
+      : this.#enqueueStream(endpoint, submission, register);
+  }
+
+  async #enqueueStream(
+    endpoint: Endpoint,
+    submission: Submission,
+    register: () => Promise<Registration>,
+  ): Promise<Answer | undefined> {
+    if ((await register()) === 'older') return skipped.older;
+    await this.#queues.add(endpoint.id, encodeSubmission(submission));
+    return undefined;
+  }
+
+  async #enqueueBundle(endpoint: Endpoint, submission: Submission): Promise<Answer | undefined> {
+    const { update } = submission;
+    const state = new BundleState(this.#deps.redis, this.#deps.keys, endpoint.id);
+    if (isCancel(update)) {
+      const removed = await state.cancel(submission, Date.now());
+      if (removed) this.#answers.publish(endpoint, removed, skipped.superseded);
+      return skipped.cancel;
+    }
+    if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
+    const { verdict, removed } = await state.offer(submission, update.maxTimestamp, Date.now());
+    if (removed) this.#answers.publish(endpoint, removed, skipped.superseded);
+    if (verdict !== 'queued') return verdict;
+    await this.#queues.add(endpoint.id, {});
+    return undefined;
+  }
+
+  #simulate(submission: Submission, endpoints: readonly Endpoint[]): void {
+    const [first] = endpoints;
+    if (!this.#deps.simulate || first?.kind !== 'ethereum' || isCancel(submission.update)) return;
+    this.#queues.add(simulationQueueId(first.chainId), encodeSubmission(submission)).catch((error: unknown) => {
+      this.#deps.logger.warn({ err: error, submission: submission.id }, 'an update will not be simulated');
+    });
+  }
+}
+
+/** Waits for a promise, but no longer than until `atMs`. */
+async function before(atMs: number, promise: Promise<unknown>): Promise<void> {
+  const leftMs = atMs - Date.now();
+  if (leftMs <= 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, leftMs);
+  });
+  await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}
+
+function lazily<T>(start: () => Promise<T>): () => Promise<T> {
+  let started: Promise<T> | undefined;
+  return () => {
+    started ??= start();
+    return started;
+  };
+}

@@ -1,0 +1,63 @@
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { SubmissionMessage } from '../quote-update.ts';
+
+/** A job of a stream endpoint carries the update; one of a bundle endpoint says that the waiting pushes have changed. */
+export type EndpointJob = SubmissionMessage | Record<string, never>;
+
+/** Kept of the events that BullMQ writes; nothing here reads them. */
+const EVENTS_KEPT = 100;
+
+const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+
+/** The producing side of endpoint queues on one Redis connection. */
+export class EndpointQueues {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #logger: Logger;
+  readonly #queues = new Map<string, Queue<EndpointJob>>();
+
+  constructor(redis: Redis, prefix: string, logger: Logger) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#logger = logger;
+  }
+
+  /** Queues a job; resolves once Redis has it. */
+  async add(endpointId: string, job: EndpointJob): Promise<void> {
+    await this.#queue(endpointId).add('update', job, JOB_OPTIONS);
+  }
+
+  /** Removes jobs that nobody took within `ageMs`, so that a missing worker does not fill Redis. */
+  async removeOlderThan(endpointId: string, ageMs: number): Promise<void> {
+    await this.#queue(endpointId).clean(ageMs, 10_000, 'wait');
+  }
+
+  /** Jobs that nobody has taken yet. */
+  async waiting(endpointId: string): Promise<number> {
+    return this.#queue(endpointId).getWaitingCount();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  #queue(endpointId: string): Queue<EndpointJob> {
+    const known = this.#queues.get(endpointId);
+    if (known) return known;
+    const queue = new Queue<EndpointJob>(endpointId, {
+      connection: this.#redis,
+      prefix: this.#prefix,
+      streams: { events: { maxLen: EVENTS_KEPT } },
+    });
+    this.#queues.set(endpointId, queue);
+    queue.on('error', (error) => this.#logger.debug({ err: error, endpoint: endpointId }, 'queue error'));
+    // A queue whose first contact with Redis failed stays unusable: the next use makes a new one.
+    queue.waitUntilReady().catch(() => {
+      if (this.#queues.get(endpointId) === queue) this.#queues.delete(endpointId);
+      return queue.close();
+    });
+    return queue;
+  }
+}

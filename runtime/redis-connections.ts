@@ -1,0 +1,60 @@
+import { Redis } from 'ioredis';
+import type { Logger } from './logger.ts';
+
+const RETRY_STEP_MS = 50;
+const LONGEST_RETRY_MS = 500;
+
+/**
+ * A connection that was asked something and says nothing for so long is given up: the machine behind it may be gone, which
+ * the operating system would find out after a quarter of an hour. Commands that block are answered within 10 seconds.
+ */
+const SILENCE_MS = 5_000;
+const BLOCKING_SILENCE_MS = 15_000;
+
+const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
+
+/**
+ * A connection whose commands fail at once while Redis is away; it reconnects in the background. For requests.
+ *
+ * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs
+ */
+export function connectFailFast(url: string, logger: Logger, options: { commandTimeout?: number } = {}): Redis {
+  return watch(
+    new Redis(url, {
+      ...options,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      enableAutoPipelining: true,
+      socketTimeout: SILENCE_MS,
+      retryStrategy,
+    }),
+    logger,
+  );
+}
+
+const PATIENT = { maxRetriesPerRequest: null, retryStrategy };
+
+/** A connection whose commands wait until Redis is back. For workers and subscriptions. */
+export function connectPatient(url: string, logger: Logger): Redis {
+  return watch(new Redis(url, { ...PATIENT, socketTimeout: BLOCKING_SILENCE_MS }), logger);
+}
+
+/** A patient connection for what nothing waits for: commands of one turn of the event loop go out together. */
+export function connectBackground(url: string, logger: Logger): Redis {
+  return watch(new Redis(url, { ...PATIENT, enableAutoPipelining: true, socketTimeout: SILENCE_MS }), logger);
+}
+
+/** Logs the first error of an outage and its end, not each failed attempt. */
+function watch(redis: Redis, logger: Logger): Redis {
+  let away = false;
+  redis.on('error', (error) => {
+    if (!away) logger.warn({ err: error }, 'Redis is away');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) logger.info('Redis is back');
+    away = false;
+  });
+  return redis;
+}
