@@ -6,6 +6,10 @@ const FOLDERS = {
   protocol: { uses: [], because: 'The arithmetic is pure: it is tested without services and runs anywhere.' },
   config: { uses: [], because: 'Settings are read before anything else starts.' },
   runtime: { uses: ['config'], because: 'Every process needs it, so it knows no process.' },
+  chain: {
+    uses: ['config', 'protocol', 'runtime'],
+    because: 'Every process that asks a chain does so through one client, which knows none of them.',
+  },
   db: { uses: ['config', 'runtime'], because: 'Several processes share the database, so it knows none of them.' },
   indexer: {
     uses: ['config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
@@ -13,7 +17,7 @@ const FOLDERS = {
   },
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {
-    uses: ['config', 'db', 'protocol', 'runtime'],
+    uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
     because: 'It reads the indexer through its tables and serves the API through its own.',
   },
   builders: {
@@ -25,7 +29,7 @@ const FOLDERS = {
     because: 'The API loads it: it puts updates into the queues and knows nothing of how they reach a builder.',
   },
   api: {
-    uses: ['builders/submit', 'config', 'db', 'protocol', 'runtime'],
+    uses: ['builders/submit', 'chain', 'config', 'db', 'protocol', 'runtime'],
     because: 'It reads the work of the indexer and of capture from Postgres.',
   },
   cli: {

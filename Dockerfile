@@ -14,6 +14,7 @@ COPY package.json tsconfig.json ponder.config.ts ./
 COPY api api
 COPY builders builders
 COPY capture capture
+COPY chain chain
 COPY cli cli
 COPY config config
 COPY db db

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { createPublicClient, fallback, http, type PublicClient } from 'viem';
+import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
-import { type CountChainCall, countedTransport } from '../runtime/chain-calls.ts';
+import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockClock } from './blocks/block-clock.ts';
 import { classifyPools } from './classification/classify-pools.ts';
@@ -30,21 +30,20 @@ const LISTING_PAUSE_MS = 2_000;
 const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
+/** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
-/** Rounds of the nodes of a chain in one request: the next round of the job asks again anyway. */
-const RPC_RETRIES = 1;
 
 /** All scheduled work. One price job per chain, so that a chain which is away holds no other back. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
   const registry = createRegistry(file);
-  const clients = new Map(file.chains.map((chain) => [chain.chainId, createClient(chain, deps.countCall)]));
+  const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
   const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
   const sources = priceSources(deps);
   return [
     ...file.chains.map((chain) => ({
       name: `price-health-${chain.chainId}`,
-      run: () => capturePrices(database, clientOf(clients, chain), chain),
+      run: () => capturePrices(database, rpcOf(rpcs, chain), chain),
       ...every(PRICE_PAUSE_MS),
     })),
     {
@@ -60,7 +59,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         registry,
         fiatMaxAgeSecs,
         statusMaxAgeSecs,
-        findBlockAt: blockClocks(file, clients, logger),
+        findBlockAt: blockClocks(file, rpcs, logger),
       }),
       ...every(LISTING_PAUSE_MS),
     },
@@ -77,12 +76,10 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
 
 function blockClocks(
   { chains }: ChainsFile,
-  clients: ReadonlyMap<number, PublicClient>,
+  rpcs: ReadonlyMap<number, ChainRpc>,
   logger: Logger,
 ): RefreshDeps['findBlockAt'] {
-  const clocks = new Map(
-    chains.map((chain) => [chain.chainId, createBlockClock(clientOf(clients, chain), chain, logger)]),
-  );
+  const clocks = new Map(chains.map((chain) => [chain.chainId, createBlockClock(rpcOf(rpcs, chain), chain, logger)]));
   return (timestamp, indexed) => {
     const clock = clocks.get(indexed.chainId);
     // A chain that was taken out of the configuration is still indexed until the next index.
@@ -90,15 +87,14 @@ function blockClocks(
   };
 }
 
-function createClient({ chainId, rpcUrls }: ChainConfig, countCall?: CountChainCall): PublicClient {
-  const options = { timeout: RPC_TIMEOUT_MS, retryCount: 0 };
-  const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
-  const nodes = rpcUrls.map((url) => countedTransport(http(url, options), count));
-  return createPublicClient({ transport: fallback(nodes, { retryCount: RPC_RETRIES }) });
+/** A node that is slow must leave time to ask the next one. */
+function openRpc(chain: ChainConfig, { file: { quotes }, countCall }: CaptureDeps): ChainRpc {
+  const timeoutMs = chain.rpcUrls.length > 1 ? Math.min(quotes.rpcTimeoutMs, RPC_TIMEOUT_MS) : RPC_TIMEOUT_MS;
+  return openChainRpc(chain, timeoutMs, countCall);
 }
 
-function clientOf(clients: ReadonlyMap<number, PublicClient>, { chainId }: ChainConfig): PublicClient {
-  const client = clients.get(chainId);
-  if (!client) throw new Error(`no client for chain ${chainId}`);
-  return client;
+function rpcOf(rpcs: ReadonlyMap<number, ChainRpc>, { chainId }: ChainConfig): ChainRpc {
+  const rpc = rpcs.get(chainId);
+  if (!rpc) throw new Error(`no client for chain ${chainId}`);
+  return rpc;
 }

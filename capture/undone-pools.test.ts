@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChainRpc } from '../chain/chain-rpc.ts';
 import { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
@@ -64,7 +64,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
     UNDONE,
   ]);
   const unserved = ChainConfig.parse({ ...chain, deployments: [] });
-  const client = createPublicClient({ transport: http('http://127.0.0.1:1') });
-  expect(await capturePrices(pool, client, unserved)).toBe(0);
+  const rpc = openChainRpc({ chainId: CHAIN, rpcUrls: ['http://127.0.0.1:1'] }, 1_000);
+  expect(await capturePrices(pool, rpc, unserved)).toBe(0);
   expect(await poolsIn('price_health')).toEqual([UNDONE]);
 });

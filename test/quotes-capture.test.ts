@@ -1,13 +1,16 @@
 import pg from 'pg';
 import type { Address } from 'viem';
-import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { captureJobs } from '../capture/capture-jobs.ts';
 import { capturePrices } from '../capture/price-health/capture-prices.ts';
-import { DeploymentConfig } from '../config/chains-schema.ts';
+import { openChainRpc } from '../chain/chain-rpc.ts';
+import { ChainsFile, DeploymentConfig } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { administer, balanceOf, sellAndBuyPrices } from '../devnet/actions.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables } from './harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools } from './harness/seed-pools.ts';
@@ -61,12 +64,13 @@ async function seed(pools: readonly Address[], { token0, token1 }: Pair): Promis
   await seeder.end();
 }
 
+const deployments = [
+  DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }),
+];
+
 async function capture(url = world.anvil.url): Promise<number> {
-  const deployments = [
-    DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }),
-  ];
-  const client = createPublicClient({ transport: http(url) });
-  return capturePrices(database, client, chainConfig(31337, [url], { deployments }));
+  const chain = chainConfig(31337, [url], { deployments });
+  return capturePrices(database, openChainRpc(chain, 10_000), chain);
 }
 
 async function captured() {
@@ -83,6 +87,24 @@ async function captured() {
   return new Map(rows.map((row) => [row.pool, row]));
 }
 
+test('a first node that hangs costs the first rounds one time limit each, later rounds nothing', async () => {
+  const { address } = await plainPool();
+  await seed([address], pair);
+  const proxy = await startRpcProxy(world.anvil.url);
+  proxy.misbehave({ kind: 'silent' });
+  const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments });
+  const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
+  const file = ChainsFile.parse({ chains: [chain], quotes: { rpcTimeoutMs: 300 } });
+  const [prices] = captureJobs({ file, database, ...settings, logger: createLogger('capture', 'silent') });
+  const started = performance.now();
+  for (let round = 1; round <= 3; round++) expect(await prices?.run()).toBe(1);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(proxy.requests).toHaveLength(3);
+  expect(await prices?.run()).toBe(1);
+  expect(proxy.requests).toHaveLength(3);
+  await proxy.stop();
+});
+
 test('every pool has its own status and prices, whatever gas the providers beside it burn', async () => {
   const { chain, deployment } = world;
   const [first, down, paused] = [await plainPool(), await plainPool(), await plainPool()];
@@ -97,7 +119,7 @@ test('every pool has its own status and prices, whatever gas the providers besid
   for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
   await seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
 
-  expect(await capture()).toBe(healthy.length + hogs.length + 3);
+  expect(await capture()).toBe(1 + healthy.length + hogs.length + 3);
   const rows = await captured();
   const head = await chain.client.getBlock();
   for (const pool of healthy) {

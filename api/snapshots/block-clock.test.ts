@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { BlockClock } from './block-clock.ts';
-import type { BlockRef } from './types.ts';
 
 type Head = { readonly block: BlockRef };
 

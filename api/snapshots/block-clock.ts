@@ -1,5 +1,5 @@
-import type { Clock } from './rpc/circuit-breaker.ts';
-import type { BlockRef } from './types.ts';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
 
 /** Asks for heads: the first node that answers, or all of them. */
 export interface HeadSource<H extends { readonly block: BlockRef }> {

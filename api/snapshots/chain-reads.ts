@@ -1,4 +1,6 @@
 import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BlockClock } from './block-clock.ts';
 import type { CurveSnapshot } from './curve-snapshot.ts';
 import { Gather } from './gather.ts';
@@ -7,10 +9,8 @@ import type { GuardedSides, GuardJob, GuardProber } from './guards/guard-prober.
 import { guardedDepth, unguardedDepth } from './guards/guarded-depth.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { CurveRead, PoolReader } from './pool-reader.ts';
-import type { ReportedHead } from './rpc/chain-rpc.ts';
-import { RpcFailure } from './rpc/rpc-failure.ts';
 import type { SharedRead } from './shared-read.ts';
-import { type BlockRef, type DepthSnapshot, SnapshotError } from './types.ts';
+import { type DepthSnapshot, SnapshotError } from './types.ts';
 
 export interface ChainReadsDeps {
   readonly clock: BlockClock<ReportedHead>;

@@ -1,19 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { SnapshotLookup } from '../observability/snapshot-metrics.ts';
 import type { ChainReads } from './chain-reads.ts';
 import type { CurveSnapshot } from './curve-snapshot.ts';
 import type { ServedPool } from './pool-directory.ts';
-import type { ReportedHead } from './rpc/chain-rpc.ts';
 import { SharedRead, waitForAll } from './shared-read.ts';
-import {
-  type BlockRef,
-  type DepthSnapshot,
-  type ReadOptions,
-  type Snapshot,
-  SnapshotError,
-  type SnapshotMap,
-} from './types.ts';
+import { type DepthSnapshot, type ReadOptions, type Snapshot, SnapshotError, type SnapshotMap } from './types.ts';
 
 export interface ChainSnapshotsOptions {
   /** Longest wait for a read that another request started. */

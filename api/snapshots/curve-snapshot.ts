@@ -1,9 +1,10 @@
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import type { PoolRead } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { type BlockRef, CLOSED_ASK_X64, CLOSED_BID_X64, type Snapshot } from './types.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type Snapshot } from './types.ts';
 
 /** A pool at one block before its guards were asked; `curve` is null unless the pool is healthy. */
 export interface CurveSnapshot {

@@ -1,15 +1,16 @@
 import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCalls } from '../../chain/isolated-calls.ts';
+import type { MulticallTarget } from '../../chain/multicall.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { buildCurveSnapshot, type CurveSnapshot } from './curve-snapshot.ts';
 import { decodePoolRead, poolReadCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { boundedCalls } from './rpc/bounded-calls.ts';
-import type { MulticallTarget } from './rpc/multicall.ts';
-import { RpcFailure } from './rpc/rpc-failure.ts';
 import { type AdaptedPool, type StateRead, StateReader } from './state-reader.ts';
-import { type BlockRef, SnapshotError } from './types.ts';
+import { SnapshotError } from './types.ts';
 
 export type CurveRead = ReadonlyMap<Address, CurveSnapshot | SnapshotError>;
 

@@ -1,4 +1,4 @@
-import { RpcFailure } from './rpc/rpc-failure.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { SnapshotError } from './types.ts';
 
 /** A read that several requests wait for. It never rejects: a failure is a value. */

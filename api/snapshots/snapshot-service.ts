@@ -1,3 +1,4 @@
+import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
@@ -9,8 +10,6 @@ import { ChainSnapshots } from './chain-snapshots.ts';
 import { GuardProber } from './guards/guard-prober.ts';
 import type { ServedPool } from './pool-directory.ts';
 import { PoolReader } from './pool-reader.ts';
-import { ChainRpc, type ReportedHead } from './rpc/chain-rpc.ts';
-import { RpcEndpoint, type RpcOutcome } from './rpc/rpc-endpoint.ts';
 import type { ReadOptions, SnapshotService } from './types.ts';
 
 export interface SnapshotServiceDeps {
@@ -44,12 +43,11 @@ function createChainSnapshots(
   chain: ChainConfig,
   { quotes, countCall, countLookup, countDisagreement, logger }: SnapshotServiceDeps,
 ): ChainSnapshots {
-  const count = (method: string, outcome: RpcOutcome) => countCall(chain.chainId, method, outcome);
   const isEthereum = chain.chainId === 1 || chain.pamm?.kind === 'ethereum';
   const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
   const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, chain.rpcUrls.length)));
-  const rpc = new ChainRpc(chain.rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })));
+  const rpc = openChainRpc(chain, timeoutMs, countCall);
   const target = { rpc, chainId: chain.chainId, multicall3: chain.multicall3 };
   const clockOptions = { blockTimeMs: chain.blockTimeMs, minRefreshMs: quotes.minRefreshMs };
   const reads = new ChainReads({

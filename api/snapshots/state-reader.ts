@@ -1,13 +1,12 @@
 import { type Address, type Hex, numberToHex, zeroAddress } from 'viem';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { type ContractCall, type MulticallTarget, multicall } from '../../chain/multicall.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ServedPool } from './pool-directory.ts';
-import type { CodeOverrides } from './rpc/chain-rpc.ts';
-import type { Clock } from './rpc/circuit-breaker.ts';
-import { type ContractCall, type MulticallTarget, multicall } from './rpc/multicall.ts';
-import { RpcFailure } from './rpc/rpc-failure.ts';
-import type { BlockRef } from './types.ts';
 
 /** What a pool stores, and what its provider quotes. */
 export interface StateRead {

@@ -1,15 +1,8 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
-
-/** The block that everything in a snapshot was read at. */
-export interface BlockRef {
-  readonly number: bigint;
-  readonly hash: Hex;
-  /** Unix seconds. */
-  readonly timestamp: bigint;
-}
 
 /** Prices that mean "this side does not trade", Q64.64. */
 export const CLOSED_BID_X64 = 0n;

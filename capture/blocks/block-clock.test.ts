@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
@@ -24,7 +25,7 @@ let warnings: string[];
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31337 });
   proxy = await startRpcProxy(anvil.url);
-  client = clientWith(60_000);
+  client = createPublicClient({ transport: http(proxy.url), cacheTime: 0 });
   await client.request({ method: 'anvil_mine', params: [BLOCKS, BLOCK_SECS] } as never);
   const [first, last] = [await client.getBlock({ blockNumber: 0n }), await client.getBlock()];
   genesisTime = Number(first.timestamp);
@@ -41,14 +42,15 @@ beforeEach(() => {
   proxy.misbehave(null);
 });
 
-function clientWith(timeout: number): PublicClient {
-  return createPublicClient({ transport: http(proxy.url, { timeout, retryCount: 0 }), cacheTime: 0 });
-}
-
 /** A clock that waits this long for the chain; what it warns of is kept. */
 function clockWith(patienceMs: number, requestTimeoutMs = 60_000): FindBlockAt {
   const logger = pino({}, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  return createBlockClock(clientWith(requestTimeoutMs), CHAIN, logger, patienceMs);
+  return createBlockClock(
+    openChainRpc({ chainId: 31337, rpcUrls: [proxy.url] }, requestTimeoutMs),
+    CHAIN,
+    logger,
+    patienceMs,
+  );
 }
 
 const timeOf = async (number: number): Promise<number> =>

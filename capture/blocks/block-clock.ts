@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PublicClient } from 'viem';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { loggableError } from '../loggable-error.ts';
@@ -19,7 +19,7 @@ const PATIENCE_MS = 2_000;
  * from its block time; a long search goes on by itself and makes the next one short.
  */
 export function createBlockClock(
-  client: PublicClient,
+  rpc: ChainRpc,
   chain: ChainConfig,
   logger: Pick<Logger, 'warn'>,
   patienceMs = PATIENCE_MS,
@@ -28,10 +28,7 @@ export function createBlockClock(
   let isSearching = false;
   let isEstimating = false;
 
-  const read: ReadTimestamp = async (number) => {
-    const block = await client.getBlock({ blockNumber: BigInt(number) });
-    return Number(block.timestamp);
-  };
+  const read: ReadTimestamp = (number) => rpc.timestampOf(number);
 
   const search = async (timestamp: number, newest: TimedBlock): Promise<number> => {
     isSearching = true;

@@ -1,22 +1,15 @@
 import type pg from 'pg';
-import type { Address, PublicClient } from 'viem';
+import type { Address } from 'viem';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { boundedCalls } from '../../chain/isolated-calls.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
-import {
-  type BoundedCall,
-  CALLER,
-  decodeBoundedCalls,
-  encodeBoundedCalls,
-} from '../../protocol/bounded-calls/bounded-calls.ts';
-import { runBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
 /** Pools read and stored at a time: a few `eth_call`s, so that a node is not asked for a thousand pools at once. */
 const POOLS_AT_ONCE = 150;
-/** What nodes give an `eth_call` at most by default. */
-const CALL_GAS = 50_000_000n;
 
 type PoolAtChain = {
   readonly address: Address;
@@ -40,12 +33,12 @@ type Reading = PoolPrice & {
  * @returns number of pools read
  * @throws errors of the node or the database; what was stored before stays, and grows old
  */
-export async function capturePrices(database: pg.Pool, client: PublicClient, chain: ChainConfig): Promise<number> {
+export async function capturePrices(database: pg.Pool, rpc: ChainRpc, chain: ChainConfig): Promise<number> {
   const pools = await poolsOf(database, chain);
   let read = 0;
   for (let start = 0; start < pools.length; start += POOLS_AT_ONCE) {
     const batch = pools.slice(start, start + POOLS_AT_ONCE);
-    const readings = await readBatch(client, chain, batch);
+    const readings = await readBatch(rpc, chain, batch);
     await store(database, chain.chainId, readings);
     read += readings.length;
   }
@@ -78,13 +71,13 @@ async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtC
  * No pool can spoil the reading of another: see `runBoundedCalls`. One that the node gave no reading of is left out, and
  * what is stored of it grows old.
  */
-async function readBatch(client: PublicClient, chain: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
+async function readBatch(rpc: ChainRpc, { chainId }: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
   const groups = pools.map(({ address, token0, token1, layout }) => [
     ...poolPriceCalls(address, layoutAdapter(layout)),
     balanceCall(token0, address),
     balanceCall(token1, address),
   ]);
-  const answers = await runBoundedCalls(groups, (calls) => send(client, chain, calls));
+  const answers = await boundedCalls({ rpc, chainId }, 'latest', groups);
   return pools.flatMap(({ address, layout }, index) => {
     const answer = answers[index];
     if (!answer) return [];
@@ -98,15 +91,6 @@ async function readBatch(client: PublicClient, chain: ChainConfig, pools: readon
       balance1: readBalance(balance1),
     };
   });
-}
-
-async function send(client: PublicClient, { chainId }: ChainConfig, calls: readonly BoundedCall[]) {
-  const { data } = await client.call({ account: CALLER, data: encodeBoundedCalls(calls), gas: CALL_GAS });
-  const answer = decodeBoundedCalls(data ?? '0x', calls.length);
-  if (answer.chainId !== BigInt(chainId)) {
-    throw new Error(`a node of chain ${chainId} answers for chain ${answer.chainId}`);
-  }
-  return answer;
 }
 
 async function store(database: Queryable, chainId: number, readings: readonly Reading[]): Promise<void> {

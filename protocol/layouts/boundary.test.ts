@@ -4,7 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PRODUCTION = ['api', 'builders', 'capture', 'cli', 'client', 'config', 'db', 'indexer', 'protocol', 'runtime'];
+const PRODUCTION = [
+  'api',
+  'builders',
+  'capture',
+  'chain',
+  'cli',
+  'client',
+  'config',
+  'db',
+  'indexer',
+  'protocol',
+  'runtime',
+];
 /** The files that name the layouts of this build. */
 const REGISTERS = ['protocol/layouts/adapters.ts', 'protocol/layouts/event-layouts.ts'];
 const LAYOUT_FOLDER = /^protocol\/layouts\/([^/]+)\//;

@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import type { BlockRef } from '../../../chain/chain-rpc.ts';
+import { boundedCalls, boundedCallsOnce } from '../../../chain/isolated-calls.ts';
+import type { MulticallTarget } from '../../../chain/multicall.ts';
+import { RpcFailure } from '../../../chain/rpc-failure.ts';
 import type { SwapOutcome } from '../../../protocol/curve.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
 import type { LazyCurve } from '../../../protocol/layout.ts';
 import type { ServedPool } from '../pool-directory.ts';
-import { boundedCalls, boundedCallsOnce } from '../rpc/bounded-calls.ts';
-import type { MulticallTarget } from '../rpc/multicall.ts';
-import { RpcFailure } from '../rpc/rpc-failure.ts';
-import { type BlockRef, SnapshotError } from '../types.ts';
+import { SnapshotError } from '../types.ts';
 import { guardPlan } from './guard-plan.ts';
 import { everyBin, limitOf, type ProbedInput, pointsBetween, withinBudget } from './probe-points.ts';
 import { claimSide, confirmClaim, type ExecutableLevels, executableLevels } from './side-claim.ts';

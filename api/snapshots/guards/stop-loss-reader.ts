@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
+import type { BlockRef } from '../../../chain/chain-rpc.ts';
+import { type MulticallTarget, multicall } from '../../../chain/multicall.ts';
 import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../../protocol/layouts/adapters.ts';
 import type { PoolExtension, ServedPool } from '../pool-directory.ts';
-import { type MulticallTarget, multicall } from '../rpc/multicall.ts';
-import type { BlockRef } from '../types.ts';
 
 export interface GuardedByStopLoss {
   readonly pool: ServedPool;

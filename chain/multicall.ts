@@ -1,7 +1,6 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, parseAbi } from 'viem';
-import type { CallResult } from '../../../protocol/bounded-calls/bounded-calls.ts';
-import type { BlockRef } from '../types.ts';
-import type { ChainRpc, CodeOverrides } from './chain-rpc.ts';
+import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { checkChain, RpcFailure } from './rpc-failure.ts';
 
 /** One call of a batch; `gas` is what it may need, the base of chunking. */

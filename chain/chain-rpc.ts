@@ -1,9 +1,17 @@
 import type { Address, Hex } from 'viem';
 import { z } from 'zod';
-import { HexBytes32 } from '../../../config/scalars.ts';
-import type { BlockRef } from '../types.ts';
-import type { RpcEndpoint } from './rpc-endpoint.ts';
+import { HexBytes32 } from '../config/scalars.ts';
+import type { CountChainCall } from '../runtime/chain-calls.ts';
+import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
+
+/** A block that calls are made at. */
+export interface BlockRef {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
 
 /** Code put at addresses for the time of one call. */
 export type CodeOverrides = ReadonlyMap<Address, Hex>;
@@ -14,7 +22,7 @@ export interface EthCall {
   readonly to?: Address;
   readonly data: Hex;
   readonly gas: bigint;
-  readonly block: BlockRef;
+  readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides;
 }
 
@@ -48,6 +56,18 @@ export class ChainRpc {
     return this.#firstGood((endpoint) => requestHead(endpoint, signal));
   }
 
+  /**
+   * Time of a block, Unix seconds.
+   *
+   * @throws RpcFailure of the last node asked
+   */
+  async timestampOf(blockNumber: number, signal?: AbortSignal): Promise<number> {
+    const { timestamp } = await this.#firstGood((endpoint) =>
+      requestBlock(endpoint, `0x${blockNumber.toString(16)}`, signal),
+    );
+    return Number(timestamp);
+  }
+
   /** The heads of all nodes that answer; none when none does. */
   async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
     const asked = this.endpoints.map((endpoint) => this.#ask(endpoint, () => requestHead(endpoint, signal)));
@@ -56,7 +76,8 @@ export class ChainRpc {
   }
 
   /**
-   * `eth_call` at a block named by its hash, so that every call of a snapshot sees one state whichever node answers.
+   * `eth_call`, as a rule at a block named by its hash, so that every call of a snapshot sees one state whichever node
+   * answers.
    *
    * @param check decodes the result; what it throws counts as the node's garbage unless it is an `RpcFailure`
    * @throws RpcFailure of the last node asked
@@ -96,6 +117,16 @@ export class ChainRpc {
   }
 }
 
+/** @param timeoutMs longest wait for one node's whole answer, before the next node is tried */
+export function openChainRpc(
+  { chainId, rpcUrls }: { readonly chainId: number; readonly rpcUrls: readonly string[] },
+  timeoutMs: number,
+  countCall?: CountChainCall,
+): ChainRpc {
+  const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
+  return new ChainRpc(rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })));
+}
+
 function report({ breaker }: RpcEndpoint, error: unknown): void {
   if (error instanceof RpcFailure && error.code === 'aborted') breaker.givenUp();
   else if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
@@ -104,14 +135,20 @@ function report({ breaker }: RpcEndpoint, error: unknown): void {
 }
 
 async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
-  const answer = await endpoint.request('eth_getBlockByNumber', ['latest', false], signal);
-  const block = Block.safeParse(answer);
-  if (!block.success) throw new RpcFailure('garbage', `${endpoint.label} answered the latest block with none`);
-  return { block: block.data, endpoint };
+  return { block: await requestBlock(endpoint, 'latest', signal), endpoint };
+}
+
+async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortSignal | undefined): Promise<BlockRef> {
+  const answer = Block.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
+  if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} answered block ${block} with none`);
+  return answer.data;
 }
 
 function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
-  const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, { blockHash: block.hash }];
+  const params: unknown[] = [
+    { ...call, gas: `0x${gas.toString(16)}` },
+    block === 'latest' ? block : { blockHash: block.hash },
+  ];
   if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
   return params;
 }
