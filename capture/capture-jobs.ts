@@ -3,7 +3,7 @@ import { createPublicClient, fallback, http, type PublicClient } from 'viem';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import { type CountChainCall, countedTransport } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { createBlockClock } from './blocks/block-clock.ts';
+import { createBlockFinder } from './blocks/block-finder.ts';
 import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
@@ -81,7 +81,7 @@ function blockClocks(
   logger: Logger,
 ): RefreshDeps['findBlockAt'] {
   const clocks = new Map(
-    chains.map((chain) => [chain.chainId, createBlockClock(clientOf(clients, chain), chain, logger)]),
+    chains.map((chain) => [chain.chainId, createBlockFinder(clientOf(clients, chain), chain, logger)]),
   );
   return (timestamp, indexed) => {
     const clock = clocks.get(indexed.chainId);

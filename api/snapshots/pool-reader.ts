@@ -5,9 +5,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import { buildCurveSnapshot, type CurveSnapshot } from './curve-snapshot.ts';
 import { decodePoolRead, poolReadCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { boundedCalls } from './rpc/bounded-calls.ts';
 import type { MulticallTarget } from './rpc/multicall.ts';
 import { RpcFailure } from './rpc/rpc-failure.ts';
+import { boundedCalls } from './rpc/send-bounded-calls.ts';
 import { type AdaptedPool, type StateRead, StateReader } from './state-reader.ts';
 import { type BlockRef, SnapshotError } from './types.ts';
 

@@ -5,6 +5,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import {
   type BoundedCall,
+  CALL_GAS_CAP,
   CALLER,
   decodeBoundedCalls,
   encodeBoundedCalls,
@@ -15,8 +16,6 @@ import { type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
 /** Pools read and stored at a time: a few `eth_call`s, so that a node is not asked for a thousand pools at once. */
 const POOLS_AT_ONCE = 150;
-/** What nodes give an `eth_call` at most by default. */
-const CALL_GAS = 50_000_000n;
 
 type PoolAtChain = {
   readonly address: Address;
@@ -101,7 +100,7 @@ async function readBatch(client: PublicClient, chain: ChainConfig, pools: readon
 }
 
 async function send(client: PublicClient, { chainId }: ChainConfig, calls: readonly BoundedCall[]) {
-  const { data } = await client.call({ account: CALLER, data: encodeBoundedCalls(calls), gas: CALL_GAS });
+  const { data } = await client.call({ account: CALLER, data: encodeBoundedCalls(calls), gas: CALL_GAS_CAP });
   const answer = decodeBoundedCalls(data ?? '0x', calls.length);
   if (answer.chainId !== BigInt(chainId)) {
     throw new Error(`a node of chain ${chainId} answers for chain ${answer.chainId}`);

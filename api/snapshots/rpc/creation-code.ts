@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
-import { CALLER } from '../../../protocol/bounded-calls/bounded-calls.ts';
+import { CALL_GAS_CAP, CALLER } from '../../../protocol/bounded-calls/bounded-calls.ts';
 import type { BlockRef } from '../types.ts';
-import { CALL_GAS_CAP, type MulticallTarget } from './multicall.ts';
+import type { MulticallTarget } from './multicall.ts';
 import { checkChain } from './rpc-failure.ts';
 
 /**

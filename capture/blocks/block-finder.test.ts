@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { createBlockClock, type FindBlockAt } from './block-clock.ts';
+import { createBlockFinder, type FindBlockAt } from './block-finder.ts';
 import type { TimedBlock } from './block-search.ts';
 
 const BLOCKS = 300;
@@ -48,7 +48,7 @@ function clientWith(timeout: number): PublicClient {
 /** A clock that waits this long for the chain; what it warns of is kept. */
 function clockWith(patienceMs: number, requestTimeoutMs = 60_000): FindBlockAt {
   const logger = pino({}, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  return createBlockClock(clientWith(requestTimeoutMs), CHAIN, logger, patienceMs);
+  return createBlockFinder(clientWith(requestTimeoutMs), CHAIN, logger, patienceMs);
 }
 
 const timeOf = async (number: number): Promise<number> =>
