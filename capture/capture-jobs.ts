@@ -3,7 +3,7 @@ import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { createBlockClock } from './blocks/block-clock.ts';
+import { createBlockFinder } from './blocks/block-finder.ts';
 import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
@@ -79,7 +79,7 @@ function blockClocks(
   rpcs: ReadonlyMap<number, ChainRpc>,
   logger: Logger,
 ): RefreshDeps['findBlockAt'] {
-  const clocks = new Map(chains.map((chain) => [chain.chainId, createBlockClock(rpcOf(rpcs, chain), chain, logger)]));
+  const clocks = new Map(chains.map((chain) => [chain.chainId, createBlockFinder(rpcOf(rpcs, chain), chain, logger)]));
   return (timestamp, indexed) => {
     const clock = clocks.get(indexed.chainId);
     // A chain that was taken out of the configuration is still indexed until the next index.

@@ -2,13 +2,13 @@ import type { Hex } from 'viem';
 import {
   type BoundedAnswer,
   type BoundedCall,
+  CALL_GAS_CAP,
   CALLER,
   decodeBoundedCalls,
   encodeBoundedCalls,
 } from '../protocol/bounded-calls/bounded-calls.ts';
 import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run-bounded-calls.ts';
 import type { BlockRef, ChainRpc } from './chain-rpc.ts';
-import { CALL_GAS_CAP } from './multicall.ts';
 import { checkChain } from './rpc-failure.ts';
 
 type Target = { readonly rpc: ChainRpc; readonly chainId: number };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CHUNK_GAS, type ContractCall, chunkGroups } from './multicall.ts';
+import { CHUNK_GAS, type ContractCall, packCalls } from './multicall.ts';
 
 const call = fc.record({
   target: fc.constant<`0x${string}`>('0x00000000000000000000000000000000000000aa'),
@@ -13,7 +13,7 @@ const gasOf = (groups: readonly (readonly ContractCall[])[]) => groups.flat().re
 test('chunks keep groups whole and in order, and exceed the gas of a call only for a single group', () => {
   fc.assert(
     fc.property(fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { maxLength: 12 }), (groups) => {
-      const chunks = chunkGroups(groups);
+      const chunks = packCalls(groups);
       expect(chunks.flat()).toEqual(groups);
       for (const chunk of chunks) expect(chunk.length === 1 || gasOf(chunk) <= CHUNK_GAS).toBe(true);
     }),
@@ -23,6 +23,6 @@ test('chunks keep groups whole and in order, and exceed the gas of a call only f
 
 test('calls that fit one chunk are one chunk', () => {
   const small = { target: '0x00000000000000000000000000000000000000aa', data: '0x', gas: 1_000 } as const;
-  expect(chunkGroups(Array(100).fill([small, small]))).toHaveLength(1);
-  expect(chunkGroups([])).toEqual([]);
+  expect(packCalls(Array(100).fill([small, small]))).toHaveLength(1);
+  expect(packCalls([])).toEqual([]);
 });

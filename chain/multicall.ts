@@ -1,5 +1,6 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, parseAbi } from 'viem';
-import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import { CALL_GAS_CAP, type CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import { packGroups } from '../protocol/pack-groups.ts';
 import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { checkChain, RpcFailure } from './rpc-failure.ts';
 
@@ -10,8 +11,7 @@ export interface ContractCall {
   readonly gas: number;
 }
 
-/** Nodes cap an `eth_call` at 50 million gas by default; estimates stay below it by this much. */
-export const CALL_GAS_CAP = 50_000_000n;
+/** Estimates stay below the cap by this much. */
 export const CHUNK_GAS = 44_000_000;
 /** Hex characters of calldata in one chunk: some providers refuse larger bodies. */
 const CHUNK_HEX_CHARS = 1_500_000;
@@ -42,32 +42,17 @@ export async function multicall(
   overrides?: CodeOverrides,
   signal?: AbortSignal,
 ): Promise<CallResult[][]> {
-  const chunks = chunkGroups(groups);
+  const chunks = packCalls(groups);
   const results = await Promise.all(chunks.map((chunk) => runChunk(target, block, chunk, overrides, signal)));
   return results.flat();
 }
 
-/** Cuts groups into chunks, in order, none above the limits unless a single group is. */
-export function chunkGroups(groups: readonly (readonly ContractCall[])[]): (readonly ContractCall[])[][] {
-  const chunks: (readonly ContractCall[])[][] = [];
-  let chunk: (readonly ContractCall[])[] = [];
-  let gas = 0;
-  let chars = 0;
-  for (const group of groups) {
-    const groupGas = group.reduce((sum, call) => sum + call.gas, 0);
-    const groupChars = group.reduce((sum, call) => sum + call.data.length, 0);
-    if (chunk.length > 0 && (gas + groupGas > CHUNK_GAS || chars + groupChars > CHUNK_HEX_CHARS)) {
-      chunks.push(chunk);
-      chunk = [];
-      gas = 0;
-      chars = 0;
-    }
-    chunk.push(group);
-    gas += groupGas;
-    chars += groupChars;
-  }
-  if (chunk.length > 0) chunks.push(chunk);
-  return chunks;
+/** Chunks of groups for one `eth_call` each. */
+export function packCalls(groups: readonly (readonly ContractCall[])[]): (readonly ContractCall[])[][] {
+  return packGroups(groups, [
+    { of: ({ gas }) => gas, most: CHUNK_GAS },
+    { of: ({ data }) => data.length, most: CHUNK_HEX_CHARS },
+  ]);
 }
 
 async function runChunk(

@@ -4,12 +4,12 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { createDisplay } from '../indexer/backfill/display.ts';
+import { dropSchema } from '../indexer/backfill/drop.ts';
+import { exitCodeOf, InterruptedError } from '../indexer/backfill/exit-codes.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { createDisplay } from './backfill/display.ts';
-import { dropSchema } from './backfill/drop.ts';
-import { exitCodeOf, InterruptedError } from './backfill/exit-codes.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -65,7 +65,7 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
   };
   const display = createDisplay(process.stdout, json === true);
   // What talks to chains is slow to load, and the other commands do without.
-  const { runBackfill } = await import('./backfill/run.ts');
+  const { runBackfill } = await import('../indexer/backfill/run.ts');
   display.end(await runBackfill(database, configured, request, display, whenInterrupted()));
 }
 

@@ -7,6 +7,9 @@ import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat'] as const;
 
+/** Where Multicall3 is on nearly every chain. */
+export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
+
 const optionalAddress = HexAddress.optional();
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
@@ -56,7 +59,7 @@ export const ChainConfig = z.strictObject({
     .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
     .min(1),
   blockTimeMs: z.number().int().positive(),
-  multicall3: HexAddress.default('0xca11bde05977b3631167028862be2a173976ca11'),
+  multicall3: HexAddress.default(MULTICALL3),
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
 });

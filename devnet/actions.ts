@@ -7,6 +7,7 @@ import {
   parseEventLogs,
 } from 'viem';
 import { factoryFunctions } from '../protocol/abi/factory.ts';
+import { MAX_UINT128, MAX_UINT256 } from '../protocol/fixed-point.ts';
 import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
 import { type Deployment, deployContract } from './deploy.ts';
@@ -32,9 +33,6 @@ export interface SwapAmounts {
   readonly amount0Delta: bigint;
   readonly amount1Delta: bigint;
 }
-
-const MAX_UINT128 = (1n << 128n) - 1n;
-const MAX_UINT256 = (1n << 256n) - 1n;
 
 /** The limit that never binds. */
 export function noPriceLimit(zeroForOne: boolean): bigint {

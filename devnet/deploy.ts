@@ -1,4 +1,5 @@
 import { type AbiParameter, type Address, encodeAbiParameters, encodeFunctionData, type Hex } from 'viem';
+import { MULTICALL3 } from '../config/chains-schema.ts';
 import { factoryOwnerAbi, oracleAbi } from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';
 import { connectDevChain, type DevChain, send, type Transaction } from './dev-chain.ts';
@@ -29,8 +30,6 @@ export interface Deployment {
   /** The custom extension. */
   readonly removalLog: Address;
 }
-
-export const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 
 /** Protocol fees of new pools: a fifth of the spread, a hundredth of a basis point of the notional. */
 const DEFAULT_FEES = { spreadE6: 200_000, notionalE8: 100 } as const;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Address,
   createTestClient,
@@ -116,7 +117,7 @@ export async function mined(chain: DevChain, hash: Hex): Promise<TransactionRece
   while (Date.now() < deadline) {
     const receipt = await findReceipt(chain, hash);
     if (receipt !== undefined) return receipt;
-    await new Promise((resolve) => setTimeout(resolve, RECEIPT_POLL_MS));
+    await sleep(RECEIPT_POLL_MS);
   }
   throw new Error(`transaction ${hash} was not mined within ${RECEIPT_TIMEOUT_MS / 1000} s`);
 }

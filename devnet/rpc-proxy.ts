@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A JSON-RPC request as it came. */
 export interface ProxiedRequest {
@@ -96,7 +97,7 @@ async function respond(
       await behaviour.until;
       return forward(upstream, request, response);
     case 'slow':
-      await new Promise((resolve) => setTimeout(resolve, behaviour.ms));
+      await sleep(behaviour.ms);
       return forward(upstream, request, response);
     case 'trickle':
       response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { connectDevChain, type DevChain, findReceipt, submit, type Transaction } from './dev-chain.ts';
 import type { Scenario } from './scenario.ts';
@@ -132,7 +133,7 @@ class Tally {
     const deadline = Date.now() + SETTLE_LIMIT_MS;
     for (await this.check(); this.#open.length > 0; await this.check()) {
       if (Date.now() > deadline) throw new Error(`${this.#open.length} transactions of the traffic were not mined`);
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS));
+      await sleep(SETTLE_POLL_MS);
     }
   }
 

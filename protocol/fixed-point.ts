@@ -4,6 +4,7 @@ export const Q64 = 1n << 64n;
 export const Q128 = 1n << 128n;
 /** The largest amount of a swap, scaled units. */
 export const MAX_INT128 = (1n << 127n) - 1n;
+export const MAX_UINT64 = (1n << 64n) - 1n;
 export const MAX_UINT128 = Q128 - 1n;
 export const MAX_UINT256 = (1n << 256n) - 1n;
 export const E6 = 1_000_000n;

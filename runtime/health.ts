@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 
@@ -31,7 +32,7 @@ export function registerHealth(app: Pick<Hono, 'get'>, { metrics, checks, detail
 
 /** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */
 async function runCheck(check: ReadinessCheck): Promise<string | null> {
-  const late = new Promise<string>((resolve) => setTimeout(resolve, CHECK_TIMEOUT_MS, 'no answer in time').unref());
+  const late = sleep(CHECK_TIMEOUT_MS, 'no answer in time', { ref: false });
   const answer = check().catch((error: unknown) => (error instanceof Error ? error.name : 'failed'));
   return Promise.race([answer, late]);
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ChainNodes } from '../cli/backfill/chain-nodes.ts';
-import { dropSchema } from '../cli/backfill/drop.ts';
-import { planBackfill } from '../cli/backfill/plan.ts';
-import { refuseLateStart } from '../cli/backfill/start-block.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { ChainNodes } from '../indexer/backfill/chain-nodes.ts';
+import { dropSchema } from '../indexer/backfill/drop.ts';
+import { planBackfill } from '../indexer/backfill/plan.ts';
+import { refuseLateStart } from '../indexer/backfill/start-block.ts';
 import { servedSchema } from '../indexer/publication/live-views.ts';
 import { writtenSchemas } from '../indexer/publication/schema-lock.ts';
 import { type BackfillWorld, backfill, killLeftCommands, startBackfillWorld } from './backfill/backfill-world.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createPoolTradingDataClient } from '../client/client.ts';
-import { onFreePort } from '../devnet/services/free-port.ts';
+import { onFreePort } from '../devnet/services/on-free-port.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
 import { startService } from '../devnet/services/service-process.ts';
 

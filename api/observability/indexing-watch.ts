@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -113,6 +114,6 @@ function describe({ chainId, indexedBlock, headBlock, lagBlocks }: ChainLag): st
 
 /** Failures show as unknown values, in `/ready` and in the counters of chain calls; the caller looks again soon. */
 async function answerOrNull<T>(answer: Promise<T>): Promise<T | null> {
-  const late = new Promise<null>((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+  const late = sleep(PATIENCE_MS, null, { ref: false });
   return Promise.race([answer.catch(() => null), late]);
 }

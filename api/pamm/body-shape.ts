@@ -1,12 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { firstIssue } from '../../config/load-chains.ts';
+import { MAX_UINT64 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { invalidBody, readJson } from '../body.ts';
 import { ApiError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
-
-const MAX_UINT64 = 2n ** 64n - 1n;
 
 /** A JSON integer from 0 to 2^64 - 1: the parser gives one above 2^53 - 1 as a bigint. */
 const uint64 = (description: string) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { type ServiceProcess, startService } from '../../devnet/services/service-process.ts';
 import { CACHE_BYTES } from '../../indexer/cache-size.ts';
 

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Answer, Outcome } from './answers/answer.ts';
+import type { Answer, AnswerOutcome } from './answers/answer.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { isCancel, type Submission } from './quote-update.ts';
@@ -29,7 +29,7 @@ export type AuditEntry =
       readonly chainId: number;
       readonly receivedAtMs: number;
       readonly provider: string;
-      readonly outcome: Outcome;
+      readonly outcome: AnswerOutcome;
       readonly error: string | null;
       readonly bundleHash: string | null;
       readonly builderTimestampNs: string | null;
@@ -66,7 +66,7 @@ export class AuditLog {
   }
 
   /** Notes how an update ended at a builder; `answer` is what was said, if anything was. */
-  outcome(endpoint: Endpoint, submission: Submission, outcome: Outcome, answer?: Answer): void {
+  outcome(endpoint: Endpoint, submission: Submission, outcome: AnswerOutcome, answer?: Answer): void {
     this.#append({
       kind: 'answer',
       submissionId: submission.id,

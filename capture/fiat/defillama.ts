@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
@@ -108,7 +109,7 @@ async function fetchWithRetries(coins: readonly string[], options: LlamaOptions)
     } catch (error) {
       if (!(error instanceof LlamaError) || !error.isRetryable || attempt === ATTEMPTS) throw error;
       const backoff = (options.retryDelayMs ?? RETRY_DELAY_MS) * 2 ** (attempt - 1);
-      await new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? backoff));
+      await sleep(error.retryAfterMs ?? backoff);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/config-error.ts';
 import { ServiceError } from '../services/service-error.ts';
@@ -59,7 +60,7 @@ async function serve(): Promise<never> {
 /** Resolves when the time that `--duration` gives is over, counted from the start of the demo. */
 function whenTimeIsOver({ duration }: DemoOptions): Promise<string> {
   if (duration === undefined) return new Promise(() => undefined);
-  return new Promise((resolve) => setTimeout(resolve, duration * 1_000, `${duration} s are over`));
+  return sleep(duration * 1_000, `${duration} s are over`);
 }
 
 async function stopEverything(exitCode: number): Promise<number> {

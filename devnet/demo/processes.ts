@@ -1,4 +1,4 @@
-import { onFreePort } from '../services/free-port.ts';
+import { onFreePort } from '../services/on-free-port.ts';
 import { startOwnProcess } from '../services/own-process.ts';
 import type { LogOf } from './process-logs.ts';
 import type { Part } from './supervisor.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
-import { freePort } from '../services/free-port.ts';
+import { freePort } from '../../runtime/free-port.ts';
 
 const HOST = '127.0.0.1';
 

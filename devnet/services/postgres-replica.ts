@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { type Account, postgresAccount } from './account.ts';
-import { onFreePort } from './free-port.ts';
+import { onFreePort } from './on-free-port.ts';
 import { type Postgres, postgresControls, servePostgres } from './postgres.ts';
 import { preparePostgres } from './postgres-binaries.ts';
 

@@ -1,5 +1,5 @@
-import { onFreePort } from './free-port.ts';
 import { type LocalStore, storeControls } from './local-store.ts';
+import { onFreePort } from './on-free-port.ts';
 import { redisBinary } from './redis-binary.ts';
 import { startService } from './service-process.ts';
 import { createTempFolder } from './temp-folder.ts';

@@ -4,8 +4,9 @@ import { ConfigError } from '../../config/config-error.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { isDatabaseAway } from '../../db/failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { clearStaleMarks, FIRST_SCHEMA, isComplete, wasReplaced } from './index-schemas.ts';
+import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { servedSchema } from './live-views.ts';
+import { clearStaleMarks, isComplete } from './ponder-tables.ts';
 import { SchemaHold } from './schema-lock.ts';
 
 /** A process that was killed lets go of its schema at once, one that stops in order within a few seconds. */

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { CHECKPOINT_TABLE } from './ponder-tables.ts';
 import { shownTables } from './shown-tables.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
@@ -38,7 +40,7 @@ const SERVED_SQL = `
     AND uses.refclassid = 'pg_class'::regclass AND uses.refobjid <> view.oid
   JOIN pg_class source ON source.oid = uses.refobjid
   JOIN pg_namespace home ON home.oid = source.relnamespace
-  WHERE view.relkind = 'v' AND view.relname = '_ponder_checkpoint' AND view.relnamespace = to_regnamespace($1)`;
+  WHERE view.relkind = 'v' AND view.relname = '${CHECKPOINT_TABLE}' AND view.relnamespace = to_regnamespace($1)`;
 
 /** The schema of the index that readers see, or null while there is none. */
 export async function servedSchema(database: Queryable): Promise<string | null> {
@@ -74,7 +76,7 @@ export async function serveSchema(
       if (Date.now() > deadline) {
         throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (0.5 + Math.random())));
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   }
 }

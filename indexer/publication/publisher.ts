@@ -2,8 +2,8 @@ import { setInterval as everyInterval } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseAway } from '../../db/failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { isComplete } from './index-schemas.ts';
 import { servedSchema, serveSchema } from './live-views.ts';
+import { isComplete } from './ponder-tables.ts';
 import { type SchemaHold, SchemaTakenError } from './schema-lock.ts';
 
 const LOOK_EVERY_MS = 500;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
 import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
-import { chunkGroups, runBoundedCalls } from './run-bounded-calls.ts';
+import { packBoundedCalls, runBoundedCalls } from './run-bounded-calls.ts';
 
 const TARGET = `0x${'ab'.repeat(20)}` as const;
 /** What a call may use, what an answer may hold and what creation code may: the protocol's numbers, and a node's. */
@@ -37,7 +37,7 @@ const sum = (calls: readonly BoundedCall[], of: (call: BoundedCall) => number) =
 test('chunks keep groups whole and in order, and stay within what a node and the protocol allow', () => {
   fc.assert(
     fc.property(groupsOf, fc.constantFrom('likelyGas' as const, 'gasLimit' as const), (groups, key) => {
-      const chunks = chunkGroups(groups, (one) => one[key]);
+      const chunks = packBoundedCalls(groups, (one) => one[key]);
       expect(chunks.flat()).toEqual(groups);
       for (const calls of chunks.map((chunk) => chunk.flat())) {
         expect(sum(calls, (one) => one[key])).toBeLessThan(LIMITS.gas);

@@ -12,6 +12,9 @@ import {
 } from 'viem';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 
+/** Nodes cap an `eth_call` at this much gas by default. */
+export const CALL_GAS_CAP = 50_000_000n;
+
 /** An account that nobody owns, to call from: creation code runs at an address that it would create, where nothing lives. */
 export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
 

@@ -1,3 +1,4 @@
+import { packGroups } from '../pack-groups.ts';
 import { answerBytes, type BoundedAnswer, type BoundedCall, type CallResult, callBytes } from './bounded-calls.ts';
 
 /** What a group of calls gave, all of it at one block. */
@@ -39,34 +40,21 @@ async function runRound(
   send: SendCalls,
 ): Promise<(GroupAnswer | null)[]> {
   const answers = await Promise.all(
-    chunkGroups(groups, gasOf).map(async (chunk) => groupAnswers(chunk, await send(chunk.flat()))),
+    packBoundedCalls(groups, gasOf).map(async (chunk) => groupAnswers(chunk, await send(chunk.flat()))),
   );
   return answers.flat();
 }
 
-/** Cuts groups into chunks, in order, none above the limits unless a single group is. */
-export function chunkGroups(
+/** Chunks of groups for one `eth_call` each. */
+export function packBoundedCalls(
   groups: readonly (readonly BoundedCall[])[],
   gasOf: (call: BoundedCall) => number,
 ): (readonly BoundedCall[])[][] {
-  const chunks: (readonly BoundedCall[])[][] = [];
-  const total = { gas: Number.POSITIVE_INFINITY, bytes: 0, answer: 0 };
-  for (const group of groups) {
-    const sum = (of: (call: BoundedCall) => number) => group.reduce((all, call) => all + of(call), 0);
-    const own = { gas: sum(gasOf) + group.length * OVERHEAD_GAS, bytes: sum(callBytes), answer: sum(answerBytes) };
-    const fits =
-      total.gas + own.gas <= GAS_PER_CALL &&
-      total.bytes + own.bytes <= BYTES_PER_CALL &&
-      total.answer + own.answer <= ANSWER_BYTES_PER_CALL;
-    if (fits) {
-      chunks.at(-1)?.push(group);
-      for (const key of ['gas', 'bytes', 'answer'] as const) total[key] += own[key];
-    } else {
-      chunks.push([group]);
-      Object.assign(total, own);
-    }
-  }
-  return chunks;
+  return packGroups(groups, [
+    { of: (call) => gasOf(call) + OVERHEAD_GAS, most: GAS_PER_CALL },
+    { of: callBytes, most: BYTES_PER_CALL },
+    { of: answerBytes, most: ANSWER_BYTES_PER_CALL },
+  ]);
 }
 
 /** A group of which a part was not begun has no answer: half of it would be of another block than the other half. */

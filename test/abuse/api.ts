@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 
 export interface Memory {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import { servedSchema } from '../../indexer/publication/live-views.ts';

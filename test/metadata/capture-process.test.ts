@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';

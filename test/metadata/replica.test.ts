@@ -6,7 +6,7 @@ import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/client.ts';
 import { migrate } from '../../db/migrate.ts';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
 import { startReplica } from '../../devnet/services/postgres-replica.ts';

@@ -7,7 +7,7 @@ import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { onFreePort } from '../../devnet/services/free-port.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';

@@ -9,8 +9,9 @@ import {
   pad,
   type StateOverride,
 } from 'viem';
+import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { deployToken, fundAccounts } from '../../devnet/actions.ts';
-import { type Deployment, deployProtocol, MULTICALL3 } from '../../devnet/deploy.ts';
+import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';

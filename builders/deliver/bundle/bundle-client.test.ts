@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { updateOf } from '../../../test/pamm/sample-updates.ts';
-import type { Outcome } from '../../submit/bundle/bundle-state.ts';
+import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import { retryAfterMs, sendBundle } from './bundle-client.ts';
 
@@ -15,7 +15,7 @@ function endpointAt(url: string): Endpoint {
 }
 
 /** What comes of sending to a builder that answers like this. */
-async function sendTo(listener: RequestListener, timeoutMs = 20_000): Promise<Outcome> {
+async function sendTo(listener: RequestListener, timeoutMs = 20_000): Promise<PushOutcome> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stringifyJson } from '../../../runtime/json.ts';
-import type { Outcome } from '../../submit/bundle/bundle-state.ts';
+import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
 import { builderWords } from '../builder-words.ts';
@@ -20,7 +20,7 @@ const RpcResponse = z.union([
  *
  * @param timeoutMs how long the builder may take, above 0
  */
-export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeoutMs: number): Promise<Outcome> {
+export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeoutMs: number): Promise<PushOutcome> {
   let response: Response;
   let text: string;
   try {
@@ -48,7 +48,7 @@ function bundleRequest(update: QuoteUpdate): string {
   return stringifyJson({ jsonrpc: '2.0', id: 1, method: 'eth_sendBundle', params: [bundle] });
 }
 
-function readVerdict(response: Response, text: string): Outcome {
+function readVerdict(response: Response, text: string): PushOutcome {
   const { status } = response;
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     return failed(`the builder answered with HTTP ${status}`, retryAfterMs(response.headers.get('Retry-After')));
@@ -67,15 +67,15 @@ function readVerdict(response: Response, text: string): Outcome {
   };
 }
 
-function readError({ code, message }: { code?: number | undefined; message: string }): Outcome {
+function readError({ code, message }: { code?: number | undefined; message: string }): PushOutcome {
   if (code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(message))
     return { kind: 'accepted', answer: { accepted: true } };
   return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : builderWords(message));
 }
 
-const rejected = (error: string): Outcome => ({ kind: 'rejected', answer: { accepted: false, error } });
+const rejected = (error: string): PushOutcome => ({ kind: 'rejected', answer: { accepted: false, error } });
 
-const failed = (error: string, retryAfter?: number): Outcome => ({
+const failed = (error: string, retryAfter?: number): PushOutcome => ({
   kind: 'failed',
   answer: { accepted: false, error },
   ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),

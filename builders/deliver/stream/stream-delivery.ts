@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { AnswerLog } from '../../submit/answers/answer-log.ts';
 import { skipped } from '../../submit/answers/skip-reasons.ts';
@@ -73,7 +74,7 @@ export class StreamDelivery {
   /** Waits for acknowledgements still due, at most `limitMs`, then stops. The connection is its owner's to close. */
   async stop(limitMs: number): Promise<void> {
     const giveUpAt = Date.now() + limitMs;
-    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await new Promise((wake) => setTimeout(wake, 20));
+    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await sleep(20);
     clearInterval(this.#sweeper);
     this.#deps.connection.removeAllListeners('frame');
     for (const submission of this.#outstanding.takeAll()) {

@@ -4,7 +4,7 @@ import type { AuditLog } from '../audit-log.ts';
 import type { Endpoint } from '../endpoints.ts';
 import type { BuildersMetrics } from '../metrics.ts';
 import type { Submission } from '../quote-update.ts';
-import { type Answer, type AnswerMessage, encodeAnswer, type Outcome } from './answer.ts';
+import { type Answer, type AnswerMessage, type AnswerOutcome, encodeAnswer } from './answer.ts';
 import { outcomeOf } from './skip-reasons.ts';
 
 /** What an API process hears about one of its submissions. */
@@ -56,7 +56,7 @@ export class AnswerLog {
     this.#audit.outcome(endpoint, submission, how);
   }
 
-  #count({ provider }: Endpoint, submission: Submission, outcome: Outcome): void {
+  #count({ provider }: Endpoint, submission: Submission, outcome: AnswerOutcome): void {
     this.#metrics.outcomes.inc({ provider, outcome });
     this.#metrics.latency.observe({ provider }, Math.max(0, Date.now() - submission.arrivedAtMs) / 1000);
   }

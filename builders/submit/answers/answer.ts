@@ -6,7 +6,7 @@ export type Answer =
   | { readonly accepted: false; readonly error: string };
 
 /** How an update ended at a builder: by an answer, or without one. */
-export type Outcome = 'accepted' | 'rejected' | 'skipped' | 'dropped' | 'unanswered';
+export type AnswerOutcome = 'accepted' | 'rejected' | 'skipped' | 'dropped' | 'unanswered';
 
 /** JSON form of an {@link Answer}. */
 export type AnswerMessage =

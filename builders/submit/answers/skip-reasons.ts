@@ -1,4 +1,4 @@
-import type { Answer, Outcome } from './answer.ts';
+import type { Answer, AnswerOutcome } from './answer.ts';
 
 const SKIPPED = 'skipped: ';
 
@@ -16,7 +16,7 @@ export const skipped = {
   backingOff: (ms: number): Answer => skip(`the endpoint is backing off for ${ms} ms more`),
 } as const;
 
-export function outcomeOf(answer: Answer): Outcome {
+export function outcomeOf(answer: Answer): AnswerOutcome {
   if (answer.accepted) return 'accepted';
   return answer.error.startsWith(SKIPPED) ? 'skipped' : 'rejected';
 }

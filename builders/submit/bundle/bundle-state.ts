@@ -40,7 +40,7 @@ export type TakeResult =
   | { readonly kind: 'busy'; readonly untilMs: number }
   | { readonly kind: 'late' | 'expired' | 'send'; readonly submission: Submission };
 
-export type Outcome =
+export type PushOutcome =
   | { readonly kind: 'accepted' | 'rejected'; readonly answer: Answer }
   | { readonly kind: 'failed'; readonly answer: Answer; readonly retryAfterMs?: number };
 
@@ -120,7 +120,7 @@ export class BundleState {
   /** Ends the request in flight. Returns the pause that begins, 0 if none, and the waiting pushes that it skips. */
   async settle(
     submission: Submission,
-    outcome: Outcome,
+    outcome: PushOutcome,
     nowMs: number,
   ): Promise<{ pauseMs: number; skipped: Submission[] }> {
     const keys = this.#keys;

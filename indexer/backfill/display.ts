@@ -3,7 +3,7 @@ import type { Progress } from './pace.ts';
 import type { BackfillPlan } from './plan.ts';
 
 /** What a backfill ended with. */
-export type Outcome = BackfillPlan & {
+export type BackfillOutcome = BackfillPlan & {
   readonly blocks: number;
   readonly events: number;
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface Display {
   progress(progress: Progress): void;
   /** Takes a progress bar away, before anything else is written. */
   stop(): void;
-  end(outcome: Outcome): void;
+  end(outcome: BackfillOutcome): void;
 }
 
 /** A bar is redrawn with every look; lines come less often. */
@@ -103,7 +103,7 @@ function describePlan({ schema, replaces, refetched, resumed }: BackfillPlan): s
   return `${resumed ? 'Going on with' : 'Filling'} "${schema}" (${served}${logs})`;
 }
 
-function describeOutcome({ schema, replaces, blocks, events, seconds, removable }: Outcome): string {
+function describeOutcome({ schema, replaces, blocks, events, seconds, removable }: BackfillOutcome): string {
   const lines = [
     `Readers are served from "${schema}": ${blocks} blocks, ${events} events, ${formatDuration(seconds)}.`,
     replaces !== null && `An indexer that wrote "${replaces}" ends with exit code 75; started again, it goes on here.`,

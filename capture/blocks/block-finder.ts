@@ -18,7 +18,7 @@ const PATIENCE_MS = 2_000;
  * seconds costs a handful of reads. While the chain cannot be read, or a search takes too long, the answer is estimated
  * from its block time; a long search goes on by itself and makes the next one short.
  */
-export function createBlockClock(
+export function createBlockFinder(
   rpc: ChainRpc,
   chain: ChainConfig,
   logger: Pick<Logger, 'warn'>,

@@ -1,5 +1,5 @@
-import { ReadModelMismatchError, ViewsBusyError } from '../../indexer/publication/live-views.ts';
-import { SchemaTakenError } from '../../indexer/publication/schema-lock.ts';
+import { ReadModelMismatchError, ViewsBusyError } from '../publication/live-views.ts';
+import { SchemaTakenError } from '../publication/schema-lock.ts';
 import { BuildEndedError } from './build-process.ts';
 import { ReadersOfCacheError } from './cached-logs.ts';
 import { NodeAwayError } from './node-away.ts';

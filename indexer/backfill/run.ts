@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isDatabaseAway } from '../../db/failure.ts';
-import { indexedBlocks, listIndexSchemas } from '../../indexer/publication/index-schemas.ts';
-import { servedSchema, serveSchema } from '../../indexer/publication/live-views.ts';
+import { listIndexSchemas } from '../publication/index-schemas.ts';
+import { servedSchema, serveSchema } from '../publication/live-views.ts';
+import { indexedBlocks } from '../publication/ponder-tables.ts';
 import { type BuildProcess, startBuild } from './build-process.ts';
 import { ChainNodes } from './chain-nodes.ts';
-import type { Display, Outcome } from './display.ts';
+import type { BackfillOutcome, Display } from './display.ts';
 import { NodeAwayError } from './node-away.ts';
 import { countBlocks, Pace, type Progress } from './pace.ts';
 import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
@@ -29,7 +30,7 @@ export async function runBackfill(
   request: PlanRequest,
   display: Display,
   interrupted: Promise<never>,
-): Promise<Outcome> {
+): Promise<BackfillOutcome> {
   const startedMs = performance.now();
   const nodes = new ChainNodes(chains);
   const factories = followedFactories(chains);

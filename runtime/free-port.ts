@@ -4,16 +4,20 @@ import { createServer } from 'node:net';
 
 /**
  * Below the ports that systems give to whoever asks for any, from 32768 on: nobody is given it in the seconds until the
- * indexer listens, which would then quietly take another.
+ * server listens.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;
 
-/** A port on which nobody listens just now. */
-export async function freePort(host: string): Promise<number> {
+const given = new Set<number>();
+
+/** A port on which nobody listens just now, and that this process was not given before. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-    if (await isFree(host, port)) return port;
+    if (given.has(port) || !(await isFree(host, port))) continue;
+    given.add(port);
+    return port;
   }
 }
 

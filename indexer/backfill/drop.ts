@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { servedSchema } from '../../indexer/publication/live-views.ts';
-import { SchemaTakenError, tryLockSchema } from '../../indexer/publication/schema-lock.ts';
+import { servedSchema } from '../publication/live-views.ts';
+import { META_TABLE } from '../publication/ponder-tables.ts';
+import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
 /**
  * Removes an index with all its rows. One that is not there is no error.
@@ -28,7 +29,7 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
 export async function assertIndexOrFree(database: Queryable, schema: string): Promise<void> {
   const { rows } = await database.query<{ other: boolean }>(
     'SELECT to_regnamespace($1) IS NOT NULL AND to_regclass($2) IS NULL AS other',
-    [`"${schema}"`, `"${schema}"._ponder_meta`],
+    [`"${schema}"`, `"${schema}".${META_TABLE}`],
   );
   if (rows[0]?.other) throw new ConfigError(`schema "${schema}" is no index: another name is needed`);
 }

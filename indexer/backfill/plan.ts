@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { type IndexSchema, listIndexSchemas, nextSchemaName } from '../../indexer/publication/index-schemas.ts';
+import { type IndexSchema, listIndexSchemas, nextSchemaName } from '../publication/index-schemas.ts';
 import { forgetCachedLogs } from './cached-logs.ts';
 import { assertIndexOrFree, dropSchema } from './drop.ts';
 

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { type Address, zeroAddress } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { chainKey, contractSources } from '../../indexer/deployments.ts';
 import { factoryFunctions } from '../../protocol/abi/factory.ts';
+import { chainKey, contractSources } from '../deployments.ts';
 import type { ChainNodes } from './chain-nodes.ts';
 
 /** Number of a factory's first pool. */

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
-import { serveSchema } from '../../indexer/publication/live-views.ts';
-import { SchemaHold } from '../../indexer/publication/schema-lock.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
+import { serveSchema } from '../publication/live-views.ts';
+import { SchemaHold } from '../publication/schema-lock.ts';
 import { ReadersOfCacheError } from './cached-logs.ts';
 import { ChainNodes } from './chain-nodes.ts';
 import { dropSchema } from './drop.ts';

@@ -5,7 +5,7 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { createBlockClock, type FindBlockAt } from './block-clock.ts';
+import { createBlockFinder, type FindBlockAt } from './block-finder.ts';
 import type { TimedBlock } from './block-search.ts';
 
 const BLOCKS = 300;
@@ -45,7 +45,7 @@ beforeEach(() => {
 /** A clock that waits this long for the chain; what it warns of is kept. */
 function clockWith(patienceMs: number, requestTimeoutMs = 60_000): FindBlockAt {
   const logger = pino({}, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
-  return createBlockClock(
+  return createBlockFinder(
     openChainRpc({ chainId: 31337, rpcUrls: [proxy.url] }, requestTimeoutMs),
     CHAIN,
     logger,

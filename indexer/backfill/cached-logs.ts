@@ -1,17 +1,6 @@
 import type { Queryable } from '../../db/transaction.ts';
-import { tryLockCache } from '../../indexer/publication/schema-lock.ts';
-
-/** Tables of Ponder's cache, by chain; `intervals` says which blocks of them are there. */
-const CACHE_TABLES = [
-  'intervals',
-  'logs',
-  'blocks',
-  'transactions',
-  'transaction_receipts',
-  'traces',
-  'factory_addresses',
-  'rpc_request_results',
-];
+import { deleteCachedLogs } from '../publication/ponder-tables.ts';
+import { tryLockCache } from '../publication/schema-lock.ts';
 
 /** An indexer that has not caught up yet reads the cached logs. */
 export class ReadersOfCacheError extends Error {
@@ -32,13 +21,5 @@ export class ReadersOfCacheError extends Error {
 export async function forgetCachedLogs(transaction: Queryable, chainIds: readonly number[]): Promise<void> {
   if (chainIds.length === 0) return;
   if (!(await tryLockCache(transaction))) throw new ReadersOfCacheError();
-  // A cache may hold hundreds of millions of rows.
-  await transaction.query('SET LOCAL statement_timeout = 0');
-  for (const table of CACHE_TABLES) {
-    const { rows } = await transaction.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
-      `ponder_sync.${table}`,
-    ]);
-    if (!rows[0]?.exists) continue;
-    await transaction.query(`DELETE FROM ponder_sync.${table} WHERE chain_id = ANY($1::int8[])`, [chainIds]);
-  }
+  await deleteCachedLogs(transaction, chainIds);
 }

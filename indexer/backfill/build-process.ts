@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../runtime/free-port.ts';
 import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
-import { freePort } from './free-port.ts';
 
-const INDEXER = fileURLToPath(new URL('../../indexer/main.ts', import.meta.url));
+const INDEXER = fileURLToPath(new URL('../main.ts', import.meta.url));
 const HOST = '127.0.0.1';
 const ANSWER_TIMEOUT_MS = 2_000;
 /** After this long without an end, SIGKILL: its work up to the last commit is kept. */

@@ -1,0 +1,71 @@
+import type { Queryable } from '../../db/transaction.ts';
+
+/* All that we read and change in Ponder's own tables. */
+
+/** Of each index: state of the indexer that writes it. */
+export const META_TABLE = '_ponder_meta';
+/** Of each index: how far each chain is indexed. */
+export const CHECKPOINT_TABLE = '_ponder_checkpoint';
+
+/** Tables of Ponder's cache, by chain; `intervals` says which blocks of them are there. */
+const CACHE_TABLES = [
+  'intervals',
+  'logs',
+  'blocks',
+  'transactions',
+  'transaction_receipts',
+  'traces',
+  'factory_addresses',
+  'rpc_request_results',
+];
+
+/** Whether an index has caught up with the chains since it was last started; false when there is none of that name. */
+export async function isComplete(database: Queryable, schema: string): Promise<boolean> {
+  if (!(await hasIndex(database, schema))) return false;
+  const { rows } = await database.query<{ ready: boolean }>(
+    `SELECT value ->> 'is_ready' = '1' AS ready FROM "${schema}".${META_TABLE} WHERE key = 'app'`,
+  );
+  return rows[0]?.ready === true;
+}
+
+/**
+ * Takes back what a killed process has left: that it writes the schema, for which Ponder would wait up to 25 seconds, and
+ * that the index is complete, which holds again when it has caught up. For the holder of the schema's lock alone.
+ */
+export async function clearStaleMarks(database: Queryable, schema: string): Promise<void> {
+  if (!(await hasIndex(database, schema))) return;
+  await database.query(
+    `UPDATE "${schema}".${META_TABLE} SET value = value || '{"is_locked": 0, "is_ready": 0}' WHERE key = 'app'`,
+  );
+}
+
+/** Last indexed block of each chain, by chain id; empty while the index has not begun. */
+export async function indexedBlocks(database: Queryable, schema: string): Promise<Map<number, number>> {
+  if (!(await hasIndex(database, schema))) return new Map();
+  // The digits of a checkpoint: timestamp (10), chain (16), block (16) and the place in the block.
+  const { rows } = await database.query<{ chain_id: string; block: string }>(
+    `SELECT chain_id, substr(latest_checkpoint, 27, 16)::int8 AS block FROM "${schema}".${CHECKPOINT_TABLE}`,
+  );
+  return new Map(rows.map(({ chain_id, block }) => [Number(chain_id), Number(block)]));
+}
+
+/** Whether a schema has the tables of an index. */
+export async function hasIndex(database: Queryable, schema: string): Promise<boolean> {
+  const { rows } = await database.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    `"${schema}".${CHECKPOINT_TABLE}`,
+  ]);
+  return rows[0]?.exists === true;
+}
+
+/** Removes what is cached of these chains. */
+export async function deleteCachedLogs(transaction: Queryable, chainIds: readonly number[]): Promise<void> {
+  // A cache may hold hundreds of millions of rows.
+  await transaction.query('SET LOCAL statement_timeout = 0');
+  for (const table of CACHE_TABLES) {
+    const { rows } = await transaction.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+      `ponder_sync.${table}`,
+    ]);
+    if (!rows[0]?.exists) continue;
+    await transaction.query(`DELETE FROM ponder_sync.${table} WHERE chain_id = ANY($1::int8[])`, [chainIds]);
+  }
+}
