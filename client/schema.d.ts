@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the supported chains */
+        /**
+         * List the supported chains
+         * @description A bare array. Every `chain_id` of a path must be one of these.
+         */
         get: operations["listChains"];
         put?: never;
         post?: never;
@@ -24,7 +27,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the pools of one chain */
+        /**
+         * List the pools of one chain
+         * @description Funded pools with tokens, prices, fees, state, tier and, on request, figures of the last 24 hours. Without `minTvlFiat` pools of less than 10 USD, or of unknown TVL, are left out. With `addresses` only the named pools are looked up, without that floor. For the next page pass `nextOffset` as `offset`.
+         */
         get: operations["listPools"];
         put?: never;
         post?: never;
@@ -41,7 +47,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List pools across chains */
+        /**
+         * List pools across chains
+         * @description As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` tells which chain a row belongs to; an address that is a pool on several chains has a row for each.
+         */
         get: operations["listPoolsAcrossChains"];
         put?: never;
         post?: never;
@@ -60,7 +69,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Current bid, ask and depth of up to 100 pools */
+        /**
+         * Current bid, ask and depth of up to 100 pools
+         * @description Counts as one request. A problem of one pool is the `error` of its entry and does not fail the others. A Trading API key is optional and raises the rate limit.
+         */
         post: operations["getBidAskBatch"];
         delete?: never;
         options?: never;
@@ -75,7 +87,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Current bid, ask and depth of one pool */
+        /**
+         * Current bid, ask and depth of one pool
+         * @description Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.
+         */
         get: operations["getBidAsk"];
         put?: never;
         post?: never;
@@ -94,7 +109,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Find a route for an exact-input or exact-output swap */
+        /**
+         * Find a route for an exact-input or exact-output swap
+         * @description Walks the depth of every pool that leads from one token to the other, directly or over one token between them. The best route is answered alone, or split over several where that gives more for an exact input, or costs less for an exact output. A Trading API key is optional and raises the rate limit.
+         */
         post: operations["findRoute"];
         delete?: never;
         options?: never;
@@ -113,7 +131,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a signed quote update to block builders
-         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`.
+         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`. The same `replacementUuid` with a higher `replacementSeqNumber` replaces a quote, and with `tx` = `0x` cancels it. On BSC the last three fields of the body are ignored. An acknowledgement is not inclusion.
          */
         post: operations["submitQuoteUpdate"];
         delete?: never;
@@ -126,8 +144,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A chain that is served. */
         Chain: {
-            /** @example 8453 */
+            /**
+             * @description EVM chain id; `chain_id` of the paths.
+             * @example 8453
+             */
             chainId: number;
             /**
              * @description Casing varies by chain: key on the id.
@@ -135,7 +157,9 @@ export interface components {
              */
             name: string;
         };
+        /** @description Why a request was not served. */
         Error: {
+            /** @description What is wrong, in one sentence for people. */
             error: string;
         };
         MetadataPage: {
@@ -522,6 +546,7 @@ export interface components {
                 error?: string;
             }[];
         };
+        /** @description A quote update. Unknown fields are dropped. */
         PammQuoteBody: {
             /** @description Signed quote-update transaction for the chain of the path; 0x means cancel */
             tx: string;
@@ -638,6 +663,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
@@ -815,6 +841,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
@@ -893,12 +920,14 @@ export interface operations {
     getBidAsk: {
         parameters: {
             query?: {
-                /** @description false leaves depth out. */
+                /** @description `true` or `false`. False leaves `depth` out, and does not look whether one side is closed. */
                 depth?: boolean;
             };
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
                 pool_address: string;
             };
             cookie?: never;
@@ -976,6 +1005,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
@@ -1053,8 +1083,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description `no_route`: no direct or one-hop path; `insufficient_liquidity`: no path is deep enough.
+                         * @enum {string}
+                         */
                         code: "no_route" | "insufficient_liquidity";
+                        /** @description The same for people. */
                         error: string;
                     };
                 };
@@ -1102,6 +1136,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description 1 (Ethereum) or 56 (BSC). */
                 chain_id: number;
             };
             cookie?: never;

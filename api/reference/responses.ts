@@ -1,10 +1,21 @@
-import { z } from '@hono/zod-openapi';
+import { type RouteConfig, z } from '@hono/zod-openapi';
 
 /** What the document says of parameters and answers that resources share. */
 
-export const ChainIdPath = z.string().openapi({ type: 'integer', example: 8453 });
+export const ChainIdPath = z
+  .string()
+  .openapi({ type: 'integer', example: 8453, description: 'EVM chain id, one of those that `listChains` gives.' });
 
-export const ErrorBody = z.strictObject({ error: z.string() }).openapi('Error');
+export const PammChainIdPath = ChainIdPath.openapi({ example: 1, description: '1 (Ethereum) or 56 (BSC).' });
+
+export const PoolAddressPath = z.string().openapi({
+  example: '0x6b175474e89094c44da98b954eedeac495271d0f',
+  description: 'Pool, 20 bytes of hex with 0x, in any case.',
+});
+
+export const ErrorBody = z
+  .strictObject({ error: z.string().openapi({ description: 'What is wrong, in one sentence for people.' }) })
+  .openapi('Error', { description: 'Why a request was not served.' });
 
 export const jsonContent = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
 const textContent = { 'text/plain': { schema: z.string() } };
@@ -19,6 +30,9 @@ export const errorOrTextResponse = (description: string) => ({
   description,
   content: { ...jsonContent(ErrorBody), ...textContent },
 });
+
+/** Answers other than 200, by status. */
+export type Failures = RouteConfig['responses'];
 
 /** Failures in front of every endpoint. */
 export const COMMON_FAILURES = {
