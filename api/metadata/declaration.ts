@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
 import { MetadataPage } from './pool-record.ts';
-import { RawCrossChainQuery, RawListingQuery } from './query.ts';
+import { RawCrossChainQuery, RawListingQuery } from './query-string.ts';
 
 /** What both listings share. */
 const listing = {

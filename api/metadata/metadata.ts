@@ -7,14 +7,8 @@ import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
 import { createPageReader } from './page.ts';
 import type { RenderedPage } from './page-cache.ts';
-import {
-  CROSS_CHAIN_SORTS,
-  parseChainIds,
-  RawCrossChainQuery,
-  RawListingQuery,
-  SORTS,
-  toListingQuery,
-} from './query.ts';
+import { parseChainIds, toListingQuery } from './query.ts';
+import { CROSS_CHAIN_SORTS, RawCrossChainQuery, RawListingQuery, SORTS } from './query-string.ts';
 
 export type MetadataDeps = {
   readonly chains: ServedChains;

@@ -4,17 +4,28 @@ import { errorOrTextResponse, errorResponse, PammChainIdPath, textErrorResponse 
 import { EthereumBody } from './body-shape.ts';
 
 const Provider = z.object({
-  provider: z.string().openapi({ example: 'titan:wss://eu.rpc.titanbuilder.xyz/ws/sendquoteupdate' }),
-  accepted: z.boolean(),
-  timestampNs: z.int().optional().openapi({ format: 'uint64', description: 'Acknowledgement time, Unix nanoseconds' }),
-  bundleHash: z.string().optional(),
-  pending: z.literal(true).optional().openapi({ description: 'No answer by the deadline' }),
-  error: z.string().optional().openapi({ description: 'A text that starts with "skipped:" was not submitted' }),
+  provider: z.string().openapi({ description: 'Builder and endpoint: `<builder_id>:<endpoint_url>`.' }),
+  accepted: z.boolean().describe('Whether the builder acknowledged the update.'),
+  timestampNs: z
+    .int()
+    .optional()
+    .openapi({ format: 'uint64', description: 'Acknowledgement time, Unix nanoseconds; when reported.' }),
+  bundleHash: z.string().optional().describe('Hash of the accepted bundle; bundle builder only.'),
+  pending: z.literal(true).optional().openapi({
+    description: 'True when no answer came by the deadline; omitted otherwise. The update is still delivered.',
+  }),
+  error: z
+    .string()
+    .optional()
+    .openapi({ description: 'Why it was not accepted; with `skipped:` at its start it was not submitted.' }),
 });
 
 export const PammQuoteResponse = z
-  .object({ accepted: z.boolean(), providers: z.array(Provider) })
-  .openapi('PammQuoteResponse');
+  .object({
+    accepted: z.boolean().describe('Whether a builder acknowledged the update by the deadline.'),
+    providers: z.array(Provider).describe('One entry per builder.'),
+  })
+  .openapi('PammQuoteResponse', { description: 'What each builder said by the deadline.' });
 
 export const submitQuoteUpdate = {
   operationId: 'submitQuoteUpdate',
