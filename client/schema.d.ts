@@ -800,6 +800,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "chainId": 8453,
+                     *         "name": "base"
+                     *       },
+                     *       {
+                     *         "chainId": 1,
+                     *         "name": "ethereum"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Chain"][];
                 };
             };
@@ -877,6 +889,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "pair": "WETH/USDC",
+                     *           "chain": "base",
+                     *           "contractVersion": "v1",
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "createdBlockNumber": 38123456,
+                     *           "createdTimestamp": 1790000000,
+                     *           "token0": "0x4200000000000000000000000000000000000006",
+                     *           "token0Symbol": "WETH",
+                     *           "token0Name": "Wrapped Ether",
+                     *           "token0Decimals": 18,
+                     *           "token0FiatPrice": 3000,
+                     *           "token1": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *           "token1Symbol": "USDC",
+                     *           "token1Name": "USD Coin",
+                     *           "token1Decimals": 6,
+                     *           "token1FiatPrice": 1,
+                     *           "priceProviderAddress": "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+                     *           "priceProviderSinceBlock": 38123456,
+                     *           "priceProviderCooldownSecs": 86400,
+                     *           "lockedPricing": false,
+                     *           "creator": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "admin": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "adminUsername": "Example Curator",
+                     *           "verifiedAdmin": true,
+                     *           "adminFeeDestination": "0xc2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2",
+                     *           "spreadProtocolFeeE6": 100000,
+                     *           "spreadAdminFeeE6": 50000,
+                     *           "protocolNotionalFeeE8": 1000,
+                     *           "adminNotionalFeeE8": 2000,
+                     *           "aprBps7d": 812,
+                     *           "pauseLevel": 0,
+                     *           "curBinIdx": 0,
+                     *           "depositWhitelistingEnabled": false,
+                     *           "extensions": [
+                     *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
+                     *           ],
+                     *           "classificationSummary": {
+                     *             "tierQualification": "green",
+                     *             "reasonCodes": []
+                     *           },
+                     *           "poolFactoryAddress": "0xf1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1",
+                     *           "poolDeployerAddress": "0xf2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2",
+                     *           "depositAllowlistAddress": "0xf3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3",
+                     *           "oracleValueStopLossAddress": "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1",
+                     *           "priceVelocityGuardAddress": "0xe2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2",
+                     *           "priceProviderStatus": "healthy",
+                     *           "tvlFiat": 24000,
+                     *           "token0LogoUrl": "https://cdn.example/weth.svg",
+                     *           "token0BrandColor": "#627eea",
+                     *           "priceProviderDetails": {
+                     *             "providerType": "anchored",
+                     *             "oracle": "0xa2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2",
+                     *             "feedMode": "single",
+                     *             "marginStep": "0",
+                     *             "minMargin": "100000000000000",
+                     *             "maxRefStaleness": "15",
+                     *             "maxSpreadMult": null,
+                     *             "maxSpreadBps": "100",
+                     *             "mutableParams": false,
+                     *             "confidenceParam": "1000000000000000000",
+                     *             "baseMaxStaleness": null,
+                     *             "quoteMaxStaleness": null,
+                     *             "baseSpreadMult": null,
+                     *             "quoteSpreadMult": null
+                     *           },
+                     *           "extensionDetails": {
+                     *             "stopLoss": {
+                     *               "drawdownE6": "100000",
+                     *               "decayPerSecondE18": "1000000000000",
+                     *               "timelockSecs": "4294967295",
+                     *               "phases": [
+                     *                 "afterSwap"
+                     *               ]
+                     *             }
+                     *           },
+                     *           "analytics24h": {
+                     *             "fromTs": 1794913600,
+                     *             "toTs": 1795000000,
+                     *             "generatedAtTs": 1795000002,
+                     *             "fromBlock": 40000001,
+                     *             "toBlock": 40043200,
+                     *             "swapTxCount": 2,
+                     *             "transfers": 4,
+                     *             "liquidityEventCount": 0,
+                     *             "liquidityAddEventCount": 0,
+                     *             "liquidityRemoveEventCount": 0,
+                     *             "token0": {
+                     *               "liquidityRaw": "4000000000000000000",
+                     *               "volumeRaw": "1500000000000000000",
+                     *               "inflowRaw": "1000000000000000000",
+                     *               "outflowRaw": "500000000000000000",
+                     *               "netRaw": "500000000000000000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4500,
+                     *               "inflowFiat": 3000,
+                     *               "outflowFiat": 1500,
+                     *               "netFiat": 1500
+                     *             },
+                     *             "token1": {
+                     *               "liquidityRaw": "12000000000",
+                     *               "volumeRaw": "4497750000",
+                     *               "inflowRaw": "1501500000",
+                     *               "outflowRaw": "2996250000",
+                     *               "netRaw": "-1494750000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4497.75,
+                     *               "inflowFiat": 1501.5,
+                     *               "outflowFiat": 2996.25,
+                     *               "netFiat": -1494.75
+                     *             },
+                     *             "volumeFiat": 4500,
+                     *             "feesFiat": 4.5,
+                     *             "tvlFiat": 24000,
+                     *             "aprBps": 684,
+                     *             "fiatAvailable": true,
+                     *             "fiatCoveragePct": 100,
+                     *             "usdCoveragePct": 100,
+                     *             "fiatCurrency": "USD",
+                     *             "fiatStatus": "complete",
+                     *             "pricingMode": "spot"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "nextOffset": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MetadataPage"];
                 };
             };
@@ -981,6 +1124,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "pair": "WETH/USDC",
+                     *           "chain": "base",
+                     *           "contractVersion": "v1",
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "createdBlockNumber": 38123456,
+                     *           "createdTimestamp": 1790000000,
+                     *           "token0": "0x4200000000000000000000000000000000000006",
+                     *           "token0Symbol": "WETH",
+                     *           "token0Name": "Wrapped Ether",
+                     *           "token0Decimals": 18,
+                     *           "token0FiatPrice": 3000,
+                     *           "token1": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *           "token1Symbol": "USDC",
+                     *           "token1Name": "USD Coin",
+                     *           "token1Decimals": 6,
+                     *           "token1FiatPrice": 1,
+                     *           "priceProviderAddress": "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+                     *           "priceProviderSinceBlock": 38123456,
+                     *           "priceProviderCooldownSecs": 86400,
+                     *           "lockedPricing": false,
+                     *           "creator": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "admin": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "adminUsername": "Example Curator",
+                     *           "verifiedAdmin": true,
+                     *           "adminFeeDestination": "0xc2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2",
+                     *           "spreadProtocolFeeE6": 100000,
+                     *           "spreadAdminFeeE6": 50000,
+                     *           "protocolNotionalFeeE8": 1000,
+                     *           "adminNotionalFeeE8": 2000,
+                     *           "aprBps7d": 812,
+                     *           "pauseLevel": 0,
+                     *           "curBinIdx": 0,
+                     *           "depositWhitelistingEnabled": false,
+                     *           "extensions": [
+                     *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
+                     *           ],
+                     *           "classificationSummary": {
+                     *             "tierQualification": "green",
+                     *             "reasonCodes": []
+                     *           },
+                     *           "poolFactoryAddress": "0xf1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1",
+                     *           "poolDeployerAddress": "0xf2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2",
+                     *           "depositAllowlistAddress": "0xf3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3",
+                     *           "oracleValueStopLossAddress": "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1",
+                     *           "priceVelocityGuardAddress": "0xe2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2",
+                     *           "priceProviderStatus": "healthy",
+                     *           "tvlFiat": 24000,
+                     *           "token0LogoUrl": "https://cdn.example/weth.svg",
+                     *           "token0BrandColor": "#627eea",
+                     *           "priceProviderDetails": {
+                     *             "providerType": "anchored",
+                     *             "oracle": "0xa2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2",
+                     *             "feedMode": "single",
+                     *             "marginStep": "0",
+                     *             "minMargin": "100000000000000",
+                     *             "maxRefStaleness": "15",
+                     *             "maxSpreadMult": null,
+                     *             "maxSpreadBps": "100",
+                     *             "mutableParams": false,
+                     *             "confidenceParam": "1000000000000000000",
+                     *             "baseMaxStaleness": null,
+                     *             "quoteMaxStaleness": null,
+                     *             "baseSpreadMult": null,
+                     *             "quoteSpreadMult": null
+                     *           },
+                     *           "extensionDetails": {
+                     *             "stopLoss": {
+                     *               "drawdownE6": "100000",
+                     *               "decayPerSecondE18": "1000000000000",
+                     *               "timelockSecs": "4294967295",
+                     *               "phases": [
+                     *                 "afterSwap"
+                     *               ]
+                     *             }
+                     *           },
+                     *           "analytics24h": {
+                     *             "fromTs": 1794913600,
+                     *             "toTs": 1795000000,
+                     *             "generatedAtTs": 1795000002,
+                     *             "fromBlock": 40000001,
+                     *             "toBlock": 40043200,
+                     *             "swapTxCount": 2,
+                     *             "transfers": 4,
+                     *             "liquidityEventCount": 0,
+                     *             "liquidityAddEventCount": 0,
+                     *             "liquidityRemoveEventCount": 0,
+                     *             "token0": {
+                     *               "liquidityRaw": "4000000000000000000",
+                     *               "volumeRaw": "1500000000000000000",
+                     *               "inflowRaw": "1000000000000000000",
+                     *               "outflowRaw": "500000000000000000",
+                     *               "netRaw": "500000000000000000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4500,
+                     *               "inflowFiat": 3000,
+                     *               "outflowFiat": 1500,
+                     *               "netFiat": 1500
+                     *             },
+                     *             "token1": {
+                     *               "liquidityRaw": "12000000000",
+                     *               "volumeRaw": "4497750000",
+                     *               "inflowRaw": "1501500000",
+                     *               "outflowRaw": "2996250000",
+                     *               "netRaw": "-1494750000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4497.75,
+                     *               "inflowFiat": 1501.5,
+                     *               "outflowFiat": 2996.25,
+                     *               "netFiat": -1494.75
+                     *             },
+                     *             "volumeFiat": 4500,
+                     *             "feesFiat": 4.5,
+                     *             "tvlFiat": 24000,
+                     *             "aprBps": 684,
+                     *             "fiatAvailable": true,
+                     *             "fiatCoveragePct": 100,
+                     *             "usdCoveragePct": 100,
+                     *             "fiatCurrency": "USD",
+                     *             "fiatStatus": "complete",
+                     *             "pricingMode": "spot"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "nextOffset": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MetadataPage"];
                 };
             };
@@ -1053,6 +1327,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "pools": [
+                 *         "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                 *         "0x0000000000000000000000000000000000000001"
+                 *       ],
+                 *       "depth": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["BatchRequest"];
             };
         };
@@ -1063,6 +1346,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "quote": {
+                     *             "pair": "WETH/USDC",
+                     *             "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *             "priceProviderStatus": "healthy",
+                     *             "bidAdj": "55329108845520254429809",
+                     *             "askAdj": "55351355618928499510261",
+                     *             "totalToken0Available": "12000000000000000000",
+                     *             "totalToken1Available": "24000000000",
+                     *             "serverTs": 1795000002,
+                     *             "depth": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "poolAddress": "0x0000000000000000000000000000000000000001",
+                     *           "error": {
+                     *             "status": 404,
+                     *             "error": "Pair metadata not found for 0x0000000000000000000000000000000000000001"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchResponse"];
                 };
             };
@@ -1145,6 +1455,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "pair": "WETH/USDC",
+                     *       "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *       "priceProviderStatus": "healthy",
+                     *       "bidAdj": "55329108845520254429809",
+                     *       "askAdj": "55351355618928499510261",
+                     *       "totalToken0Available": "12000000000000000000",
+                     *       "totalToken1Available": "24000000000",
+                     *       "serverTs": 1795000002,
+                     *       "depth": {
+                     *         "bids": [
+                     *           {
+                     *             "binIdx": 0,
+                     *             "price": "55329108845520254429809",
+                     *             "cumulativeVolume": "0",
+                     *             "cumulativeInputVolume": "0",
+                     *             "priceImpactE6": "0"
+                     *           },
+                     *           {
+                     *             "binIdx": -1,
+                     *             "price": "55273779736674734175379",
+                     *             "cumulativeVolume": "11999988000",
+                     *             "cumulativeInputVolume": "4002802562514505441",
+                     *             "priceImpactE6": "1000"
+                     *           },
+                     *           {
+                     *             "binIdx": -2,
+                     *             "price": "55218450627829213920950",
+                     *             "cumulativeVolume": "23999976000",
+                     *             "cumulativeInputVolume": "8009613942824633874",
+                     *             "priceImpactE6": "1999"
+                     *           }
+                     *         ],
+                     *         "asks": [
+                     *           {
+                     *             "binIdx": 0,
+                     *             "price": "55406706974547428009772",
+                     *             "cumulativeVolume": "3999996000000000000",
+                     *             "cumulativeInputVolume": "12008401201",
+                     *             "priceImpactE6": "1000"
+                     *           },
+                     *           {
+                     *             "binIdx": 1,
+                     *             "price": "55462058330166356509281",
+                     *             "cumulativeVolume": "7999992000000000000",
+                     *             "cumulativeInputVolume": "24028804801",
+                     *             "priceImpactE6": "1999"
+                     *           },
+                     *           {
+                     *             "binIdx": 2,
+                     *             "price": "55517409685785285008793",
+                     *             "cumulativeVolume": "11999988000000000000",
+                     *             "cumulativeInputVolume": "36061210801",
+                     *             "priceImpactE6": "3000"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Quote"];
                 };
             };
@@ -1217,6 +1587,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tokenIn": "0x4200000000000000000000000000000000000006",
+                 *       "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                 *       "amountIn": "1000000000000000000"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Token to be paid: address in any case. */
                     tokenIn: string;
@@ -1248,6 +1625,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenIn": "0x4200000000000000000000000000000000000006",
+                     *       "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *       "tradeType": "exact_in",
+                     *       "amountIn": "1000000000000000000",
+                     *       "amountOut": "2997896551",
+                     *       "effectivePriceX64": "55301430435",
+                     *       "priceImpactBestRoute": "0.001",
+                     *       "candidatesConsidered": 1,
+                     *       "routes": [
+                     *         {
+                     *           "tradeType": "exact_in",
+                     *           "amountIn": "1000000000000000000",
+                     *           "amountOut": "2997896551",
+                     *           "effectivePriceX64": "55301430435",
+                     *           "routeType": "direct",
+                     *           "priceImpactE6": "1000",
+                     *           "legs": [
+                     *             {
+                     *               "tokenIn": "0x4200000000000000000000000000000000000006",
+                     *               "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *               "tradeType": "exact_in",
+                     *               "amountIn": "1000000000000000000",
+                     *               "amountOut": "2997896551",
+                     *               "effectivePriceX64": "55301430435",
+                     *               "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *               "pair": "WETH/USDC",
+                     *               "zeroForOne": true,
+                     *               "priceImpactE6": "1000",
+                     *               "priceLimitX64": "0"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RoutePlan"];
                 };
             };
@@ -1345,6 +1759,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tx": "0x02f86b010780847735940083015f90947a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930808412345678c080a0a961da05ce2f267357e9f76e45d08282c0d1766ee08707c44d540caf75e5aef9a02a57fac2203cd68b1be7c4ba4bda8679916fe6f0cab9ff118e81e66eb9e73195",
+                 *       "blockNumber": 23456789,
+                 *       "replacementUuid": "0x6f1c2d3e4a5b46978091a2b3c4d5e6f7",
+                 *       "replacementSeqNumber": 1,
+                 *       "quoteAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                 *       "poolAddresses": [
+                 *         "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930"
+                 *       ],
+                 *       "assetPairs": [
+                 *         "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PammQuoteBody"];
             };
         };
@@ -1355,6 +1784,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "providers": [
+                     *         {
+                     *           "provider": "titan:wss://builder.example/ws/sendquoteupdate",
+                     *           "accepted": true,
+                     *           "timestampNs": 1795000000123
+                     *         },
+                     *         {
+                     *           "provider": "quasar:wss://builder.example/quotes",
+                     *           "accepted": false,
+                     *           "pending": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PammQuoteResponse"];
                 };
             };

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { type ApiRoute, defineResource } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../reference/example-market.ts';
 import type { ServedChains } from '../request.ts';
 
 export const Chain = z
   .strictObject({
-    chainId: z.int().openapi({ example: 8453, description: 'EVM chain id; `chain_id` of the paths.' }),
+    chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
     name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: key on the id.' }),
   })
   .openapi('Chain', { description: 'A chain that is served.' });
@@ -22,7 +23,14 @@ const listChains = {
   summary: 'List the supported chains',
   description: 'A bare array. Every `chain_id` of a path must be one of these.',
   request: {},
-  answer: { description: 'Every chain served', schema: z.array(Chain) },
+  answer: {
+    description: 'Every chain served',
+    schema: z.array(Chain),
+    example: [
+      { chainId: EXAMPLE.chainId, name: 'base' },
+      { chainId: 1, name: 'ethereum' },
+    ],
+  },
   failures: {},
 } as const satisfies ApiRoute;
 

@@ -27,13 +27,16 @@ export type ApiRoute = {
   readonly request: {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
-    readonly body?: z.ZodType;
+    readonly body?: Example;
   };
   /** What 200 answers with. */
-  readonly answer: { readonly description: string; readonly schema: z.ZodType };
+  readonly answer: Example & { readonly description: string };
   /** Other answers than 200 and than the failures that all endpoints share. */
   readonly failures: Failures;
 } & Delivery;
+
+/** A schema and a value of it, as JSON. Parameters have their examples in their schemas. */
+type Example = { readonly schema: z.ZodType; readonly example: unknown };
 
 /** How an answer of 200 reaches its client. A stream is neither compressed nor tagged: both would hold it back. */
 type Delivery =

@@ -13,7 +13,7 @@ const LONG = 'x'.repeat(10_000);
 const plain = {
   ...{ method: 'get', limit: 'quote', key: 'optional', streams: false, compress: false, cacheSecs: 0 },
   ...{ tag: 'Quotes', summary: '', description: '', request: {}, failures: {} },
-  answer: { description: '', schema: z.string() },
+  answer: { description: '', schema: z.string(), example: '' },
 } as const;
 
 /** An endpoint that answers with a long text, at a path of its own. */

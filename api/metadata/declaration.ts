@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
+import { PAGE_EXAMPLE } from './example.ts';
 import { MetadataPage } from './pool-record.ts';
 import { RawCrossChainQuery, RawListingQuery } from './query-string.ts';
 
@@ -14,7 +15,7 @@ const listing = {
   compress: true,
   cacheSecs: 5,
   tag: 'Listing',
-  answer: { description: 'A page of pools', schema: MetadataPage },
+  answer: { description: 'A page of pools', schema: MetadataPage, example: PAGE_EXAMPLE },
   failures: {
     400: errorOrTextResponse('A parameter is malformed (plain text) or has a value that is not allowed (JSON)'),
     404: errorResponse('Unknown chain or contract version'),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { EXAMPLE } from '../reference/example-market.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */
 export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
@@ -79,7 +80,7 @@ export const RawListingQuery = z.object({
     description: 'True: delisted pools instead of listed ones.',
   }),
   addresses: z.string().optional().openapi({
-    example: '0x6b175474e89094c44da98b954eedeac495271d0f',
+    example: EXAMPLE.pool,
     description: 'Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`.',
   }),
   contract_version: z.string().optional().openapi({

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { errorOrTextResponse, errorResponse, PammChainIdPath, textErrorResponse } from '../reference/responses.ts';
 import { EthereumBody } from './body-shape.ts';
+import { ANSWER_EXAMPLE, UPDATE_EXAMPLE } from './examples.ts';
 
 const Provider = z.object({
   provider: z.string().openapi({ description: 'Builder and endpoint: `<builder_id>:<endpoint_url>`.' }),
@@ -44,9 +45,12 @@ export const submitQuoteUpdate = {
     'the last three fields of the body are ignored. An acknowledgement is not inclusion.',
   request: {
     params: z.object({ chain_id: PammChainIdPath }),
-    body: EthereumBody.openapi('PammQuoteBody', { description: 'A quote update. Unknown fields are dropped.' }),
+    body: {
+      schema: EthereumBody.openapi('PammQuoteBody', { description: 'A quote update. Unknown fields are dropped.' }),
+      example: UPDATE_EXAMPLE,
+    },
   },
-  answer: { description: 'What each builder said by the deadline', schema: PammQuoteResponse },
+  answer: { description: 'What each builder said by the deadline', schema: PammQuoteResponse, example: ANSWER_EXAMPLE },
   failures: {
     400: errorOrTextResponse('Another chain, or a value that is not allowed (JSON); malformed JSON (plain text)'),
     404: errorResponse('Unknown chain'),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 
 const Query = z.object({
@@ -27,7 +28,11 @@ export const getBidAsk = {
     '2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while ' +
     'the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.',
   request: { params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }), query: Query },
-  answer: { description: 'The quote; any status but `healthy` means: do not trade', schema: Quote },
+  answer: {
+    description: 'The quote; any status but `healthy` means: do not trade',
+    schema: Quote,
+    example: QUOTE_EXAMPLE,
+  },
   failures: {
     400: errorOrTextResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
     404: errorResponse('Unknown chain, or a pool that is not served on it'),
@@ -50,8 +55,15 @@ export const getBidAskBatch = {
   description:
     'Counts as one request. A problem of one pool is the `error` of its entry and does not fail the others. A Trading ' +
     'API key is optional and raises the rate limit.',
-  request: { params: z.object({ chain_id: ChainIdPath }), body: BatchRequest },
-  answer: { description: 'One entry per distinct pool, in request order', schema: BatchResponse },
+  request: {
+    params: z.object({ chain_id: ChainIdPath }),
+    body: { schema: BatchRequest, example: BATCH_REQUEST_EXAMPLE },
+  },
+  answer: {
+    description: 'One entry per distinct pool, in request order',
+    schema: BatchResponse,
+    example: BATCH_RESPONSE_EXAMPLE,
+  },
   failures: {
     400: errorResponse('Invalid chain id, body or address'),
     404: errorResponse('Unknown chain'),

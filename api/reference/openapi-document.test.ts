@@ -4,13 +4,16 @@ import { ROUTES } from '../resources.ts';
 import { openApiDocument } from './openapi-document.ts';
 
 const Described = z.looseObject({ name: z.string(), description: z.string().min(1) });
+const Example = z.looseObject({ content: z.object({ 'application/json': z.looseObject({ example: z.json() }) }) });
 const Operation = z.looseObject({
   operationId: z.string(),
   tags: z.tuple([z.string()]),
   summary: z.string().min(1),
   description: z.string().regex(/\.$/),
   security: z.array(z.unknown()),
-  parameters: z.array(Described).default([]),
+  parameters: z.array(Described.extend({ schema: z.looseObject({ example: z.json() }) })).default([]),
+  requestBody: Example.optional(),
+  responses: z.looseObject({ 200: Example }),
 });
 const Document = z.looseObject({
   info: z.looseObject({ license: z.unknown(), contact: z.unknown() }),

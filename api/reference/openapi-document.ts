@@ -45,15 +45,15 @@ const SECURITY = {
   none: [],
 } satisfies Record<ApiRoute['key'], object[]>;
 
-function operationOf({ operationId, method, path, summary, description, key, ...route }: ApiRoute) {
+function operationOf({ operationId, method, path, summary, description, key, answer, ...route }: ApiRoute) {
   const { body, ...request } = route.request;
   return createRoute({
     ...{ operationId, method, path, summary, description },
     tags: [route.tag],
     security: SECURITY[key],
-    request: { ...request, ...(body && { body: { required: true, content: jsonContent(body) } }) },
+    request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },
     responses: {
-      200: { description: route.answer.description, content: jsonContent(route.answer.schema) },
+      200: { description: answer.description, content: jsonContent(answer.schema, answer.example) },
       ...COMMON_FAILURES,
       ...route.failures,
     },

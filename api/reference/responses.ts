@@ -1,15 +1,20 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
+import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and answers that resources share. */
 
 export const ChainIdPath = z
   .string()
-  .openapi({ type: 'integer', example: 8453, description: 'EVM chain id, one of those that `listChains` gives.' });
+  .openapi({
+    type: 'integer',
+    example: EXAMPLE.chainId,
+    description: 'EVM chain id, one of those that `listChains` gives.',
+  });
 
 export const PammChainIdPath = ChainIdPath.openapi({ example: 1, description: '1 (Ethereum) or 56 (BSC).' });
 
 export const PoolAddressPath = z.string().openapi({
-  example: '0x6b175474e89094c44da98b954eedeac495271d0f',
+  example: EXAMPLE.pool,
   description: 'Pool, 20 bytes of hex with 0x, in any case.',
 });
 
@@ -17,7 +22,10 @@ export const ErrorBody = z
   .strictObject({ error: z.string().openapi({ description: 'What is wrong, in one sentence for people.' }) })
   .openapi('Error', { description: 'Why a request was not served.' });
 
-export const jsonContent = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
+/** @param example a value of the schema, as JSON */
+export const jsonContent = <S extends z.ZodType>(schema: S, example?: unknown) => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+});
 const textContent = { 'text/plain': { schema: z.string() } };
 
 export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });
