@@ -47,15 +47,19 @@ const SECURITY = {
 
 function operationOf({ operationId, method, path, summary, description, key, answer, ...route }: ApiRoute) {
   const { body, ...request } = route.request;
+  const json = jsonContent(answer.schema, answer.example);
   return createRoute({
     ...{ operationId, method, path, summary, description },
     tags: [route.tag],
     security: SECURITY[key],
     request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },
     responses: {
-      200: { description: answer.description, content: jsonContent(answer.schema, answer.example) },
+      200: { description: answer.description, content: route.streams ? eventContent(json) : json },
       ...COMMON_FAILURES,
       ...route.failures,
     },
   });
 }
+
+/** What a stream tells: each event carries JSON. */
+const eventContent = (json: ReturnType<typeof jsonContent>) => ({ 'text/event-stream': json['application/json'] });

@@ -3,13 +3,11 @@ import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and answers that resources share. */
 
-export const ChainIdPath = z
-  .string()
-  .openapi({
-    type: 'integer',
-    example: EXAMPLE.chainId,
-    description: 'EVM chain id, one of those that `listChains` gives.',
-  });
+export const ChainIdPath = z.string().openapi({
+  type: 'integer',
+  example: EXAMPLE.chainId,
+  description: 'EVM chain id, one of those that `listChains` gives.',
+});
 
 export const PammChainIdPath = ChainIdPath.openapi({ example: 1, description: '1 (Ethereum) or 56 (BSC).' });
 
