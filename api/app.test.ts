@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LimitsConfig } from '../config/limits-schema.ts';
@@ -9,9 +10,9 @@ import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
+import { everyRoute } from '../test/harness/every-route.ts';
 import { createRedisDatabase, type TestRedis } from '../test/harness/redis.ts';
-import { createApp, type Resource } from './app.ts';
-import { registerChains } from './chains/chains.ts';
+import { createApp } from './app.ts';
 
 const file = parseChainsFile(
   {
@@ -31,7 +32,7 @@ const limits = LimitsConfig.parse({
 });
 
 /** Routes that fail as real ones might. */
-const failing: Resource = (app) => {
+const failing = (app: Hono) => {
   app.get('/defect', () => {
     throw new Error('secret at postgres://user:password@10.0.0.1');
   });
@@ -39,11 +40,12 @@ const failing: Resource = (app) => {
 };
 
 function buildApp(redis: Redis) {
-  return createApp([(app) => registerChains(app, chains), failing], {
+  return createApp(everyRoute(chains), {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
     rateLimit: { limits, redis, prefix: 'test', trustedProxies: 1 },
     metrics: createMetrics('test'),
     logger: createLogger('test', 'silent'),
+    pages: failing,
   });
 }
 

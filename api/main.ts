@@ -17,7 +17,7 @@ import { createKeyVerifier } from './auth/key-verifier.ts';
 import { openOperations } from './observability/open-operations.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { openPamm } from './pamm/open-pamm.ts';
-import { registerPublicResources } from './public-resources.ts';
+import { bindResources } from './resources.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
@@ -91,19 +91,15 @@ async function serve(): Promise<void> {
     logger,
   });
   const app = createApp(
-    [
-      (it) =>
-        registerPublicResources(it, {
-          chains,
-          directory,
-          snapshots,
-          database: database.$client,
-          statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
-          routing: file.routing,
-        }),
-      pamm.resource,
-      operations.resource,
-    ],
+    bindResources({
+      ...pamm.deps,
+      chains,
+      directory,
+      snapshots,
+      database: database.$client,
+      statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
+      routing: file.routing,
+    }),
     {
       verifyKey: createKeyVerifier(database.$client),
       rateLimit: {
@@ -114,6 +110,7 @@ async function serve(): Promise<void> {
       },
       metrics,
       logger,
+      pages: operations.pages,
     },
   );
   const server = await startServer(app, settings.HOST, settings.PORT);

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { describeApi } from '../api/reference/describe.ts';
+import { openApiDocument } from '../api/reference/openapi-document.ts';
+import { ROUTES } from '../api/resources.ts';
 
 /** A field of 64 bits: the client reads integers above 2^53 - 1 as bigints, and takes both. */
 const UINT64 = ts.factory.createUnionTypeNode([
@@ -12,7 +13,7 @@ const NULL = ts.factory.createLiteralTypeNode(ts.factory.createNull());
 
 /** What the committed files must hold for the routes of this checkout. */
 export async function generateClient(): Promise<ReadonlyMap<string, string>> {
-  const document = describeApi();
+  const document = openApiDocument(ROUTES);
   const types = await openapiTS(document as OpenAPI3, {
     transform: (schema) => {
       if (schema.format !== 'uint64') return undefined;

@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the supported chains */
+        /**
+         * List the supported chains
+         * @description A bare array. Every `chain_id` of a path must be one of these.
+         */
         get: operations["listChains"];
         put?: never;
         post?: never;
@@ -24,7 +27,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the pools of one chain */
+        /**
+         * List the pools of one chain
+         * @description Funded pools with tokens, prices, fees, state, tier and, on request, figures of the last 24 hours. Without `minTvlFiat` pools of less than 10 USD, or of unknown TVL, are left out. With `addresses` only the named pools are looked up, without that floor. For the next page pass `nextOffset` as `offset`.
+         */
         get: operations["listPools"];
         put?: never;
         post?: never;
@@ -41,7 +47,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List pools across chains */
+        /**
+         * List pools across chains
+         * @description As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` tells which chain a row belongs to; an address that is a pool on several chains has a row for each.
+         */
         get: operations["listPoolsAcrossChains"];
         put?: never;
         post?: never;
@@ -60,7 +69,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Current bid, ask and depth of up to 100 pools */
+        /**
+         * Current bid, ask and depth of up to 100 pools
+         * @description Counts as one request. A problem of one pool is the `error` of its entry and does not fail the others. A Trading API key is optional and raises the rate limit.
+         */
         post: operations["getBidAskBatch"];
         delete?: never;
         options?: never;
@@ -75,7 +87,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Current bid, ask and depth of one pool */
+        /**
+         * Current bid, ask and depth of one pool
+         * @description Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.
+         */
         get: operations["getBidAsk"];
         put?: never;
         post?: never;
@@ -94,7 +109,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Find a route for an exact-input or exact-output swap */
+        /**
+         * Find a route for an exact-input or exact-output swap
+         * @description Walks the depth of every pool that leads from one token to the other, directly or over one token between them. The best route is answered alone, or split over several where that gives more for an exact input, or costs less for an exact output. A Trading API key is optional and raises the rate limit.
+         */
         post: operations["findRoute"];
         delete?: never;
         options?: never;
@@ -113,7 +131,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a signed quote update to block builders
-         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`.
+         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`. The same `replacementUuid` with a higher `replacementSeqNumber` replaces a quote, and with `tx` = `0x` cancels it. On BSC the last three fields of the body are ignored. An acknowledgement is not inclusion.
          */
         post: operations["submitQuoteUpdate"];
         delete?: never;
@@ -126,8 +144,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A chain that is served. */
         Chain: {
-            /** @example 8453 */
+            /**
+             * @description EVM chain id; `chain_id` of the paths.
+             * @example 8453
+             */
             chainId: number;
             /**
              * @description Casing varies by chain: key on the id.
@@ -135,296 +157,460 @@ export interface components {
              */
             name: string;
         };
+        /** @description Why a request was not served. */
         Error: {
+            /** @description What is wrong, in one sentence for people. */
             error: string;
         };
+        /** @description A page of pools. */
         MetadataPage: {
+            /** @description The pools of the page. */
             data: components["schemas"]["Pool"][];
+            /** @description Pools on all pages; with `addresses` those found. */
             total: number;
+            /** @description `offset` of the next page; null on the last one. */
             nextOffset: number | null;
         };
+        /** @description A pool. Optional fields are omitted when absent; nullable ones are always there. */
         Pool: {
             /**
              * @description An address stands in for a missing symbol.
              * @example WETH/USDC
              */
             pair: string;
+            /** @description Name of the chain; casing varies by chain. */
             chain: string;
+            /** @description Contract release, currently `v1`. */
             contractVersion: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description The pool.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             poolAddress: string;
+            /** @description Block that created the pool. */
             createdBlockNumber: number;
-            /** @description Unix seconds */
+            /** @description Time of that block, Unix seconds. */
             createdTimestamp: number;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description First token, in pool order.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             token0: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Second token, in pool order.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             token1: string;
+            /** @description Omitted when the token tells none. */
             token0Symbol?: string;
+            /** @description Omitted when the token tells none. */
             token1Symbol?: string;
+            /** @description Omitted when the token tells none. */
             token0Name?: string;
+            /** @description Omitted when the token tells none. */
             token1Name?: string;
+            /** @description Decimals of a whole token; omitted when the token tells none. */
             token0Decimals?: number;
+            /** @description Decimals of a whole token; omitted when the token tells none. */
             token1Decimals?: number;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description Picture of the token; omitted without one.
+             */
             token0LogoUrl?: string;
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description Picture of the token; omitted without one.
+             */
             token1LogoUrl?: string;
+            /** @description Hex colour such as `#2775ca`; omitted without one. */
             token0BrandColor?: string;
+            /** @description Hex colour such as `#2775ca`; omitted without one. */
             token1BrandColor?: string;
-            /** @description USD */
+            /** @description USD per whole token; null without a price. */
             token0FiatPrice: number | null;
-            /** @description USD */
+            /** @description USD per whole token; null without a price. */
             token1FiatPrice: number | null;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description The active price provider.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             priceProviderAddress: string;
+            /** @description Omitted when no known factory made the provider, or its type is unknown. */
             priceProviderDetails?: {
-                /** @enum {string} */
+                /**
+                 * @description Anchored to a reference price.
+                 * @enum {string}
+                 */
                 providerType: "anchored";
-                /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+                /**
+                 * @description Oracle that the provider reads.
+                 * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                 */
                 oracle: string;
-                /** @enum {string} */
+                /**
+                 * @description One feed, or two that are combined.
+                 * @enum {string}
+                 */
                 feedMode: "single" | "synthetic";
                 /**
                  * @description Omitted in reference mode.
                  * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
                  */
                 source?: string;
-                /** @description Decimal integer */
+                /** @description Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null. */
                 marginStep: string | null;
-                /** @description Decimal integer */
+                /** @description Least distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null. */
                 minMargin: string | null;
-                /** @description Decimal integer */
+                /** @description Oldest reference price taken, seconds, decimal integer or null. */
                 maxRefStaleness: string | null;
-                /** @description Decimal integer */
+                /** @description Bound of the spread as a multiple, decimal integer; null where there is none. */
                 maxSpreadMult: string | null;
-                /** @description Decimal integer */
+                /** @description Largest spread, basis points, decimal integer or null. */
                 maxSpreadBps: string | null;
+                /** @description Whether the parameters can still change. */
                 mutableParams: boolean;
-                /** @description Decimal integer */
+                /** @description Factor on the spread of the feed, 1e18 = 1, decimal integer or null. */
                 confidenceParam: string | null;
-                /** @description Decimal integer */
+                /** @description Oldest price of the base feed taken, seconds, decimal integer; null where there is none. */
                 baseMaxStaleness: string | null;
-                /** @description Decimal integer */
+                /** @description Oldest price of the quote feed taken, seconds, decimal integer; null where there is none. */
                 quoteMaxStaleness: string | null;
-                /** @description Decimal integer */
+                /** @description Factor on the spread of the base feed, decimal integer; null where there is none. */
                 baseSpreadMult: string | null;
-                /** @description Decimal integer */
+                /** @description Factor on the spread of the quote feed, decimal integer; null where there is none. */
                 quoteSpreadMult: string | null;
             } | {
-                /** @enum {string} */
+                /**
+                 * @description Takes the price of its oracle.
+                 * @enum {string}
+                 */
                 providerType: "regular";
-                /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+                /**
+                 * @description Oracle that the provider reads.
+                 * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                 */
                 oracle: string;
-                /** @description Decimal integer */
+                /** @description Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null. */
                 marginStep: string | null;
-                /** @description Decimal integer */
+                /** @description Oldest price taken, seconds, decimal integer or null. */
                 maxTimeDelta: string | null;
-                /** @description Decimal integer */
+                /** @description Factor on the spread of the feed, 1e18 = 1, decimal integer or null. */
                 confidenceParam: string | null;
             };
-            /** @enum {string} */
+            /**
+             * @description At the last capture; only `healthy` can be quoted. `unknown` without a recent reading.
+             * @enum {string}
+             */
             priceProviderStatus: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
+            /** @description Block since which the provider is active. */
             priceProviderSinceBlock: number;
             /**
              * Format: uint64
-             * @description Exact integer; 18446744073709551615 (2^64 - 1) means that the provider can never change.
+             * @description Delay of a change of the provider, seconds; 18446744073709551615 (2^64 - 1): never. Read it exactly.
              */
             priceProviderCooldownSecs: number | bigint;
+            /** @description Whether the provider can never be changed. */
             lockedPricing: boolean;
+            /** @description Omitted unless a change of the provider is pending. */
             priceProviderChange?: {
-                /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+                /**
+                 * @description Provider to come.
+                 * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                 */
                 newPriceProvider: string;
+                /** @description Block of the proposal. */
                 proposedAtBlock: number;
-                /** Format: uint64 */
+                /**
+                 * Format: uint64
+                 * @description From when the change can be executed, Unix seconds; 2^64 - 1 at most.
+                 */
                 executeAfterTs: number | bigint;
             };
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Account that created the pool.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             creator: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Current curator; omitted when unknown.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             admin?: string;
+            /** @description The curator's display name; null without one. */
             adminUsername: string | null;
+            /** @description Whether the operator has verified the curator. */
             verifiedAdmin: boolean;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Where curator fees go.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             adminFeeDestination: string;
+            /** @description Protocol's share of the spread, millionths (1e6 = 100%); null when unknown. */
             spreadProtocolFeeE6: number | null;
+            /** @description Curator's share of the spread, millionths (1e6 = 100%); null when unknown. */
             spreadAdminFeeE6: number | null;
+            /** @description Protocol fee on notional, 1e8 = 100%; null when unknown. */
             protocolNotionalFeeE8: number | null;
+            /** @description Curator fee on notional, 1e8 = 100%; null when unknown. */
             adminNotionalFeeE8: number | null;
             /**
              * Format: uint64
-             * @description LP fees of seven days per year, basis points of TVL.
+             * @description LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL.
              */
             aprBps7d?: number | bigint;
+            /** @description 0: active; any other value blocks swaps. Omitted when unknown. */
             pauseLevel?: number;
+            /** @description Active bin, may be negative; a position is in range with shares in it. Omitted when unknown. */
             curBinIdx?: number;
+            /** @description Whether deposits are restricted to an allowlist. */
             depositWhitelistingEnabled: boolean;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description The allowlist; only with `depositWhitelistingEnabled`.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             depositAllowlistProvider?: string;
+            /** @description Every attached extension, custom ones included. */
             extensions: string[];
+            /** @description Settings of the standard extensions in use; omitted without any. */
             extensionDetails?: {
+                /** @description Stop loss; omitted when not attached. */
                 stopLoss?: {
-                    /** @description Decimal integer */
+                    /** @description Largest drawdown, millionths, decimal integer or null. */
                     drawdownE6: string | null;
-                    /** @description Decimal integer */
+                    /** @description Decay of the mark per second, 1e18 = 100%, decimal integer or null. */
                     decayPerSecondE18: string | null;
-                    /** @description Decimal integer */
+                    /** @description Delay of a change of settings, seconds, decimal integer or null. */
                     timelockSecs: string | null;
+                    /** @description Phases of a pool operation that it runs in, such as `beforeSwap`. */
                     phases: string[];
                 };
+                /** @description Price velocity guard; omitted when not attached. */
                 priceVelocity?: {
-                    /** @description Decimal integer */
+                    /** @description Largest change of price per block, 1e18 = 100%, decimal integer or null. */
                     maxChangePerBlockE18: string | null;
+                    /** @description Phases of a pool operation that it runs in, such as `beforeSwap`. */
                     phases: string[];
                 };
             };
+            /** @description Tier of the pool, and why. */
             classificationSummary: {
-                /** @enum {string} */
+                /**
+                 * @description `unclassified`: not yet classified; `black`: delisted, only with `blacklistedOnly=true`.
+                 * @enum {string}
+                 */
                 tierQualification: "green" | "yellow" | "red" | "unclassified" | "black";
+                /** @description Why the pool is not green; empty for green. */
                 reasonCodes: string[];
             };
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Pool factory of the deployment.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             poolFactoryAddress: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Pool deployer of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             poolDeployerAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Liquidity adder of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             liquidityAdderAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Data provider of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             dataProviderAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Swap quoter of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             quoterAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Deposit allowlist of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             depositAllowlistAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description StopLoss extension of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             oracleValueStopLossAddress?: string;
-            /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+            /**
+             * @description Price velocity guard of the deployment; omitted when not configured.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             priceVelocityGuardAddress?: string;
-            /** @description USD; only with include24h=true. */
+            /** @description Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true. */
             tvlFiat?: number | null;
             analytics24h?: components["schemas"]["PoolAnalytics"];
         };
+        /** @description Figures of the last 24 hours; only with include24h=true. */
         PoolAnalytics: {
-            /** @description Unix seconds */
+            /** @description Start of the window, exclusive, Unix seconds. */
             fromTs: number;
-            /** @description Unix seconds */
+            /** @description End of the window, inclusive, Unix seconds. */
             toTs: number;
-            /** @description Unix seconds */
+            /** @description When these figures were computed, Unix seconds. */
             generatedAtTs: number;
+            /** @description First block of the chain inside the window. */
             fromBlock: number;
+            /** @description Last block of the chain inside the window. */
             toBlock: number;
+            /** @description Distinct transactions with a swap in the pool. */
             swapTxCount: number;
+            /** @description Token amounts that moved in or out of the pool: one per non-zero amount of an event. */
             transfers: number;
+            /** @description Additions and removals of liquidity. */
             liquidityEventCount: number;
+            /** @description Additions of liquidity. */
             liquidityAddEventCount: number;
+            /** @description Removals of liquidity. */
             liquidityRemoveEventCount: number;
+            /** @description Amounts of token0. */
             token0: {
-                /** @description Raw token units */
+                /** @description Liquidity owned by LPs, raw token units. */
                 liquidityRaw: string;
-                /** @description Raw token units */
+                /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
-                /** @description Raw token units */
+                /** @description Received in the window, raw token units. */
                 inflowRaw: string;
-                /** @description Raw token units */
+                /** @description Paid out in the window, raw token units. */
                 outflowRaw: string;
-                /** @description Raw token units, may be negative */
+                /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description USD */
+                /** @description Liquidity owned by LPs, USD; null without a price. */
                 liquidityFiat: number | null;
-                /** @description USD */
+                /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
-                /** @description USD */
+                /** @description Received in the window, USD; null without a price. */
                 inflowFiat: number | null;
-                /** @description USD */
+                /** @description Paid out in the window, USD; null without a price. */
                 outflowFiat: number | null;
-                /** @description USD */
+                /** @description Inflow less outflow, USD, may be negative; null without a price. */
                 netFiat: number | null;
             };
+            /** @description Amounts of token1. */
             token1: {
-                /** @description Raw token units */
+                /** @description Liquidity owned by LPs, raw token units. */
                 liquidityRaw: string;
-                /** @description Raw token units */
+                /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
-                /** @description Raw token units */
+                /** @description Received in the window, raw token units. */
                 inflowRaw: string;
-                /** @description Raw token units */
+                /** @description Paid out in the window, raw token units. */
                 outflowRaw: string;
-                /** @description Raw token units, may be negative */
+                /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description USD */
+                /** @description Liquidity owned by LPs, USD; null without a price. */
                 liquidityFiat: number | null;
-                /** @description USD */
+                /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
-                /** @description USD */
+                /** @description Received in the window, USD; null without a price. */
                 inflowFiat: number | null;
-                /** @description USD */
+                /** @description Paid out in the window, USD; null without a price. */
                 outflowFiat: number | null;
-                /** @description USD */
+                /** @description Inflow less outflow, USD, may be negative; null without a price. */
                 netFiat: number | null;
             };
-            /** @description USD */
+            /** @description Swapped in the window, each swap once, USD; null when it cannot be priced. */
             volumeFiat: number | null;
-            /** @description USD */
+            /** @description Fees that traders paid in the window, USD; null when it cannot be priced. */
             feesFiat: number | null;
-            /** @description USD */
+            /** @description Current TVL, USD; null unless every token held is priced. */
             tvlFiat: number | null;
             /**
              * Format: uint64
-             * @description LP fees per year, basis points of TVL.
+             * @description LP fees of the window over a year, basis points of TVL; null at zero or unknown TVL.
              */
             aprBps: (number | bigint) | null;
+            /** @description Whether any amount is priced. */
             fiatAvailable: boolean;
+            /** @description Priced share of the non-zero tokens, percent; null when nothing is priced. */
             fiatCoveragePct: number | null;
+            /** @description Priced share of the non-zero tokens, percent; 0 when nothing is priced. */
             usdCoveragePct: number;
-            /** @enum {string} */
+            /**
+             * @description Always USD.
+             * @enum {string}
+             */
             fiatCurrency: "USD";
-            /** @enum {string} */
+            /**
+             * @description Whether all, some or none of the tokens are priced.
+             * @enum {string}
+             */
             fiatStatus: "complete" | "partial" | "unavailable";
-            /** @enum {string} */
+            /**
+             * @description `spot`: amounts are priced at current prices.
+             * @enum {string}
+             */
             pricingMode: "spot";
         };
+        /** @description Quotes of several pools. */
         BatchResponse: {
+            /** @description One entry per distinct pool, in request order. */
             results: components["schemas"]["BatchResult"][];
         };
+        /** @description Of one pool: either its quote or an error. */
         BatchResult: {
+            /** @description The pool as the request spells it. */
             poolAddress: string;
             quote: components["schemas"]["Quote"];
         } | {
+            /** @description The pool as the request spells it. */
             poolAddress: string;
+            /** @description Why there is no quote. */
             error: {
+                /** @description HTTP status that the single endpoint would answer with. */
                 status: number;
+                /** @description What is wrong, in one sentence for people. */
                 error: string;
             };
         };
+        /** @description Bid, ask and depth of a pool. */
         Quote: {
-            /** @example WETH/USDC */
+            /**
+             * @description Symbols of token0 and token1.
+             * @example WETH/USDC
+             */
             pair: string;
+            /** @description The pool, in lowercase. */
             poolAddress: string;
-            /** @enum {string} */
+            /**
+             * @description Only `healthy` can be traded on; `internal_error` is a fault of the service: retry.
+             * @enum {string}
+             */
             priceProviderStatus: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "internal_error" | "unknown";
             /**
-             * @description Best price for selling token0, spread and fees included; 0 when closed.
+             * @description Best price for selling token0, Q64.64: token1 per token0, spread and fees included; 0 when closed.
              * @example 55340232221128654848
              */
             bidAdj: string;
             /**
-             * @description Best price for buying token0; 2^128 - 1 when closed.
+             * @description Best price for buying token0, as `bidAdj`; 2^128 - 1 when closed.
              * @example 55340232221128654848
              */
             askAdj: string;
+            /** @description token0 balance of the pool, raw units, uncollected fees included; null when not read. */
             totalToken0Available: string | null;
+            /** @description The same of token1. */
             totalToken1Available: string | null;
             /** @description Snapshot time, Unix seconds. */
             serverTs: number;
             depth: components["schemas"]["Depth"];
         };
+        /** @description Levels outward from the current price; null with `depth=false`. */
         Depth: {
             /** @description Selling token0, from the current bin down. */
             bids: components["schemas"]["DepthLevel"][];
             /** @description Buying token0, from the current bin up. */
             asks: components["schemas"]["DepthLevel"][];
         } | null;
+        /** @description The pool up to the far edge of a bin. A level that adds nothing repeats sums. */
         DepthLevel: {
-            /** @description The pool's own bin index. */
+            /** @description The pool's own bin index; both sides start at the current bin. */
             binIdx: number;
             /**
              * @description Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64.
@@ -438,120 +624,156 @@ export interface components {
             /** @description Distance of `price` from the best price, in millionths. */
             priceImpactE6: string;
         };
+        /** @description Pools to be quoted. Other fields are refused. */
         BatchRequest: {
-            /** @description 1 to 100 pool addresses. */
+            /** @description 1 to 100 pool addresses in any case, repeats counted; each is quoted once. */
             pools: string[];
             /**
-             * @description false leaves depth out.
+             * @description False leaves `depth` out; null acts as true.
              * @default true
              */
             depth: boolean | null;
         };
+        /** @description One route, or several that share the order. */
         RoutePlan: {
+            /** @description Token paid, lowercase address. */
             tokenIn: string;
+            /** @description Token received, lowercase address. */
             tokenOut: string;
-            /** @enum {string} */
+            /**
+             * @description Which amount of the request is fixed.
+             * @enum {string}
+             */
             tradeType: "exact_in" | "exact_out";
-            /** @description Raw units of the token paid. */
+            /** @description Amount paid, raw units of the token paid. */
             amountIn: string;
-            /** @description Raw units of the token received. */
+            /** @description Amount received, raw units of the token received. */
             amountOut: string;
-            /** @description amountOut * 2^64 / amountIn, raw units. */
+            /** @description Q64.64: amountOut * 2^64 / amountIn in raw units, not adjusted for decimals. */
             effectivePriceX64: string;
             /**
-             * @description Decimal fraction.
+             * @description Price impact of the best single route, as a decimal fraction.
              * @example 0.0135
              */
             priceImpactBestRoute: string;
+            /** @description Paths scored. */
             candidatesConsidered: number;
+            /** @description In the order of execution; several mean a split. */
             routes: components["schemas"]["Route"][];
         };
+        /** @description A path and the part of the order that it takes. */
         Route: {
-            /** @enum {string} */
+            /**
+             * @description Which amount of the request is fixed.
+             * @enum {string}
+             */
             tradeType: "exact_in" | "exact_out";
-            /** @enum {string} */
+            /**
+             * @description One leg, or two over a token between.
+             * @enum {string}
+             */
             routeType: "direct" | "one_hop";
-            /** @description Raw units of the token paid. */
+            /** @description Amount paid, raw units of the token paid. */
             amountIn: string;
-            /** @description Raw units of the token received. */
+            /** @description Amount received, raw units of the token received. */
             amountOut: string;
-            /** @description amountOut * 2^64 / amountIn, raw units. */
+            /** @description Q64.64: amountOut * 2^64 / amountIn in raw units, not adjusted for decimals. */
             effectivePriceX64: string;
-            /** @description Millionths; 10000 = 1%. */
+            /** @description Price impact of the worst leg, millionths: 10000 = 1%. */
             priceImpactE6: string;
+            /** @description In the order of execution; leg 2 pays what leg 1 receives. */
             legs: components["schemas"]["RouteLeg"][];
         };
+        /** @description A swap in one pool. */
         RouteLeg: {
-            /** @enum {string} */
+            /**
+             * @description Which amount of the request is fixed.
+             * @enum {string}
+             */
             tradeType: "exact_in" | "exact_out";
+            /** @description Pool of the leg, lowercase address. */
             poolAddress: string;
-            /** @example WETH/USDC */
+            /**
+             * @description Symbols of token0 and token1.
+             * @example WETH/USDC
+             */
             pair: string;
+            /** @description Whether token0 is sold for token1. */
             zeroForOne: boolean;
+            /** @description Token paid, lowercase address. */
             tokenIn: string;
+            /** @description Token received, lowercase address. */
             tokenOut: string;
-            /** @description Raw units of the token paid. */
+            /** @description Amount paid, raw units of the token paid. */
             amountIn: string;
-            /** @description Raw units of the token received. */
+            /** @description Amount received, raw units of the token received. */
             amountOut: string;
-            /** @description amountOut * 2^64 / amountIn, raw units. */
+            /** @description Q64.64: amountOut * 2^64 / amountIn in raw units, not adjusted for decimals. */
             effectivePriceX64: string;
-            /** @description Millionths; 10000 = 1%. */
+            /** @description Price impact at the far edge of the last bin reached, millionths: 10000 = 1%. */
             priceImpactE6: string;
-            /** @description 0 when zeroForOne is true, else 2^128 - 1. */
+            /** @description Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1. */
             priceLimitX64: string;
         };
+        /** @description What each builder said by the deadline. */
         PammQuoteResponse: {
+            /** @description Whether a builder acknowledged the update by the deadline. */
             accepted: boolean;
+            /** @description One entry per builder. */
             providers: {
-                /** @example titan:wss://eu.rpc.titanbuilder.xyz/ws/sendquoteupdate */
+                /** @description Builder and endpoint: `<builder_id>:<endpoint_url>`. */
                 provider: string;
+                /** @description Whether the builder acknowledged the update. */
                 accepted: boolean;
                 /**
                  * Format: uint64
-                 * @description Acknowledgement time, Unix nanoseconds
+                 * @description Acknowledgement time, Unix nanoseconds; when reported.
                  */
                 timestampNs?: number | bigint;
+                /** @description Hash of the accepted bundle; bundle builder only. */
                 bundleHash?: string;
                 /**
-                 * @description No answer by the deadline
+                 * @description True when no answer came by the deadline; omitted otherwise. The update is still delivered.
                  * @enum {boolean}
                  */
                 pending?: true;
-                /** @description A text that starts with "skipped:" was not submitted */
+                /** @description Why it was not accepted; with `skipped:` at its start it was not submitted. */
                 error?: string;
             }[];
         };
+        /** @description A quote update. Unknown fields are dropped. */
         PammQuoteBody: {
-            /** @description Signed quote-update transaction for the chain of the path; 0x means cancel */
+            /** @description Signed quote-update transaction for the chain of the path, hex; `0x` means cancel. */
             tx: string;
             /**
              * Format: uint64
-             * @description Block for which the quote is valid; on BSC the final valid block
+             * @description Block for which the quote is valid; on BSC the final valid block, above 0 for a live quote.
              */
             blockNumber: number | bigint;
-            /** @description Quote identifier, 16 bytes */
+            /** @description Quote identifier, 16 bytes of hex. */
             replacementUuid: string;
             /**
              * Format: uint64
-             * @description Above 0; increases with each update of the same replacementUuid
+             * @description Above 0; increases with each update of the same `replacementUuid`.
              */
             replacementSeqNumber: number | bigint;
-            /** @description Stops the builder sharing the quote across regions */
+            /** @description True stops the builder sharing the quote across regions; null acts as false. */
             disableCrossRegionSharing?: boolean | null;
             /**
              * Format: uint64
-             * @description How long to wait for builders, ms from arrival; can only lower the default of 500
+             * @description How long to wait for builders, milliseconds from arrival; can only lower the default of 500.
              */
             responseTimeoutMs?: number | bigint;
             /**
              * Format: uint64
-             * @description Quote expiry, Unix seconds; BSC only, needed by the bundle builder
+             * @description Quote expiry, Unix seconds, at most 5 ahead on a live BSC quote; used on BSC alone, whose bundle builder needs it.
              */
             maxTimestamp?: number | bigint;
-            /** @description Address a taker touches to trigger the quote */
+            /** @description Address a taker touches to trigger the quote; Ethereum only. */
             quoteAddress?: string | null;
+            /** @description Pools that the quote covers; Ethereum only. */
             poolAddresses?: string[] | null;
+            /** @description Token pairs that the quote prices; Ethereum only. */
             assetPairs?: string[] | null;
         };
     };
@@ -578,6 +800,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "chainId": 8453,
+                     *         "name": "base"
+                     *       },
+                     *       {
+                     *         "chainId": 1,
+                     *         "name": "ethereum"
+                     *       }
+                     *     ]
+                     */
                     "application/json": components["schemas"]["Chain"][];
                 };
             };
@@ -617,27 +851,32 @@ export interface operations {
                 count?: number;
                 /** @description Index of the first pool. */
                 offset?: number;
-                /** @description Case-insensitive. */
+                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. */
                 sortBy?: "tiered" | "tvl" | "created" | "volume" | "apr" | "apr7d";
+                /** @description Pools without a key come last. */
                 sortOrder?: "asc" | "desc";
                 /** @description Adds `tvlFiat` and `analytics24h`. */
                 include24h?: boolean;
-                /** @description USD; 10 unless pools are named; 0 lists all. */
+                /** @description Least TVL, USD; 0 lists all. 10, or 0 with `addresses` or `blacklistedOnly=true`. */
                 minTvlFiat?: number;
-                /** @description Some of `green`, `yellow`, `red`. */
+                /** @description Only these tiers: some of `green`, `yellow`, `red`, separated by commas. */
                 tier?: string;
+                /** @description True: only pools with `lockedPricing`. */
                 lockedPricingOnly?: boolean;
+                /** @description True: only pools whose deposits are restricted. */
                 depositAllowlistEnabled?: boolean;
-                /** @description Delisted pools instead of listed ones. */
+                /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description At most 500 pool addresses, separated by commas. */
+                /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
-                /** @description One that none of the chains has enabled gives 404. */
+                /** @description Only pools of this release; one that none of the chains has enabled gives 404. */
                 contract_version?: string;
+                /** @description Currency of fiat amounts. */
                 fiat?: "USD";
             };
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
@@ -650,6 +889,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "pair": "WETH/USDC",
+                     *           "chain": "base",
+                     *           "contractVersion": "v1",
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "createdBlockNumber": 38123456,
+                     *           "createdTimestamp": 1790000000,
+                     *           "token0": "0x4200000000000000000000000000000000000006",
+                     *           "token0Symbol": "WETH",
+                     *           "token0Name": "Wrapped Ether",
+                     *           "token0Decimals": 18,
+                     *           "token0FiatPrice": 3000,
+                     *           "token1": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *           "token1Symbol": "USDC",
+                     *           "token1Name": "USD Coin",
+                     *           "token1Decimals": 6,
+                     *           "token1FiatPrice": 1,
+                     *           "priceProviderAddress": "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+                     *           "priceProviderSinceBlock": 38123456,
+                     *           "priceProviderCooldownSecs": 86400,
+                     *           "lockedPricing": false,
+                     *           "creator": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "admin": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "adminUsername": "Example Curator",
+                     *           "verifiedAdmin": true,
+                     *           "adminFeeDestination": "0xc2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2",
+                     *           "spreadProtocolFeeE6": 100000,
+                     *           "spreadAdminFeeE6": 50000,
+                     *           "protocolNotionalFeeE8": 1000,
+                     *           "adminNotionalFeeE8": 2000,
+                     *           "aprBps7d": 812,
+                     *           "pauseLevel": 0,
+                     *           "curBinIdx": 0,
+                     *           "depositWhitelistingEnabled": false,
+                     *           "extensions": [
+                     *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
+                     *           ],
+                     *           "classificationSummary": {
+                     *             "tierQualification": "green",
+                     *             "reasonCodes": []
+                     *           },
+                     *           "poolFactoryAddress": "0xf1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1",
+                     *           "poolDeployerAddress": "0xf2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2",
+                     *           "depositAllowlistAddress": "0xf3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3",
+                     *           "oracleValueStopLossAddress": "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1",
+                     *           "priceVelocityGuardAddress": "0xe2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2",
+                     *           "priceProviderStatus": "healthy",
+                     *           "tvlFiat": 24000,
+                     *           "token0LogoUrl": "https://cdn.example/weth.svg",
+                     *           "token0BrandColor": "#627eea",
+                     *           "priceProviderDetails": {
+                     *             "providerType": "anchored",
+                     *             "oracle": "0xa2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2",
+                     *             "feedMode": "single",
+                     *             "marginStep": "0",
+                     *             "minMargin": "100000000000000",
+                     *             "maxRefStaleness": "15",
+                     *             "maxSpreadMult": null,
+                     *             "maxSpreadBps": "100",
+                     *             "mutableParams": false,
+                     *             "confidenceParam": "1000000000000000000",
+                     *             "baseMaxStaleness": null,
+                     *             "quoteMaxStaleness": null,
+                     *             "baseSpreadMult": null,
+                     *             "quoteSpreadMult": null
+                     *           },
+                     *           "extensionDetails": {
+                     *             "stopLoss": {
+                     *               "drawdownE6": "100000",
+                     *               "decayPerSecondE18": "1000000000000",
+                     *               "timelockSecs": "4294967295",
+                     *               "phases": [
+                     *                 "afterSwap"
+                     *               ]
+                     *             }
+                     *           },
+                     *           "analytics24h": {
+                     *             "fromTs": 1794913600,
+                     *             "toTs": 1795000000,
+                     *             "generatedAtTs": 1795000002,
+                     *             "fromBlock": 40000001,
+                     *             "toBlock": 40043200,
+                     *             "swapTxCount": 2,
+                     *             "transfers": 4,
+                     *             "liquidityEventCount": 0,
+                     *             "liquidityAddEventCount": 0,
+                     *             "liquidityRemoveEventCount": 0,
+                     *             "token0": {
+                     *               "liquidityRaw": "4000000000000000000",
+                     *               "volumeRaw": "1500000000000000000",
+                     *               "inflowRaw": "1000000000000000000",
+                     *               "outflowRaw": "500000000000000000",
+                     *               "netRaw": "500000000000000000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4500,
+                     *               "inflowFiat": 3000,
+                     *               "outflowFiat": 1500,
+                     *               "netFiat": 1500
+                     *             },
+                     *             "token1": {
+                     *               "liquidityRaw": "12000000000",
+                     *               "volumeRaw": "4497750000",
+                     *               "inflowRaw": "1501500000",
+                     *               "outflowRaw": "2996250000",
+                     *               "netRaw": "-1494750000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4497.75,
+                     *               "inflowFiat": 1501.5,
+                     *               "outflowFiat": 2996.25,
+                     *               "netFiat": -1494.75
+                     *             },
+                     *             "volumeFiat": 4500,
+                     *             "feesFiat": 4.5,
+                     *             "tvlFiat": 24000,
+                     *             "aprBps": 684,
+                     *             "fiatAvailable": true,
+                     *             "fiatCoveragePct": 100,
+                     *             "usdCoveragePct": 100,
+                     *             "fiatCurrency": "USD",
+                     *             "fiatStatus": "complete",
+                     *             "pricingMode": "spot"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "nextOffset": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MetadataPage"];
                 };
             };
@@ -717,25 +1087,29 @@ export interface operations {
                 count?: number;
                 /** @description Index of the first pool. */
                 offset?: number;
-                /** @description Case-insensitive. */
+                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. */
                 sortBy?: "tiered" | "tvl" | "volume" | "apr" | "apr7d";
+                /** @description Pools without a key come last. */
                 sortOrder?: "asc" | "desc";
                 /** @description Adds `tvlFiat` and `analytics24h`. */
                 include24h?: boolean;
-                /** @description USD; 10 unless pools are named; 0 lists all. */
+                /** @description Least TVL, USD; 0 lists all. 10, or 0 with `addresses` or `blacklistedOnly=true`. */
                 minTvlFiat?: number;
-                /** @description Some of `green`, `yellow`, `red`. */
+                /** @description Only these tiers: some of `green`, `yellow`, `red`, separated by commas. */
                 tier?: string;
+                /** @description True: only pools with `lockedPricing`. */
                 lockedPricingOnly?: boolean;
+                /** @description True: only pools whose deposits are restricted. */
                 depositAllowlistEnabled?: boolean;
-                /** @description Delisted pools instead of listed ones. */
+                /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description At most 500 pool addresses, separated by commas. */
+                /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
-                /** @description One that none of the chains has enabled gives 404. */
+                /** @description Only pools of this release; one that none of the chains has enabled gives 404. */
                 contract_version?: string;
+                /** @description Currency of fiat amounts. */
                 fiat?: "USD";
-                /** @description Unknown ids yield no rows. */
+                /** @description Only these chains, separated by commas; unknown ids yield no rows. */
                 chainIds?: string;
             };
             header?: never;
@@ -750,6 +1124,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "pair": "WETH/USDC",
+                     *           "chain": "base",
+                     *           "contractVersion": "v1",
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "createdBlockNumber": 38123456,
+                     *           "createdTimestamp": 1790000000,
+                     *           "token0": "0x4200000000000000000000000000000000000006",
+                     *           "token0Symbol": "WETH",
+                     *           "token0Name": "Wrapped Ether",
+                     *           "token0Decimals": 18,
+                     *           "token0FiatPrice": 3000,
+                     *           "token1": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *           "token1Symbol": "USDC",
+                     *           "token1Name": "USD Coin",
+                     *           "token1Decimals": 6,
+                     *           "token1FiatPrice": 1,
+                     *           "priceProviderAddress": "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1",
+                     *           "priceProviderSinceBlock": 38123456,
+                     *           "priceProviderCooldownSecs": 86400,
+                     *           "lockedPricing": false,
+                     *           "creator": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "admin": "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",
+                     *           "adminUsername": "Example Curator",
+                     *           "verifiedAdmin": true,
+                     *           "adminFeeDestination": "0xc2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2",
+                     *           "spreadProtocolFeeE6": 100000,
+                     *           "spreadAdminFeeE6": 50000,
+                     *           "protocolNotionalFeeE8": 1000,
+                     *           "adminNotionalFeeE8": 2000,
+                     *           "aprBps7d": 812,
+                     *           "pauseLevel": 0,
+                     *           "curBinIdx": 0,
+                     *           "depositWhitelistingEnabled": false,
+                     *           "extensions": [
+                     *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
+                     *           ],
+                     *           "classificationSummary": {
+                     *             "tierQualification": "green",
+                     *             "reasonCodes": []
+                     *           },
+                     *           "poolFactoryAddress": "0xf1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1",
+                     *           "poolDeployerAddress": "0xf2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2",
+                     *           "depositAllowlistAddress": "0xf3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3f3",
+                     *           "oracleValueStopLossAddress": "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1",
+                     *           "priceVelocityGuardAddress": "0xe2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2",
+                     *           "priceProviderStatus": "healthy",
+                     *           "tvlFiat": 24000,
+                     *           "token0LogoUrl": "https://cdn.example/weth.svg",
+                     *           "token0BrandColor": "#627eea",
+                     *           "priceProviderDetails": {
+                     *             "providerType": "anchored",
+                     *             "oracle": "0xa2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2a2",
+                     *             "feedMode": "single",
+                     *             "marginStep": "0",
+                     *             "minMargin": "100000000000000",
+                     *             "maxRefStaleness": "15",
+                     *             "maxSpreadMult": null,
+                     *             "maxSpreadBps": "100",
+                     *             "mutableParams": false,
+                     *             "confidenceParam": "1000000000000000000",
+                     *             "baseMaxStaleness": null,
+                     *             "quoteMaxStaleness": null,
+                     *             "baseSpreadMult": null,
+                     *             "quoteSpreadMult": null
+                     *           },
+                     *           "extensionDetails": {
+                     *             "stopLoss": {
+                     *               "drawdownE6": "100000",
+                     *               "decayPerSecondE18": "1000000000000",
+                     *               "timelockSecs": "4294967295",
+                     *               "phases": [
+                     *                 "afterSwap"
+                     *               ]
+                     *             }
+                     *           },
+                     *           "analytics24h": {
+                     *             "fromTs": 1794913600,
+                     *             "toTs": 1795000000,
+                     *             "generatedAtTs": 1795000002,
+                     *             "fromBlock": 40000001,
+                     *             "toBlock": 40043200,
+                     *             "swapTxCount": 2,
+                     *             "transfers": 4,
+                     *             "liquidityEventCount": 0,
+                     *             "liquidityAddEventCount": 0,
+                     *             "liquidityRemoveEventCount": 0,
+                     *             "token0": {
+                     *               "liquidityRaw": "4000000000000000000",
+                     *               "volumeRaw": "1500000000000000000",
+                     *               "inflowRaw": "1000000000000000000",
+                     *               "outflowRaw": "500000000000000000",
+                     *               "netRaw": "500000000000000000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4500,
+                     *               "inflowFiat": 3000,
+                     *               "outflowFiat": 1500,
+                     *               "netFiat": 1500
+                     *             },
+                     *             "token1": {
+                     *               "liquidityRaw": "12000000000",
+                     *               "volumeRaw": "4497750000",
+                     *               "inflowRaw": "1501500000",
+                     *               "outflowRaw": "2996250000",
+                     *               "netRaw": "-1494750000",
+                     *               "liquidityFiat": 12000,
+                     *               "volumeFiat": 4497.75,
+                     *               "inflowFiat": 1501.5,
+                     *               "outflowFiat": 2996.25,
+                     *               "netFiat": -1494.75
+                     *             },
+                     *             "volumeFiat": 4500,
+                     *             "feesFiat": 4.5,
+                     *             "tvlFiat": 24000,
+                     *             "aprBps": 684,
+                     *             "fiatAvailable": true,
+                     *             "fiatCoveragePct": 100,
+                     *             "usdCoveragePct": 100,
+                     *             "fiatCurrency": "USD",
+                     *             "fiatStatus": "complete",
+                     *             "pricingMode": "spot"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "nextOffset": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["MetadataPage"];
                 };
             };
@@ -815,12 +1320,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "pools": [
+                 *         "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                 *         "0x0000000000000000000000000000000000000001"
+                 *       ],
+                 *       "depth": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["BatchRequest"];
             };
         };
@@ -831,6 +1346,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "quote": {
+                     *             "pair": "WETH/USDC",
+                     *             "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *             "priceProviderStatus": "healthy",
+                     *             "bidAdj": "55329108845520254429809",
+                     *             "askAdj": "55351355618928499510261",
+                     *             "totalToken0Available": "12000000000000000000",
+                     *             "totalToken1Available": "24000000000",
+                     *             "serverTs": 1795000002,
+                     *             "depth": null
+                     *           }
+                     *         },
+                     *         {
+                     *           "poolAddress": "0x0000000000000000000000000000000000000001",
+                     *           "error": {
+                     *             "status": 404,
+                     *             "error": "Pair metadata not found for 0x0000000000000000000000000000000000000001"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchResponse"];
                 };
             };
@@ -893,12 +1435,14 @@ export interface operations {
     getBidAsk: {
         parameters: {
             query?: {
-                /** @description false leaves depth out. */
+                /** @description `true` or `false`. False leaves `depth` out, and does not look whether one side is closed. */
                 depth?: boolean;
             };
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
                 pool_address: string;
             };
             cookie?: never;
@@ -911,6 +1455,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "pair": "WETH/USDC",
+                     *       "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *       "priceProviderStatus": "healthy",
+                     *       "bidAdj": "55329108845520254429809",
+                     *       "askAdj": "55351355618928499510261",
+                     *       "totalToken0Available": "12000000000000000000",
+                     *       "totalToken1Available": "24000000000",
+                     *       "serverTs": 1795000002,
+                     *       "depth": {
+                     *         "bids": [
+                     *           {
+                     *             "binIdx": 0,
+                     *             "price": "55329108845520254429809",
+                     *             "cumulativeVolume": "0",
+                     *             "cumulativeInputVolume": "0",
+                     *             "priceImpactE6": "0"
+                     *           },
+                     *           {
+                     *             "binIdx": -1,
+                     *             "price": "55273779736674734175379",
+                     *             "cumulativeVolume": "11999988000",
+                     *             "cumulativeInputVolume": "4002802562514505441",
+                     *             "priceImpactE6": "1000"
+                     *           },
+                     *           {
+                     *             "binIdx": -2,
+                     *             "price": "55218450627829213920950",
+                     *             "cumulativeVolume": "23999976000",
+                     *             "cumulativeInputVolume": "8009613942824633874",
+                     *             "priceImpactE6": "1999"
+                     *           }
+                     *         ],
+                     *         "asks": [
+                     *           {
+                     *             "binIdx": 0,
+                     *             "price": "55406706974547428009772",
+                     *             "cumulativeVolume": "3999996000000000000",
+                     *             "cumulativeInputVolume": "12008401201",
+                     *             "priceImpactE6": "1000"
+                     *           },
+                     *           {
+                     *             "binIdx": 1,
+                     *             "price": "55462058330166356509281",
+                     *             "cumulativeVolume": "7999992000000000000",
+                     *             "cumulativeInputVolume": "24028804801",
+                     *             "priceImpactE6": "1999"
+                     *           },
+                     *           {
+                     *             "binIdx": 2,
+                     *             "price": "55517409685785285008793",
+                     *             "cumulativeVolume": "11999988000000000000",
+                     *             "cumulativeInputVolume": "36061210801",
+                     *             "priceImpactE6": "3000"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Quote"];
                 };
             };
@@ -976,35 +1580,40 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
                 chain_id: number;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tokenIn": "0x4200000000000000000000000000000000000006",
+                 *       "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                 *       "amountIn": "1000000000000000000"
+                 *     }
+                 */
                 "application/json": {
-                    /** @example 0x4200000000000000000000000000000000000006 */
+                    /** @description Token to be paid: address in any case. */
                     tokenIn: string;
-                    /** @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913 */
+                    /** @description Token to be received: another address. */
                     tokenOut: string;
                     /**
                      * @description Inferred when only one amount is sent; required when both are.
                      * @enum {string|null}
                      */
                     tradeType?: "exact_in" | "exact_out" | null;
-                    /**
-                     * @description Raw units.
-                     * @example 1000000000000000000
-                     */
+                    /** @description For `exact_in`: positive integer in base 10, raw units. */
                     amountIn?: string | null;
-                    /** @description Raw units. */
+                    /** @description For `exact_out`: positive integer in base 10, raw units. */
                     amountOut?: string | null;
                     /**
-                     * @description 1 means no split; 0 acts as 1, more than 4 as 4.
+                     * @description Most routes of the plan; 1 means no split; 0 acts as 1, more than 4 as 4.
                      * @default 4
                      */
                     maxRoutes?: number | null;
-                    /** @description Restricts routing to this pool. */
+                    /** @description Restricts routing to this pool, which must be one of the two tokens. */
                     poolAddress?: string | null;
                 };
             };
@@ -1016,6 +1625,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenIn": "0x4200000000000000000000000000000000000006",
+                     *       "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *       "tradeType": "exact_in",
+                     *       "amountIn": "1000000000000000000",
+                     *       "amountOut": "2997896551",
+                     *       "effectivePriceX64": "55301430435",
+                     *       "priceImpactBestRoute": "0.001",
+                     *       "candidatesConsidered": 1,
+                     *       "routes": [
+                     *         {
+                     *           "tradeType": "exact_in",
+                     *           "amountIn": "1000000000000000000",
+                     *           "amountOut": "2997896551",
+                     *           "effectivePriceX64": "55301430435",
+                     *           "routeType": "direct",
+                     *           "priceImpactE6": "1000",
+                     *           "legs": [
+                     *             {
+                     *               "tokenIn": "0x4200000000000000000000000000000000000006",
+                     *               "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *               "tradeType": "exact_in",
+                     *               "amountIn": "1000000000000000000",
+                     *               "amountOut": "2997896551",
+                     *               "effectivePriceX64": "55301430435",
+                     *               "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *               "pair": "WETH/USDC",
+                     *               "zeroForOne": true,
+                     *               "priceImpactE6": "1000",
+                     *               "priceLimitX64": "0"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RoutePlan"];
                 };
             };
@@ -1053,8 +1699,12 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description `no_route`: no direct or one-hop path; `insufficient_liquidity`: no path is deep enough.
+                         * @enum {string}
+                         */
                         code: "no_route" | "insufficient_liquidity";
+                        /** @description The same for people. */
                         error: string;
                     };
                 };
@@ -1102,12 +1752,28 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description 1 (Ethereum) or 56 (BSC). */
                 chain_id: number;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "tx": "0x02f86b010780847735940083015f90947a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930808412345678c080a0a961da05ce2f267357e9f76e45d08282c0d1766ee08707c44d540caf75e5aef9a02a57fac2203cd68b1be7c4ba4bda8679916fe6f0cab9ff118e81e66eb9e73195",
+                 *       "blockNumber": 23456789,
+                 *       "replacementUuid": "0x6f1c2d3e4a5b46978091a2b3c4d5e6f7",
+                 *       "replacementSeqNumber": 1,
+                 *       "quoteAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                 *       "poolAddresses": [
+                 *         "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930"
+                 *       ],
+                 *       "assetPairs": [
+                 *         "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PammQuoteBody"];
             };
         };
@@ -1118,6 +1784,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accepted": true,
+                     *       "providers": [
+                     *         {
+                     *           "provider": "titan:wss://builder.example/ws/sendquoteupdate",
+                     *           "accepted": true,
+                     *           "timestampNs": 1795000000123
+                     *         },
+                     *         {
+                     *           "provider": "quasar:wss://builder.example/quotes",
+                     *           "accepted": false,
+                     *           "pending": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PammQuoteResponse"];
                 };
             };

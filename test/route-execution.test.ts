@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
@@ -28,7 +28,7 @@ const ROUNDING = 40n;
 
 let world: QuoteWorld;
 let market: RouteMarket;
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   world = await startQuoteWorld(CHAIN_ID);

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
@@ -27,7 +27,7 @@ let world: QuoteWorld;
 let pair: Pair;
 let other: Pair;
 let guarded: Address[];
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   world = await startQuoteWorld();

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RoutePlan } from '../api/route/route-response.ts';
 import type { RoutingConfig } from '../config/routing-schema.ts';
@@ -29,7 +29,7 @@ const OPEN: readonly PoolName[] = [
 
 let world: QuoteWorld;
 let market: RouteMarket;
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   world = await startQuoteWorld(CHAIN_ID);
@@ -41,7 +41,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-function appWith(routing: Partial<RoutingConfig>): OpenAPIHono {
+function appWith(routing: Partial<RoutingConfig>): Hono {
   const directory = fixedDirectory(Object.values(market.pools).map(({ served }) => served));
   return routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory, routing });
 }

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
 import { swapGuards } from '../api/snapshots/pool-directory.ts';
@@ -25,7 +25,7 @@ interface OpenPool {
 
 let anvil: Anvil;
 let scenario: Scenario;
-let app: OpenAPIHono;
+let app: Hono;
 let pools: readonly OpenPool[];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SqlPoolDirectory } from '../api/snapshots/sql-pool-directory.ts';
@@ -20,7 +20,7 @@ const CHAIN_ID = 31337;
 let world: QuoteWorld;
 let market: RouteMarket;
 let proxy: RpcProxy;
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   world = await startQuoteWorld(CHAIN_ID);
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const directory = () => fixedDirectory(Object.values(market.pools).map(({ served }) => served));
 
-function appOver(rpcUrls: readonly string[], quotes: QuotesConfig = eagerQuotes, change = {}): OpenAPIHono {
+function appOver(rpcUrls: readonly string[], quotes: QuotesConfig = eagerQuotes, change = {}): Hono {
   return routeApp({ chain: chainConfig(CHAIN_ID, rpcUrls, change), directory: directory(), quotes });
 }
 

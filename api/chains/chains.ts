@@ -1,29 +1,42 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
-import { COMMON_FAILURES, jsonContent } from '../reference/responses.ts';
+import { z } from '@hono/zod-openapi';
+import { type ApiRoute, defineResource } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../reference/example-market.ts';
 import type { ServedChains } from '../request.ts';
 
 export const Chain = z
   .strictObject({
-    chainId: z.int().openapi({ example: 8453 }),
+    chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
     name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: key on the id.' }),
   })
-  .openapi('Chain');
+  .openapi('Chain', { description: 'A chain that is served.' });
 
-const route = createRoute({
+const listChains = {
   operationId: 'listChains',
   method: 'get',
   path: '/public/v1/chains',
+  limit: 'listing',
+  key: 'none',
+  streams: false,
+  compress: true,
+  cacheSecs: 300,
+  tag: 'Listing',
   summary: 'List the supported chains',
-  responses: {
-    200: { description: 'Every chain served', content: jsonContent(z.array(Chain)) },
-    ...COMMON_FAILURES,
+  description: 'A bare array. Every `chain_id` of a path must be one of these.',
+  request: {},
+  answer: {
+    description: 'Every chain served',
+    schema: z.array(Chain),
+    example: [
+      { chainId: EXAMPLE.chainId, name: 'base' },
+      { chainId: 1, name: 'ethereum' },
+    ],
   },
-});
+  failures: {},
+} as const satisfies ApiRoute;
 
 /** `GET /public/v1/chains`: a bare array in the order of the configuration. */
-export function registerChains(app: OpenAPIHono, chains: ServedChains): void {
+export const chainsResource = defineResource([listChains], ({ chains }: { readonly chains: ServedChains }) => {
   const body = JSON.stringify([...chains.values()].map(({ chainId, name }) => ({ chainId, name })));
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
-  app.openAPIRegistry.registerPath(route);
-  app.get(route.getRoutingPath(), (c) => c.body(body, 200, headers));
-}
+  return { listChains: (c) => c.body(body, 200, headers) };
+});

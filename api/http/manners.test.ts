@@ -9,8 +9,8 @@ import { LimitsConfig } from '../../config/limits-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { everyRoute } from '../../test/harness/every-route.ts';
 import { createApp } from '../app.ts';
-import { registerChains } from '../chains/chains.ts';
 import { bodyText } from './body-text.ts';
 
 /** So many that their list is worth compressing. */
@@ -28,24 +28,19 @@ let base: string;
 
 beforeAll(async () => {
   const chains = new Map(CHAINS.map((chain) => [chain.chainId, chain]));
-  const app = createApp(
-    [
-      (it) => registerChains(it, chains),
-      (it) => it.post('/length', async (c) => c.json({ length: (await bodyText(c)).length })),
-    ],
-    {
-      verifyKey: async () => null,
-      // Limits are off: it never connects.
-      rateLimit: {
-        limits: LimitsConfig.parse({ enabled: false }),
-        redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
-        prefix: 'test',
-        trustedProxies: 0,
-      },
-      metrics,
-      logger: createLogger('test', 'silent'),
+  const app = createApp(everyRoute(chains), {
+    verifyKey: async () => null,
+    // Limits are off: it never connects.
+    rateLimit: {
+      limits: LimitsConfig.parse({ enabled: false }),
+      redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+      prefix: 'test',
+      trustedProxies: 0,
     },
-  );
+    metrics,
+    logger: createLogger('test', 'silent'),
+    pages: (it) => it.post('/length', async (c) => c.json({ length: (await bodyText(c)).length })),
+  });
   server = await startServer(app, '127.0.0.1', 0);
   base = `http://127.0.0.1:${server.port}`;
 });
@@ -88,7 +83,7 @@ describe('caches', () => {
   test.each([
     ['an error of a listing', `${EVM}/1/metadata`, { headers: { Authorization: 'Bearer x' } }, 401],
     ['an unknown path', '/public/v1/nothing', {}, 404],
-    ['a quote, even one that does not exist', `${EVM}/1/0x/bid_ask`, {}, 404],
+    ['a quote, even one that does not exist', `${EVM}/999/0x${'77'.repeat(20)}/bid_ask`, {}, 404],
     ['an answer to a body', '/length', { method: 'POST', body: 'abc' }, 200],
   ])('keep nothing of %s', async (_name, path, sent, status) => {
     const answer = await send(path, sent);

@@ -1,12 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { compress } from 'hono/compress';
 import { cors } from 'hono/cors';
-import { etag } from 'hono/etag';
+import { PUBLIC_PREFIX } from '../declaration/api-route.ts';
 import { ApiError } from '../errors.ts';
 import { incompleteBody } from './body-text.ts';
+import { compressed } from './compressed.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -17,22 +16,17 @@ declare module 'hono' {
 
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
 const MAX_BODY_BYTES = 256 * 1024;
-const COMPRESS_FROM_BYTES = 4 * 1024;
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
 const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
 /** What every request gets, whatever it asks for; mounted first. */
-export function mountManners(app: OpenAPIHono): void {
+export function mountManners(app: Hono): void {
   app.use(nameRequest);
   app.use(allowAnyOrigin);
   app.use(storeNothing);
-  app.use(compressed);
+  app.use(compressPages);
   app.post('*', limitBody);
-  mountCaching(app, '/public/v1/chains', 'public, max-age=300');
-  mountCaching(app, '/openapi.json', 'public, max-age=300');
-  mountCaching(app, '/public/v1/evm/metadata', 'public, max-age=5');
-  mountCaching(app, '/public/v1/evm/:chain_id/metadata', 'public, max-age=5');
 }
 
 const preflight = cors({
@@ -81,22 +75,9 @@ function setEarly(c: Context, name: string, value: string): void {
   else c.header(name, value);
 }
 
-const compressEach = compress({ threshold: COMPRESS_FROM_BYTES });
-
-/** Single quotes are compressed once per block where they are made, not once per request; plans are short. */
-const compressed: MiddlewareHandler = (c, next) => {
-  const isReady = c.req.path.endsWith('/bid_ask') || c.req.path.endsWith('/route');
-  return isReady ? next() : compressEach(c, next);
-};
-
-/** Listings change every few seconds: an edge may keep them as long, and revalidates by ETag. */
-function mountCaching(app: OpenAPIHono, path: string, directive: string): void {
-  app.use(path, etag());
-  app.use(path, async (c, next) => {
-    await next();
-    if (c.res.ok) c.header('Cache-Control', directive);
-  });
-}
+/** Endpoints declare for themselves whether their answers are compressed. */
+const compressPages: MiddlewareHandler = (c, next) =>
+  c.req.path.startsWith(PUBLIC_PREFIX) ? next() : compressed(c, next);
 
 const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
 

@@ -7,10 +7,12 @@ import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { everyRoute } from '../../test/harness/every-route.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { createApp } from '../app.ts';
-import { registerQuotes } from '../quotes/register-quotes.ts';
+import { bindRoutes } from '../declaration/api-route.ts';
+import { quotesResource } from '../quotes/quotes.ts';
 import { createSnapshotService } from '../snapshots/snapshot-service.ts';
 
 const EVM = '/public/v1/evm';
@@ -35,17 +37,21 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The bid/ask endpoints over a chain without pools, and the limits of every endpoint. Returns its base URL. */
+/** Every endpoint, those of bid and ask over a chain without pools. Returns the base URL. */
 async function startApi(limits: LimitsConfig, { trustedProxies = 1, prefix = 'test' } = {}): Promise<string> {
   const chains = new Map([[chain.chainId, chain]]);
   const quotes = QuotesConfig.parse({});
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
-  const app = createApp([(it) => registerQuotes(it, { chains, directory: fixedDirectory([]), snapshots })], {
-    verifyKey: async (key) => (key.startsWith('good') ? { keyId: key } : null),
-    rateLimit: { limits, redis, prefix, trustedProxies },
-    metrics: createMetrics('test'),
-    logger,
-  });
+  const others = everyRoute(chains).filter(({ route }) => !quotesResource.routes.includes(route));
+  const app = createApp(
+    [...others, ...bindRoutes(quotesResource, { chains, directory: fixedDirectory([]), snapshots })],
+    {
+      verifyKey: async (key) => (key.startsWith('good') ? { keyId: key } : null),
+      rateLimit: { limits, redis, prefix, trustedProxies },
+      metrics: createMetrics('test'),
+      logger,
+    },
+  );
   const server = await startServer(app, '127.0.0.1', 0);
   servers.push(server);
   return `http://127.0.0.1:${server.port}`;

@@ -1,8 +1,7 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '../../config/limits-schema.ts';
+import type { LimitClass, LimitsConfig, Quota } from '../../config/limits-schema.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { WindowCounter } from './window-counter.ts';
@@ -20,7 +19,7 @@ export type RateLimitDeps = {
  * Counts a request against its class: by key when it carries a valid one, else by client address. Mounted after the key
  * check. Every answer carries the IETF `RateLimit` fields; a refusal is 429 with `Retry-After`.
  */
-export function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandler {
+function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandler {
   if (!deps.limits.enabled) return (_c, next) => next();
   const quotas = deps.limits[limitClass];
   const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps.redis);
@@ -71,21 +70,14 @@ function describe(c: Context, name: string, quota: Quota, { remaining, msBeforeN
   c.header('RateLimit', `"${name}";r=${remaining};t=${waitSecsCeil(msBeforeNext)}`);
 }
 
-const LIMITED_PATHS: readonly (readonly [path: string, limitClass: LimitClass])[] = [
-  ['/public/v1/chains', 'listing'],
-  ['/public/v1/evm/metadata', 'listing'],
-  ['/public/v1/evm/:chain_id/metadata', 'listing'],
-  ['/public/v1/evm/:chain_id/:pool_address/bid_ask', 'quote'],
-  ['/public/v1/evm/:chain_id/bid_ask/batch', 'batch'],
-  ['/public/v1/evm/:chain_id/route', 'route'],
-  ['/public/v1/evm/:chain_id/pamm-quote', 'pamm'],
-];
+/** The middleware that counts requests of a class. */
+export type LimitOf = (limitClass: LimitClass) => MiddlewareHandler;
 
-/** Counts every endpoint in its class; paths of one class share one count. */
-export function mountLimits(app: OpenAPIHono, deps: RateLimitDeps): void {
-  const byClass = new Map(LIMIT_CLASSES.map((name) => [name, rateLimit(name, deps)]));
-  for (const [path, limitClass] of LIMITED_PATHS) {
-    const middleware = byClass.get(limitClass);
-    if (middleware) app.use(path, middleware);
-  }
+/** Endpoints of one class share one count. */
+export function createLimits(deps: RateLimitDeps): LimitOf {
+  const made: Partial<Record<LimitClass, MiddlewareHandler>> = {};
+  return (limitClass) => {
+    made[limitClass] ??= rateLimit(limitClass, deps);
+    return made[limitClass];
+  };
 }

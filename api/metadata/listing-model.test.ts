@@ -1,5 +1,5 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
 import fc from 'fast-check';
+import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListedPool } from '../../capture/listing/record.ts';
@@ -8,8 +8,10 @@ import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { bindRoutes } from '../declaration/api-route.ts';
+import { mountHandlers } from '../declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { registerMetadata } from './metadata.ts';
+import { metadataResource } from './metadata.ts';
 
 const [CHAIN_A, CHAIN_B] = [31337, 31338];
 const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'];
@@ -67,7 +69,7 @@ const pools: readonly ListedPool[] = fc
 
 let database: TestDatabase;
 let client: pg.Pool;
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -79,10 +81,10 @@ beforeAll(async () => {
     client,
     chains.map(({ chainId }) => ({ chainId, ...window })),
   );
-  app = new OpenAPIHono();
+  app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const served = new Map(chains.map((config) => [config.chainId, config]));
-  registerMetadata(app, { chains: served, database: client, statusMaxAgeSecs: 86_400 });
+  mountHandlers(app, bindRoutes(metadataResource, { chains: served, database: client, statusMaxAgeSecs: 86_400 }));
 });
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import type { ListedChain } from './listed-chains.ts';
-import type { ListingQuery, Sort } from './query.ts';
+import type { ListingQuery } from './query.ts';
+import type { Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };

@@ -4,7 +4,8 @@ import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../.
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
 import { pageStatement } from './listing-sql.ts';
-import { CROSS_CHAIN_SORTS, SORTS, toListingQuery } from './query.ts';
+import { toListingQuery } from './query.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
 
 const FUNDED = 50;
 const UNFUNDED = 3;

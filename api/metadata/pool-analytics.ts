@@ -15,45 +15,53 @@ export const Uint64 = z
 const Percent = z.number().min(0).max(100);
 
 const TokenAnalytics = z.strictObject({
-  liquidityRaw: RawAmount,
-  volumeRaw: RawAmount,
-  inflowRaw: RawAmount,
-  outflowRaw: RawAmount,
-  netRaw: SignedRawAmount,
-  liquidityFiat: FiatNumber.nullable(),
-  volumeFiat: FiatNumber.nullable(),
-  inflowFiat: FiatNumber.nullable(),
-  outflowFiat: FiatNumber.nullable(),
-  netFiat: FiatNumber.nullable(),
+  liquidityRaw: RawAmount.describe('Liquidity owned by LPs, raw token units.'),
+  volumeRaw: RawAmount.describe('Swapped in the window, raw token units.'),
+  inflowRaw: RawAmount.describe('Received in the window, raw token units.'),
+  outflowRaw: RawAmount.describe('Paid out in the window, raw token units.'),
+  netRaw: SignedRawAmount.describe('Inflow less outflow, raw token units, may be negative.'),
+  liquidityFiat: FiatNumber.nullable().describe('Liquidity owned by LPs, USD; null without a price.'),
+  volumeFiat: FiatNumber.nullable().describe('Swapped in the window, USD; null without a price.'),
+  inflowFiat: FiatNumber.nullable().describe('Received in the window, USD; null without a price.'),
+  outflowFiat: FiatNumber.nullable().describe('Paid out in the window, USD; null without a price.'),
+  netFiat: FiatNumber.nullable().describe('Inflow less outflow, USD, may be negative; null without a price.'),
 });
 
 /** What happened in a pool in the window (fromTs, toTs], which is the same for every pool of a refresh. */
 export const PoolAnalytics = z
   .strictObject({
-    fromTs: Timestamp,
-    toTs: Timestamp,
-    generatedAtTs: Timestamp,
-    fromBlock: z.int(),
-    toBlock: z.int(),
-    swapTxCount: Count,
-    transfers: Count,
-    liquidityEventCount: Count,
-    liquidityAddEventCount: Count,
-    liquidityRemoveEventCount: Count,
-    token0: TokenAnalytics,
-    token1: TokenAnalytics,
-    volumeFiat: FiatNumber.nullable(),
-    feesFiat: FiatNumber.nullable(),
-    tvlFiat: FiatNumber.nullable(),
+    fromTs: Timestamp.describe('Start of the window, exclusive, Unix seconds.'),
+    toTs: Timestamp.describe('End of the window, inclusive, Unix seconds.'),
+    generatedAtTs: Timestamp.describe('When these figures were computed, Unix seconds.'),
+    fromBlock: z.int().describe('First block of the chain inside the window.'),
+    toBlock: z.int().describe('Last block of the chain inside the window.'),
+    swapTxCount: Count.describe('Distinct transactions with a swap in the pool.'),
+    transfers: Count.describe('Token amounts that moved in or out of the pool: one per non-zero amount of an event.'),
+    liquidityEventCount: Count.describe('Additions and removals of liquidity.'),
+    liquidityAddEventCount: Count.describe('Additions of liquidity.'),
+    liquidityRemoveEventCount: Count.describe('Removals of liquidity.'),
+    token0: TokenAnalytics.describe('Amounts of token0.'),
+    token1: TokenAnalytics.describe('Amounts of token1.'),
+    volumeFiat: FiatNumber.nullable().describe(
+      'Swapped in the window, each swap once, USD; null when it cannot be priced.',
+    ),
+    feesFiat: FiatNumber.nullable().describe(
+      'Fees that traders paid in the window, USD; null when it cannot be priced.',
+    ),
+    tvlFiat: FiatNumber.nullable().describe('Current TVL, USD; null unless every token held is priced.'),
     aprBps: Uint64.nullable().openapi({
       type: ['integer', 'null'],
-      description: 'LP fees per year, basis points of TVL.',
+      description: 'LP fees of the window over a year, basis points of TVL; null at zero or unknown TVL.',
     }),
-    fiatAvailable: z.boolean(),
-    fiatCoveragePct: Percent.nullable(),
-    usdCoveragePct: Percent,
-    fiatCurrency: z.literal('USD'),
-    fiatStatus: z.enum(['complete', 'partial', 'unavailable']),
-    pricingMode: z.literal('spot'),
+    fiatAvailable: z.boolean().describe('Whether any amount is priced.'),
+    fiatCoveragePct: Percent.nullable().describe(
+      'Priced share of the non-zero tokens, percent; null when nothing is priced.',
+    ),
+    usdCoveragePct: Percent.describe('Priced share of the non-zero tokens, percent; 0 when nothing is priced.'),
+    fiatCurrency: z.literal('USD').describe('Always USD.'),
+    fiatStatus: z
+      .enum(['complete', 'partial', 'unavailable'])
+      .describe('Whether all, some or none of the tokens are priced.'),
+    pricingMode: z.literal('spot').describe('`spot`: amounts are priced at current prices.'),
   })
-  .openapi('PoolAnalytics');
+  .openapi('PoolAnalytics', { description: 'Figures of the last 24 hours; only with include24h=true.' });

@@ -13,48 +13,71 @@ const NullableInteger = IntegerText.nullable();
 const Timestamp = z.int().nonnegative().openapi({ description: 'Unix seconds' });
 
 const AnchoredDetails = z.strictObject({
-  providerType: z.literal('anchored'),
-  oracle: Address,
-  feedMode: z.enum(['single', 'synthetic']),
+  providerType: z.literal('anchored').describe('Anchored to a reference price.'),
+  oracle: Address.describe('Oracle that the provider reads.'),
+  feedMode: z.enum(['single', 'synthetic']).describe('One feed, or two that are combined.'),
   source: Address.optional().openapi({ description: 'Omitted in reference mode.' }),
-  marginStep: NullableInteger,
-  minMargin: NullableInteger,
-  maxRefStaleness: NullableInteger,
-  maxSpreadMult: NullableInteger,
-  maxSpreadBps: NullableInteger,
-  mutableParams: z.boolean(),
-  confidenceParam: NullableInteger,
-  baseMaxStaleness: NullableInteger,
-  quoteMaxStaleness: NullableInteger,
-  baseSpreadMult: NullableInteger,
-  quoteSpreadMult: NullableInteger,
+  marginStep: NullableInteger.describe('Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null.'),
+  minMargin: NullableInteger.describe(
+    'Least distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null.',
+  ),
+  maxRefStaleness: NullableInteger.describe('Oldest reference price taken, seconds, decimal integer or null.'),
+  maxSpreadMult: NullableInteger.describe(
+    'Bound of the spread as a multiple, decimal integer; null where there is none.',
+  ),
+  maxSpreadBps: NullableInteger.describe('Largest spread, basis points, decimal integer or null.'),
+  mutableParams: z.boolean().describe('Whether the parameters can still change.'),
+  confidenceParam: NullableInteger.describe('Factor on the spread of the feed, 1e18 = 1, decimal integer or null.'),
+  baseMaxStaleness: NullableInteger.describe(
+    'Oldest price of the base feed taken, seconds, decimal integer; null where there is none.',
+  ),
+  quoteMaxStaleness: NullableInteger.describe(
+    'Oldest price of the quote feed taken, seconds, decimal integer; null where there is none.',
+  ),
+  baseSpreadMult: NullableInteger.describe(
+    'Factor on the spread of the base feed, decimal integer; null where there is none.',
+  ),
+  quoteSpreadMult: NullableInteger.describe(
+    'Factor on the spread of the quote feed, decimal integer; null where there is none.',
+  ),
 });
 
 const RegularDetails = z.strictObject({
-  providerType: z.literal('regular'),
-  oracle: Address,
-  marginStep: NullableInteger,
-  maxTimeDelta: NullableInteger,
-  confidenceParam: NullableInteger,
+  providerType: z.literal('regular').describe('Takes the price of its oracle.'),
+  oracle: Address.describe('Oracle that the provider reads.'),
+  marginStep: NullableInteger.describe('Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null.'),
+  maxTimeDelta: NullableInteger.describe('Oldest price taken, seconds, decimal integer or null.'),
+  confidenceParam: NullableInteger.describe('Factor on the spread of the feed, 1e18 = 1, decimal integer or null.'),
 });
 
-const phases = z.array(z.string());
+const phases = z.array(z.string()).describe('Phases of a pool operation that it runs in, such as `beforeSwap`.');
 const ExtensionDetails = z.strictObject({
   stopLoss: z
     .strictObject({
-      drawdownE6: NullableInteger,
-      decayPerSecondE18: NullableInteger,
-      timelockSecs: NullableInteger,
+      drawdownE6: NullableInteger.describe('Largest drawdown, millionths, decimal integer or null.'),
+      decayPerSecondE18: NullableInteger.describe(
+        'Decay of the mark per second, 1e18 = 100%, decimal integer or null.',
+      ),
+      timelockSecs: NullableInteger.describe('Delay of a change of settings, seconds, decimal integer or null.'),
       phases,
     })
-    .optional(),
-  priceVelocity: z.strictObject({ maxChangePerBlockE18: NullableInteger, phases }).optional(),
+    .optional()
+    .describe('Stop loss; omitted when not attached.'),
+  priceVelocity: z
+    .strictObject({
+      maxChangePerBlockE18: NullableInteger.describe(
+        'Largest change of price per block, 1e18 = 100%, decimal integer or null.',
+      ),
+      phases,
+    })
+    .optional()
+    .describe('Price velocity guard; omitted when not attached.'),
 });
 
 const ProviderChange = z.strictObject({
-  newPriceProvider: Address,
-  proposedAtBlock: z.int(),
-  executeAfterTs: Uint64,
+  newPriceProvider: Address.describe('Provider to come.'),
+  proposedAtBlock: z.int().describe('Block of the proposal.'),
+  executeAfterTs: Uint64.describe('From when the change can be executed, Unix seconds; 2^64 - 1 at most.'),
 });
 
 const FeePart = z.int().nonnegative().nullable();
@@ -63,71 +86,100 @@ const FeePart = z.int().nonnegative().nullable();
 export const PoolRecord = z
   .strictObject({
     pair: z.string().openapi({ example: 'WETH/USDC', description: 'An address stands in for a missing symbol.' }),
-    chain: z.string(),
-    contractVersion: z.string(),
-    poolAddress: Address,
-    createdBlockNumber: z.int(),
-    createdTimestamp: Timestamp,
-    token0: Address,
-    token1: Address,
-    token0Symbol: z.string().optional(),
-    token1Symbol: z.string().optional(),
-    token0Name: z.string().optional(),
-    token1Name: z.string().optional(),
-    token0Decimals: z.int().optional(),
-    token1Decimals: z.int().optional(),
-    token0LogoUrl: z.url().optional(),
-    token1LogoUrl: z.url().optional(),
-    token0BrandColor: z.string().optional(),
-    token1BrandColor: z.string().optional(),
-    token0FiatPrice: FiatNumber.nullable(),
-    token1FiatPrice: FiatNumber.nullable(),
-    priceProviderAddress: Address,
-    priceProviderDetails: z.union([AnchoredDetails, RegularDetails]).optional(),
-    priceProviderStatus: z.enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown']),
-    priceProviderSinceBlock: z.int(),
+    chain: z.string().describe('Name of the chain; casing varies by chain.'),
+    contractVersion: z.string().describe('Contract release, currently `v1`.'),
+    poolAddress: Address.describe('The pool.'),
+    createdBlockNumber: z.int().describe('Block that created the pool.'),
+    createdTimestamp: Timestamp.describe('Time of that block, Unix seconds.'),
+    token0: Address.describe('First token, in pool order.'),
+    token1: Address.describe('Second token, in pool order.'),
+    token0Symbol: z.string().optional().describe('Omitted when the token tells none.'),
+    token1Symbol: z.string().optional().describe('Omitted when the token tells none.'),
+    token0Name: z.string().optional().describe('Omitted when the token tells none.'),
+    token1Name: z.string().optional().describe('Omitted when the token tells none.'),
+    token0Decimals: z.int().optional().describe('Decimals of a whole token; omitted when the token tells none.'),
+    token1Decimals: z.int().optional().describe('Decimals of a whole token; omitted when the token tells none.'),
+    token0LogoUrl: z.url().optional().describe('Picture of the token; omitted without one.'),
+    token1LogoUrl: z.url().optional().describe('Picture of the token; omitted without one.'),
+    token0BrandColor: z.string().optional().describe('Hex colour such as `#2775ca`; omitted without one.'),
+    token1BrandColor: z.string().optional().describe('Hex colour such as `#2775ca`; omitted without one.'),
+    token0FiatPrice: FiatNumber.nullable().describe('USD per whole token; null without a price.'),
+    token1FiatPrice: FiatNumber.nullable().describe('USD per whole token; null without a price.'),
+    priceProviderAddress: Address.describe('The active price provider.'),
+    priceProviderDetails: z
+      .union([AnchoredDetails, RegularDetails])
+      .optional()
+      .describe('Omitted when no known factory made the provider, or its type is unknown.'),
+    priceProviderStatus: z
+      .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
+      .describe('At the last capture; only `healthy` can be quoted. `unknown` without a recent reading.'),
+    priceProviderSinceBlock: z.int().describe('Block since which the provider is active.'),
     priceProviderCooldownSecs: Uint64.openapi({
-      description: 'Exact integer; 18446744073709551615 (2^64 - 1) means that the provider can never change.',
+      description:
+        'Delay of a change of the provider, seconds; 18446744073709551615 (2^64 - 1): never. Read it exactly.',
     }),
-    lockedPricing: z.boolean(),
-    priceProviderChange: ProviderChange.optional(),
-    creator: Address,
-    admin: Address.optional(),
-    adminUsername: z.string().nullable(),
-    verifiedAdmin: z.boolean(),
-    adminFeeDestination: Address,
-    spreadProtocolFeeE6: FeePart,
-    spreadAdminFeeE6: FeePart,
-    protocolNotionalFeeE8: FeePart,
-    adminNotionalFeeE8: FeePart,
-    aprBps7d: Uint64.optional().openapi({ description: 'LP fees of seven days per year, basis points of TVL.' }),
-    pauseLevel: z.int().optional(),
-    curBinIdx: z.int().optional(),
-    depositWhitelistingEnabled: z.boolean(),
-    depositAllowlistProvider: Address.optional(),
-    extensions: z.array(Address),
-    extensionDetails: ExtensionDetails.optional(),
-    classificationSummary: z.strictObject({
-      tierQualification: z.enum(['green', 'yellow', 'red', 'unclassified', 'black']),
-      reasonCodes: z.array(z.string()),
+    lockedPricing: z.boolean().describe('Whether the provider can never be changed.'),
+    priceProviderChange: ProviderChange.optional().describe('Omitted unless a change of the provider is pending.'),
+    creator: Address.describe('Account that created the pool.'),
+    admin: Address.optional().describe('Current curator; omitted when unknown.'),
+    adminUsername: z.string().nullable().describe("The curator's display name; null without one."),
+    verifiedAdmin: z.boolean().describe('Whether the operator has verified the curator.'),
+    adminFeeDestination: Address.describe('Where curator fees go.'),
+    spreadProtocolFeeE6: FeePart.describe(
+      "Protocol's share of the spread, millionths (1e6 = 100%); null when unknown.",
+    ),
+    spreadAdminFeeE6: FeePart.describe("Curator's share of the spread, millionths (1e6 = 100%); null when unknown."),
+    protocolNotionalFeeE8: FeePart.describe('Protocol fee on notional, 1e8 = 100%; null when unknown.'),
+    adminNotionalFeeE8: FeePart.describe('Curator fee on notional, 1e8 = 100%; null when unknown.'),
+    aprBps7d: Uint64.optional().openapi({
+      description: 'LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL.',
     }),
-    poolFactoryAddress: Address,
-    poolDeployerAddress: Address.optional(),
-    liquidityAdderAddress: Address.optional(),
-    dataProviderAddress: Address.optional(),
-    quoterAddress: Address.optional(),
-    depositAllowlistAddress: Address.optional(),
-    oracleValueStopLossAddress: Address.optional(),
-    priceVelocityGuardAddress: Address.optional(),
-    tvlFiat: FiatNumber.nullable().optional().openapi({ description: 'USD; only with include24h=true.' }),
+    pauseLevel: z.int().optional().describe('0: active; any other value blocks swaps. Omitted when unknown.'),
+    curBinIdx: z
+      .int()
+      .optional()
+      .describe('Active bin, may be negative; a position is in range with shares in it. Omitted when unknown.'),
+    depositWhitelistingEnabled: z.boolean().describe('Whether deposits are restricted to an allowlist.'),
+    depositAllowlistProvider: Address.optional().describe('The allowlist; only with `depositWhitelistingEnabled`.'),
+    extensions: z.array(Address).describe('Every attached extension, custom ones included.'),
+    extensionDetails: ExtensionDetails.optional().describe(
+      'Settings of the standard extensions in use; omitted without any.',
+    ),
+    classificationSummary: z
+      .strictObject({
+        tierQualification: z
+          .enum(['green', 'yellow', 'red', 'unclassified', 'black'])
+          .describe('`unclassified`: not yet classified; `black`: delisted, only with `blacklistedOnly=true`.'),
+        reasonCodes: z.array(z.string()).describe('Why the pool is not green; empty for green.'),
+      })
+      .describe('Tier of the pool, and why.'),
+    poolFactoryAddress: Address.describe('Pool factory of the deployment.'),
+    poolDeployerAddress: Address.optional().describe('Pool deployer of the deployment; omitted when not configured.'),
+    liquidityAdderAddress: Address.optional().describe(
+      'Liquidity adder of the deployment; omitted when not configured.',
+    ),
+    dataProviderAddress: Address.optional().describe('Data provider of the deployment; omitted when not configured.'),
+    quoterAddress: Address.optional().describe('Swap quoter of the deployment; omitted when not configured.'),
+    depositAllowlistAddress: Address.optional().describe(
+      'Deposit allowlist of the deployment; omitted when not configured.',
+    ),
+    oracleValueStopLossAddress: Address.optional().describe(
+      'StopLoss extension of the deployment; omitted when not configured.',
+    ),
+    priceVelocityGuardAddress: Address.optional().describe(
+      'Price velocity guard of the deployment; omitted when not configured.',
+    ),
+    tvlFiat: FiatNumber.nullable().optional().openapi({
+      description: 'Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true.',
+    }),
     analytics24h: PoolAnalytics.optional(),
   })
-  .openapi('Pool');
+  .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });
 
 export const MetadataPage = z
   .strictObject({
-    data: z.array(PoolRecord),
-    total: z.int().nonnegative(),
-    nextOffset: z.int().nullable(),
+    data: z.array(PoolRecord).describe('The pools of the page.'),
+    total: z.int().nonnegative().describe('Pools on all pages; with `addresses` those found.'),
+    nextOffset: z.int().nullable().describe('`offset` of the next page; null on the last one.'),
   })
-  .openapi('MetadataPage');
+  .openapi('MetadataPage', { description: 'A page of pools.' });

@@ -1,15 +1,12 @@
-import { z } from '@hono/zod-openapi';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
+import type { RawListingQuery, Sort } from './query-string.ts';
 
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
 const DEFAULT_MIN_TVL_FIAT = 10;
 const TIERS = ['green', 'yellow', 'red'] as const;
 
-/** Sort orders of the listing of one chain; across chains there is no `created`. */
-export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
-export type Sort = (typeof SORTS)[number];
 export type SortOrder = 'asc' | 'desc';
 
 /** What a client asks of the listing, checked and with defaults filled in. */
@@ -31,65 +28,6 @@ export type ListingQuery = {
   readonly addresses: readonly string[] | null;
   readonly contractVersion: string | null;
 };
-
-const INTEGER = /^[+-]?\d+$/;
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-
-const integer = z.string().regex(INTEGER, 'not an integer').transform(Number);
-const decimal = z
-  .string()
-  .regex(NUMBER, 'not a number')
-  .transform(Number)
-  .refine(Number.isFinite, 'not a finite number');
-const boolean = z.enum(['true', 'false'], 'not true or false').transform((text) => text === 'true');
-
-const sortBy = (sorts: readonly Sort[]) =>
-  z
-    .string()
-    .optional()
-    .openapi({ enum: [...sorts], description: 'Case-insensitive.' });
-
-/** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
-export const RawListingQuery = z.object({
-  count: integer
-    .optional()
-    .openapi({ type: 'integer', minimum: 0, description: 'Page size; more than 500 acts as 500, 0 as 1.' }),
-  offset: integer.optional().openapi({ type: 'integer', minimum: 0, description: 'Index of the first pool.' }),
-  sortBy: sortBy(SORTS),
-  sortOrder: z
-    .string()
-    .optional()
-    .openapi({ enum: ['asc', 'desc'] }),
-  include24h: boolean.optional().openapi({ type: 'boolean', description: 'Adds `tvlFiat` and `analytics24h`.' }),
-  minTvlFiat: decimal
-    .optional()
-    .openapi({ type: 'number', description: 'USD; 10 unless pools are named; 0 lists all.' }),
-  tier: z.string().optional().openapi({ example: 'green,yellow', description: 'Some of `green`, `yellow`, `red`.' }),
-  lockedPricingOnly: boolean.optional().openapi({ type: 'boolean' }),
-  depositAllowlistEnabled: boolean.optional().openapi({ type: 'boolean' }),
-  blacklistedOnly: boolean
-    .optional()
-    .openapi({ type: 'boolean', description: 'Delisted pools instead of listed ones.' }),
-  addresses: z.string().optional().openapi({ description: 'At most 500 pool addresses, separated by commas.' }),
-  contract_version: z
-    .string()
-    .optional()
-    .openapi({ example: 'v1', description: 'One that none of the chains has enabled gives 404.' }),
-  fiat: z
-    .string()
-    .optional()
-    .openapi({ enum: ['USD'] }),
-});
-export type RawListingQuery = z.output<typeof RawListingQuery>;
-
-/** Sort orders of the listing across chains, where block numbers do not compare. */
-export const CROSS_CHAIN_SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d'] as const satisfies readonly Sort[];
-
-/** {@link RawListingQuery} of the listing across chains. */
-export const RawCrossChainQuery = RawListingQuery.extend({
-  sortBy: sortBy(CROSS_CHAIN_SORTS),
-  chainIds: z.string().optional().openapi({ example: '1,8453', description: 'Unknown ids yield no rows.' }),
-});
 
 /**
  * Checks values and fills defaults in.

@@ -1,10 +1,10 @@
+import type { Hono } from 'hono';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { registerHealth } from '../../runtime/health.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Resource } from '../app.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
@@ -26,7 +26,7 @@ export type OperationsDeps = {
 
 export type Operations = {
   /** `/health`, `/ready` and `/metrics`. */
-  readonly resource: Resource;
+  readonly pages: (app: Hono) => void;
   close(): void;
 };
 
@@ -54,7 +54,7 @@ export function openOperations({ database, snapshots, metrics, logger, ...deps }
   };
   const details = () => ({ warnings: deps.workerMissing() ? WORKER_MISSING : {}, chains: watch.lags() });
   return {
-    resource: (app) => registerHealth(app, { metrics, checks, details }),
+    pages: (app) => registerHealth(app, { metrics, checks, details }),
     close: () => watch.stop(),
   };
 }

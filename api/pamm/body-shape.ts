@@ -23,25 +23,33 @@ const hex = (description: string) => z.string('must be a hex string').openapi({ 
 
 /** The body of a quote update on either kind of chain. Unknown fields are dropped. */
 export const CommonBody = z.object({
-  tx: hex('Signed quote-update transaction for the chain of the path; 0x means cancel'),
-  blockNumber: uint64('Block for which the quote is valid; on BSC the final valid block'),
-  replacementUuid: hex('Quote identifier, 16 bytes'),
-  replacementSeqNumber: uint64('Above 0; increases with each update of the same replacementUuid'),
+  tx: hex('Signed quote-update transaction for the chain of the path, hex; `0x` means cancel.'),
+  blockNumber: uint64('Block for which the quote is valid; on BSC the final valid block, above 0 for a live quote.'),
+  replacementUuid: hex('Quote identifier, 16 bytes of hex.'),
+  replacementSeqNumber: uint64('Above 0; increases with each update of the same `replacementUuid`.'),
   disableCrossRegionSharing: z
     .boolean('must be true or false')
     .nullish()
-    .openapi({ description: 'Stops the builder sharing the quote across regions' }),
+    .openapi({ description: 'True stops the builder sharing the quote across regions; null acts as false.' }),
   responseTimeoutMs: uint64(
-    'How long to wait for builders, ms from arrival; can only lower the default of 500',
+    'How long to wait for builders, milliseconds from arrival; can only lower the default of 500.',
   ).nullish(),
-  maxTimestamp: uint64('Quote expiry, Unix seconds; BSC only, needed by the bundle builder').nullish(),
+  maxTimestamp: uint64(
+    'Quote expiry, Unix seconds, at most 5 ahead on a live BSC quote; used on BSC alone, whose bundle builder needs it.',
+  ).nullish(),
 });
 
 /** Ethereum builders match quotes to trades by the last three fields; on BSC they are not even looked at. */
 export const EthereumBody = CommonBody.extend({
-  quoteAddress: hex('Address a taker touches to trigger the quote').nullish(),
-  poolAddresses: z.array(hex('Pool covered'), 'must be an array of hex strings').nullish(),
-  assetPairs: z.array(hex('Two addresses joined, 40 bytes'), 'must be an array of hex strings').nullish(),
+  quoteAddress: hex('Address a taker touches to trigger the quote; Ethereum only.').nullish(),
+  poolAddresses: z
+    .array(hex('Pool covered.'), 'must be an array of hex strings')
+    .nullish()
+    .openapi({ description: 'Pools that the quote covers; Ethereum only.' }),
+  assetPairs: z
+    .array(hex('Two addresses joined, 40 bytes of hex.'), 'must be an array of hex strings')
+    .nullish()
+    .openapi({ description: 'Token pairs that the quote prices; Ethereum only.' }),
 });
 
 export type QuoteBody = z.output<typeof CommonBody> & Partial<z.output<typeof EthereumBody>>;

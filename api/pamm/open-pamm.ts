@@ -6,9 +6,8 @@ import type { BuildersMetrics } from '../../builders/submit/metrics.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
-import type { Resource } from '../app.ts';
 import type { ServedChains } from '../request.ts';
-import { type PammDeps, registerPammQuote } from './pamm-quote.ts';
+import type { PammDeps } from './pamm-quote.ts';
 import { WorkerWatch } from './worker-watch.ts';
 
 /** How often jobs that no worker took are removed. */
@@ -28,7 +27,8 @@ export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
 };
 
 export type Pamm = {
-  readonly resource: Resource;
+  /** What the endpoint's handler needs. */
+  readonly deps: PammDeps;
   /** Whether no builders worker runs, so that updates are queued for nobody; null without a usable builder. */
   workerMissing(): boolean | null;
   /** To be called once no request is in flight any more. */
@@ -55,10 +55,7 @@ export function openPamm(options: PammOptions): Pamm {
   watch?.start();
 
   return {
-    resource: (app) => {
-      const submit: QuoteDispatcher['submit'] = (...args) => dispatcher.submit(...args);
-      registerPammQuote(app, { ...options, endpoints, submit });
-    },
+    deps: { ...options, endpoints, submit: (...args) => dispatcher.submit(...args) },
     workerMissing: () => watch?.isMissing() ?? null,
     async close() {
       watch?.stop();

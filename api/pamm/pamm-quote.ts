@@ -1,21 +1,14 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type ProviderResult, QueuesUnavailableError } from '../../builders/submit/dispatcher.ts';
 import type { Endpoint } from '../../builders/submit/endpoints.ts';
 import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
+import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import {
-  ChainIdPath,
-  COMMON_FAILURES,
-  errorOrTextResponse,
-  errorResponse,
-  jsonContent,
-  textErrorResponse,
-} from '../reference/responses.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import { EthereumBody, type QuoteBody, readQuoteBody } from './body-shape.ts';
+import { type QuoteBody, readQuoteBody } from './body-shape.ts';
+import { submitQuoteUpdate } from './declaration.ts';
 import { toQuoteUpdate } from './quote-values.ts';
 
 /** Longest time from arrival to the response, as the contract has it. */
@@ -46,48 +39,10 @@ export type PammDeps = {
   readonly responseTimeoutMs?: number;
 };
 
-const Provider = z.object({
-  provider: z.string().openapi({ example: 'titan:wss://eu.rpc.titanbuilder.xyz/ws/sendquoteupdate' }),
-  accepted: z.boolean(),
-  timestampNs: z.int().optional().openapi({ format: 'uint64', description: 'Acknowledgement time, Unix nanoseconds' }),
-  bundleHash: z.string().optional(),
-  pending: z.literal(true).optional().openapi({ description: 'No answer by the deadline' }),
-  error: z.string().optional().openapi({ description: 'A text that starts with "skipped:" was not submitted' }),
-});
-
-export const PammQuoteResponse = z
-  .object({ accepted: z.boolean(), providers: z.array(Provider) })
-  .openapi('PammQuoteResponse');
-
-const route = createRoute({
-  operationId: 'submitQuoteUpdate',
-  method: 'post',
-  path: '/public/v1/evm/{chain_id}/pamm-quote',
-  summary: 'Submit a signed quote update to block builders',
-  description: 'Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`.',
-  request: {
-    params: z.object({ chain_id: ChainIdPath }),
-    body: { required: true, content: jsonContent(EthereumBody.openapi('PammQuoteBody')) },
-  },
-  responses: {
-    200: {
-      description: 'What each builder said by the deadline',
-      content: jsonContent(PammQuoteResponse),
-    },
-    ...COMMON_FAILURES,
-    400: errorOrTextResponse('Another chain, or a value that is not allowed (JSON); malformed JSON (plain text)'),
-    404: errorResponse('Unknown chain'),
-    415: textErrorResponse('`Content-Type: application/json` is missing'),
-    422: textErrorResponse('A field is missing or of the wrong type'),
-    503: errorResponse('Submission is disabled or no builder is configured'),
-  },
-});
-
-/** `POST /public/v1/evm/{chain_id}/pamm-quote`. The app has refused callers without a key by then. */
-export function registerPammQuote(app: OpenAPIHono, deps: PammDeps): void {
-  app.openAPIRegistry.registerPath(route);
-  app.post(route.getRoutingPath(), (c) => submitQuote(c, deps));
-}
+/** `POST /public/v1/evm/{chain_id}/pamm-quote`. */
+export const pammResource = defineResource([submitQuoteUpdate], (deps: PammDeps) => ({
+  submitQuoteUpdate: (c) => submitQuote(c, deps),
+}));
 
 async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const arrivedAtMs = c.get('arrivedAtMs');

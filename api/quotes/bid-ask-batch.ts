@@ -1,36 +1,17 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Handler } from 'hono';
 import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
-import { ChainIdPath, COMMON_FAILURES, errorResponse, jsonContent } from '../reference/responses.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { QuotesDeps } from './bid-ask.ts';
 import { quoteJson } from './quote-body.ts';
 import { poolNotServed, snapshotFailure } from './quote-errors.ts';
-import { BatchRequest, BatchResponse } from './quote-schema.ts';
+import { BatchRequest } from './quote-schema.ts';
 
 const MAX_POOLS = 100;
 const DEADLINE_MS = 20_000;
-
-const route = createRoute({
-  operationId: 'getBidAskBatch',
-  method: 'post',
-  path: '/public/v1/evm/{chain_id}/bid_ask/batch',
-  summary: 'Current bid, ask and depth of up to 100 pools',
-  request: {
-    params: z.object({ chain_id: ChainIdPath }),
-    body: { required: true, content: jsonContent(BatchRequest) },
-  },
-  responses: {
-    200: { description: 'One entry per distinct pool, in request order', content: jsonContent(BatchResponse) },
-    ...COMMON_FAILURES,
-    400: errorResponse('Invalid chain id, body or address'),
-    404: errorResponse('Unknown chain'),
-    503: errorResponse('The batch took longer than 20 seconds; retry'),
-  },
-});
 
 /** A pool as the request spelled it. */
 interface NamedPool {
@@ -38,11 +19,10 @@ interface NamedPool {
   readonly address: Address;
 }
 
-/** `POST /public/v1/evm/{chain_id}/bid_ask/batch` */
-export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
+/** Answers `getBidAskBatch`. */
+export function answerBidAskBatch(deps: QuotesDeps): Handler {
   const { chains, directory, snapshots, batchDeadlineMs = DEADLINE_MS } = deps;
-  app.openAPIRegistry.registerPath(route);
-  app.post(route.getRoutingPath(), async (c) => {
+  return async (c) => {
     const chainId = chainIdParam(c);
     const chain = servedChain(chains, chainId);
     const { pools, depth } = await jsonBody(c, BatchRequest);
@@ -57,7 +37,7 @@ export function registerBidAskBatch(app: OpenAPIHono, deps: QuotesDeps): void {
     const length = String(Buffer.byteLength(body));
     const headers = { 'Content-Type': 'application/json', 'Content-Length': length, Vary: 'Accept-Encoding' };
     return c.body(body, 200, headers);
-  });
+  };
 }
 
 /**

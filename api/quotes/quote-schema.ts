@@ -6,7 +6,7 @@ const PriceX64 = Integer.openapi({ description: 'Q64.64', example: '553402322211
 
 export const DepthLevel = z
   .strictObject({
-    binIdx: z.int().openapi({ description: "The pool's own bin index." }),
+    binIdx: z.int().openapi({ description: "The pool's own bin index; both sides start at the current bin." }),
     price: PriceX64.openapi({
       description: "Fee-adjusted marginal price at the bin's far edge, with that bin's own fee, Q64.64.",
     }),
@@ -14,44 +14,64 @@ export const DepthLevel = z
     cumulativeInputVolume: Integer.openapi({ description: 'Input paid through the end of the bin, raw units.' }),
     priceImpactE6: Integer.openapi({ description: 'Distance of `price` from the best price, in millionths.' }),
   })
-  .openapi('DepthLevel');
+  .openapi('DepthLevel', {
+    description: 'The pool up to the far edge of a bin. A level that adds nothing repeats sums.',
+  });
 
 export const Depth = z
   .strictObject({
     bids: z.array(DepthLevel).openapi({ description: 'Selling token0, from the current bin down.' }),
     asks: z.array(DepthLevel).openapi({ description: 'Buying token0, from the current bin up.' }),
   })
-  .openapi('Depth');
+  .openapi('Depth', { description: 'Levels outward from the current price; null with `depth=false`.' });
 
 export const Quote = z
   .strictObject({
-    pair: z.string().openapi({ example: 'WETH/USDC' }),
-    poolAddress: Address,
-    priceProviderStatus: z.enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'internal_error', 'unknown']),
+    pair: z.string().openapi({ example: 'WETH/USDC', description: 'Symbols of token0 and token1.' }),
+    poolAddress: Address.describe('The pool, in lowercase.'),
+    priceProviderStatus: z
+      .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'internal_error', 'unknown'])
+      .describe('Only `healthy` can be traded on; `internal_error` is a fault of the service: retry.'),
     bidAdj: PriceX64.openapi({
-      description: 'Best price for selling token0, spread and fees included; 0 when closed.',
+      description: 'Best price for selling token0, Q64.64: token1 per token0, spread and fees included; 0 when closed.',
     }),
-    askAdj: PriceX64.openapi({ description: 'Best price for buying token0; 2^128 - 1 when closed.' }),
-    totalToken0Available: Integer.nullable(),
-    totalToken1Available: Integer.nullable(),
+    askAdj: PriceX64.openapi({ description: 'Best price for buying token0, as `bidAdj`; 2^128 - 1 when closed.' }),
+    totalToken0Available: Integer.nullable().describe(
+      'token0 balance of the pool, raw units, uncollected fees included; null when not read.',
+    ),
+    totalToken1Available: Integer.nullable().describe('The same of token1.'),
     serverTs: z.int().openapi({ description: 'Snapshot time, Unix seconds.' }),
     depth: Depth.nullable(),
   })
-  .openapi('Quote');
+  .openapi('Quote', { description: 'Bid, ask and depth of a pool.' });
+
+const NamedPool = z.string().describe('The pool as the request spells it.');
+
+const PoolError = z.strictObject({
+  status: z.int().describe('HTTP status that the single endpoint would answer with.'),
+  error: z.string().describe('What is wrong, in one sentence for people.'),
+});
 
 export const BatchResult = z
   .union([
-    z.strictObject({ poolAddress: z.string(), quote: Quote }),
-    z.strictObject({ poolAddress: z.string(), error: z.strictObject({ status: z.int(), error: z.string() }) }),
+    z.strictObject({ poolAddress: NamedPool, quote: Quote }),
+    z.strictObject({ poolAddress: NamedPool, error: PoolError.describe('Why there is no quote.') }),
   ])
-  .openapi('BatchResult');
+  .openapi('BatchResult', { description: 'Of one pool: either its quote or an error.' });
 
-export const BatchResponse = z.strictObject({ results: z.array(BatchResult) }).openapi('BatchResponse');
+export const BatchResponse = z
+  .strictObject({ results: z.array(BatchResult).describe('One entry per distinct pool, in request order.') })
+  .openapi('BatchResponse', { description: 'Quotes of several pools.' });
 
 /** Shape alone: how many addresses there are, and whether they are any, is told apart in the errors. */
 export const BatchRequest = z
   .strictObject({
-    pools: z.array(z.string()).openapi({ description: '1 to 100 pool addresses.' }),
-    depth: z.boolean().nullish().openapi({ default: true, description: 'false leaves depth out.' }),
+    pools: z
+      .array(z.string())
+      .openapi({ description: '1 to 100 pool addresses in any case, repeats counted; each is quoted once.' }),
+    depth: z
+      .boolean()
+      .nullish()
+      .openapi({ default: true, description: 'False leaves `depth` out; null acts as true.' }),
   })
-  .openapi('BatchRequest');
+  .openapi('BatchRequest', { description: 'Pools to be quoted. Other fields are refused.' });

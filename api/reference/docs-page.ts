@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
 
 /** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
@@ -56,7 +55,7 @@ const PAGE_HEADERS = {
 };
 
 /** `/docs`, an interactive page over `/openapi.json`, and the files that it is made of. */
-export function registerDocsPage(app: OpenAPIHono, title: string): void {
+export function registerDocsPage(app: Hono, title: string): void {
   app.get('/docs', (c) => c.html(page(title), 200, PAGE_HEADERS));
   for (const [name, type] of Object.entries(CONTENT_TYPES)) {
     const load = once(() => loadFile(name));

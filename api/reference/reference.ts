@@ -1,28 +1,21 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
+import { cached } from '../http/cached.ts';
 import { registerDocsPage } from './docs-page.ts';
+import { API_TITLE } from './openapi-document.ts';
 
-const DOCUMENT = {
-  openapi: '3.1.0',
-  info: {
-    title: 'Pool Trading Data API',
-    version: '1',
-    description: 'Listing, quoting, routing and propAMM quote updates of oracle-anchored onchain liquidity pools.',
-  },
-};
+const DOCUMENT_CACHE_SECS = 300;
 
-/** The OpenAPI document of everything registered on the app; registered after the resources. */
-export function openApiDocument(app: OpenAPIHono) {
-  return app.getOpenAPI31Document(DOCUMENT);
-}
-
-/** `/openapi.json` and `/docs`, an interactive page over it. */
-export function registerReference(app: OpenAPIHono): void {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'tradingApiKey', { type: 'http', scheme: 'bearer' });
-  // Made once, at the first request: every route is registered by then, and making it takes milliseconds.
+/**
+ * `/openapi.json` and `/docs`, an interactive page over it.
+ *
+ * @param describe makes the document, which takes milliseconds: called once, at the first request
+ */
+export function registerReference(app: Hono, describe: () => object): void {
   let document: string | undefined;
+  app.use('/openapi.json', ...cached(DOCUMENT_CACHE_SECS));
   app.get('/openapi.json', (c) => {
-    document ??= JSON.stringify(openApiDocument(app));
+    document ??= JSON.stringify(describe());
     return c.body(document, 200, { 'Content-Type': 'application/json' });
   });
-  registerDocsPage(app, DOCUMENT.info.title);
+  registerDocsPage(app, API_TITLE);
 }

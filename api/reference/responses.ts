@@ -1,12 +1,29 @@
-import { z } from '@hono/zod-openapi';
+import { type RouteConfig, z } from '@hono/zod-openapi';
+import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and answers that resources share. */
 
-export const ChainIdPath = z.string().openapi({ type: 'integer', example: 8453 });
+export const ChainIdPath = z.string().openapi({
+  type: 'integer',
+  example: EXAMPLE.chainId,
+  description: 'EVM chain id, one of those that `listChains` gives.',
+});
 
-export const ErrorBody = z.strictObject({ error: z.string() }).openapi('Error');
+export const PammChainIdPath = ChainIdPath.openapi({ example: 1, description: '1 (Ethereum) or 56 (BSC).' });
 
-export const jsonContent = <S extends z.ZodType>(schema: S) => ({ 'application/json': { schema } });
+export const PoolAddressPath = z.string().openapi({
+  example: EXAMPLE.pool,
+  description: 'Pool, 20 bytes of hex with 0x, in any case.',
+});
+
+export const ErrorBody = z
+  .strictObject({ error: z.string().openapi({ description: 'What is wrong, in one sentence for people.' }) })
+  .openapi('Error', { description: 'Why a request was not served.' });
+
+/** @param example a value of the schema, as JSON */
+export const jsonContent = <S extends z.ZodType>(schema: S, example?: unknown) => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+});
 const textContent = { 'text/plain': { schema: z.string() } };
 
 export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });
@@ -19,6 +36,9 @@ export const errorOrTextResponse = (description: string) => ({
   description,
   content: { ...jsonContent(ErrorBody), ...textContent },
 });
+
+/** Answers other than 200, by status. */
+export type Failures = RouteConfig['responses'];
 
 /** Failures in front of every endpoint. */
 export const COMMON_FAILURES = {

@@ -13,8 +13,8 @@ const TRADE_TYPES = ['exact_in', 'exact_out'] as const satisfies readonly TradeT
 
 /** Shape of a route request; {@link toRouteRequest} checks the values. An optional field may be null. */
 export const RouteBody = z.object({
-  tokenIn: z.string().openapi({ example: '0x4200000000000000000000000000000000000006' }),
-  tokenOut: z.string().openapi({ example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' }),
+  tokenIn: z.string().openapi({ description: 'Token to be paid: address in any case.' }),
+  tokenOut: z.string().openapi({ description: 'Token to be received: another address.' }),
   tradeType: z
     .string()
     .nullish()
@@ -22,8 +22,8 @@ export const RouteBody = z.object({
       enum: [...TRADE_TYPES, null],
       description: 'Inferred when only one amount is sent; required when both are.',
     }),
-  amountIn: z.string().nullish().openapi({ example: '1000000000000000000', description: 'Raw units.' }),
-  amountOut: z.string().nullish().openapi({ description: 'Raw units.' }),
+  amountIn: z.string().nullish().openapi({ description: 'For `exact_in`: positive integer in base 10, raw units.' }),
+  amountOut: z.string().nullish().openapi({ description: 'For `exact_out`: positive integer in base 10, raw units.' }),
   maxRoutes: z
     .number()
     .nullish()
@@ -31,9 +31,12 @@ export const RouteBody = z.object({
       type: ['integer', 'null'],
       minimum: 0,
       default: MOST_ROUTES,
-      description: '1 means no split; 0 acts as 1, more than 4 as 4.',
+      description: 'Most routes of the plan; 1 means no split; 0 acts as 1, more than 4 as 4.',
     }),
-  poolAddress: z.string().nullish().openapi({ description: 'Restricts routing to this pool.' }),
+  poolAddress: z
+    .string()
+    .nullish()
+    .openapi({ description: 'Restricts routing to this pool, which must be one of the two tokens.' }),
 });
 
 export type RouteBody = z.output<typeof RouteBody>;

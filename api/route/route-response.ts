@@ -6,54 +6,61 @@ import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routi
 import type { HopFill, RouteFill } from '../../protocol/routing/settle.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 
-const tradeType = z.enum(['exact_in', 'exact_out']);
+const tradeType = z.enum(['exact_in', 'exact_out']).describe('Which amount of the request is fixed.');
+const token = (role: string) => z.string().describe(`Token ${role}, lowercase address.`);
 const integer = z.string().regex(/^\d+$/);
 
 /** Amounts common to a plan, its routes and their legs. */
 const amounts = {
-  amountIn: integer.openapi({ description: 'Raw units of the token paid.' }),
-  amountOut: integer.openapi({ description: 'Raw units of the token received.' }),
-  effectivePriceX64: integer.openapi({ description: 'amountOut * 2^64 / amountIn, raw units.' }),
+  amountIn: integer.openapi({ description: 'Amount paid, raw units of the token paid.' }),
+  amountOut: integer.openapi({ description: 'Amount received, raw units of the token received.' }),
+  effectivePriceX64: integer.openapi({
+    description: 'Q64.64: amountOut * 2^64 / amountIn in raw units, not adjusted for decimals.',
+  }),
 };
 
-const impact = integer.openapi({ description: 'Millionths; 10000 = 1%.' });
+const impact = (of: string) => integer.describe(`Price impact ${of}, millionths: 10000 = 1%.`);
 
 const RouteLeg = z
   .strictObject({
     tradeType,
-    poolAddress: z.string(),
-    pair: z.string().openapi({ example: 'WETH/USDC' }),
-    zeroForOne: z.boolean(),
-    tokenIn: z.string(),
-    tokenOut: z.string(),
+    poolAddress: z.string().describe('Pool of the leg, lowercase address.'),
+    pair: z.string().openapi({ example: 'WETH/USDC', description: 'Symbols of token0 and token1.' }),
+    zeroForOne: z.boolean().describe('Whether token0 is sold for token1.'),
+    tokenIn: token('paid'),
+    tokenOut: token('received'),
     ...amounts,
-    priceImpactE6: impact,
-    priceLimitX64: integer.openapi({ description: '0 when zeroForOne is true, else 2^128 - 1.' }),
+    priceImpactE6: impact('at the far edge of the last bin reached'),
+    priceLimitX64: integer.openapi({
+      description: 'Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1.',
+    }),
   })
-  .openapi('RouteLeg');
+  .openapi('RouteLeg', { description: 'A swap in one pool.' });
 
 const Route = z
   .strictObject({
     tradeType,
-    routeType: z.enum(['direct', 'one_hop']),
+    routeType: z.enum(['direct', 'one_hop']).describe('One leg, or two over a token between.'),
     ...amounts,
-    priceImpactE6: impact,
-    legs: z.array(RouteLeg),
+    priceImpactE6: impact('of the worst leg'),
+    legs: z.array(RouteLeg).describe('In the order of execution; leg 2 pays what leg 1 receives.'),
   })
-  .openapi('Route');
+  .openapi('Route', { description: 'A path and the part of the order that it takes.' });
 
 /** The answer to a route request. Routes are listed in the order in which they are to be executed. */
 export const RoutePlan = z
   .strictObject({
-    tokenIn: z.string(),
-    tokenOut: z.string(),
+    tokenIn: token('paid'),
+    tokenOut: token('received'),
     tradeType,
     ...amounts,
-    priceImpactBestRoute: z.string().openapi({ example: '0.0135', description: 'Decimal fraction.' }),
-    candidatesConsidered: z.int(),
-    routes: z.array(Route),
+    priceImpactBestRoute: z
+      .string()
+      .openapi({ example: '0.0135', description: 'Price impact of the best single route, as a decimal fraction.' }),
+    candidatesConsidered: z.int().describe('Paths scored.'),
+    routes: z.array(Route).describe('In the order of execution; several mean a split.'),
   })
-  .openapi('RoutePlan');
+  .openapi('RoutePlan', { description: 'One route, or several that share the order.' });
 
 export type RoutePlan = z.infer<typeof RoutePlan>;
 type Route = z.infer<typeof Route>;

@@ -4,7 +4,8 @@ import { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { createApp } from '../../api/app.ts';
-import { registerQuotes } from '../../api/quotes/register-quotes.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { quotesResource } from '../../api/quotes/quotes.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -39,7 +40,7 @@ runMain(async () => {
   };
   const snapshots = createSnapshotService({ chains: [chain], quotes: QuotesConfig.parse({}), countCall, logger });
   const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
-  const app = createApp([(it) => registerQuotes(it, deps)], {
+  const app = createApp(bindRoutes(quotesResource, deps), {
     verifyKey: async () => null,
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),

@@ -1,25 +1,28 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
-import { type RouteDeps, registerRoute } from '../../api/route/route.ts';
+import { type RouteDeps, routeResource } from '../../api/route/route.ts';
 import { poolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
 import type { BenchMarket } from './market.ts';
 
 /** The route endpoint alone, over a market whose pools are known. */
-export function benchApp(market: BenchMarket, chain: ChainConfig, snapshots: RouteDeps['snapshots']): OpenAPIHono {
-  const app = new OpenAPIHono();
+export function benchApp(market: BenchMarket, chain: ChainConfig, snapshots: RouteDeps['snapshots']): Hono {
+  const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error);
     throw error;
   });
   const table = poolTable(market.pools);
-  registerRoute(app, {
+  const bound = bindRoutes(routeResource, {
     chains: new Map([[chain.chainId, chain]]),
     directory: { table: async () => table },
     snapshots,
     routing: RoutingConfig.parse({}),
   });
+  mountHandlers(app, bound);
   return app;
 }
 
@@ -33,7 +36,7 @@ export interface TimedAnswer {
 }
 
 /** Sends an order and waits for the answer. */
-export async function timeOrder(app: OpenAPIHono, chainId: number, body: string): Promise<TimedAnswer> {
+export async function timeOrder(app: Hono, chainId: number, body: string): Promise<TimedAnswer> {
   const start = performance.now();
   const cpuStart = process.cpuUsage();
   const response = await app.request(`/public/v1/evm/${chainId}/route`, { method: 'POST', body });

@@ -1,8 +1,8 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/client.ts';
 
 /** The typed client of an app in this process; requests and answers are real, the socket between is left out. */
-export function inProcessClient(app: OpenAPIHono, apiKey?: string): PoolTradingDataClient {
+export function inProcessClient(app: Hono, apiKey?: string): PoolTradingDataClient {
   const fetch = async (request: Request) => app.fetch(request);
   return createPoolTradingDataClient('http://api.test', { fetch, ...(apiKey !== undefined && { apiKey }) });
 }

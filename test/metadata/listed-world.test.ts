@@ -1,8 +1,10 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
 import pg from 'pg';
 import { type Address, type PublicClient, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
+import { metadataResource } from '../../api/metadata/metadata.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
@@ -54,9 +56,9 @@ beforeAll(async () => {
   }));
   file = parseChainsFile(buildChainsFile(served), 'test');
   await runJobs((name) => name !== 'classification');
-  const app = new OpenAPIHono();
+  const app = new Hono();
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
-  registerMetadata(app, { chains, database, statusMaxAgeSecs: 600 });
+  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 600 }));
   listing = listingReader(inProcessClient(app));
   unclassified = (await listing.pageAcrossChains({ minTvlFiat: 0, count: 500 })).data;
   await runJobs();

@@ -1,7 +1,9 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
 import pg from 'pg';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
-import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { metadataResource } from '../../api/metadata/metadata.ts';
 import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
@@ -58,10 +60,10 @@ export async function openListing() {
   await createOnchainTables(pool);
   for (const chainId of [CHAIN_A, CHAIN_B]) await setIndexedBlock(pool, { chainId, number: 1000, timestamp: NOW });
   const seeder = openSeeder(database.url);
-  const app = new OpenAPIHono();
+  const app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  registerMetadata(app, { chains, database: pool, statusMaxAgeSecs: 60 });
+  mountHandlers(app, bindRoutes(metadataResource, { chains, database: pool, statusMaxAgeSecs: 60 }));
   const refresh = createListingRefresh({
     database: pool,
     registry: createRegistry(CHAINS_FILE),

@@ -1,25 +1,27 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
-import { registerMetadata } from '../../api/metadata/metadata.ts';
+import { metadataResource } from '../../api/metadata/metadata.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
 let postgres: Postgres;
 let database: pg.Pool;
-let app: OpenAPIHono;
+let app: Hono;
 
 beforeAll(async () => {
   postgres = await startPostgres();
   database = new pg.Pool({ connectionString: postgres.url, max: 2, connectionTimeoutMillis: 1_000 });
   // Idle connections that die with the server are replaced by the next query.
   database.on('error', () => undefined);
-  app = new OpenAPIHono();
+  app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  registerMetadata(app, { chains, database, statusMaxAgeSecs: 60 });
+  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 60 }));
 });
 
 afterAll(async () => {

@@ -1,5 +1,7 @@
 import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
+import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -27,7 +29,7 @@ runMain(async () => {
     metrics: createBuildersMetrics(registry),
     logger,
   });
-  const app = createApp([pamm.resource], {
+  const app = createApp(bindRoutes(pammResource, pamm.deps), {
     verifyKey: async () => ({ keyId: 'any' }),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),

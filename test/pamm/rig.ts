@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { openPamm } from '../../api/pamm/open-pamm.ts';
+import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { startBuildersWorker } from '../../builders/deliver/worker.ts';
 import type { AuditEntry } from '../../builders/submit/audit-log.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
@@ -173,7 +175,7 @@ export async function startApi(
     metrics: createBuildersMetrics(registry),
     logger,
   });
-  const app = createApp([pamm.resource], {
+  const app = createApp(bindRoutes(pammResource, pamm.deps), {
     verifyKey: async (key) => (key === API_KEY ? { keyId: 'k1' } : null),
     rateLimit: { limits, redis: limiterRedis, prefix: queuePrefix, trustedProxies: 0 },
     metrics: registry,

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
-import { registerQuotes } from '../../api/quotes/register-quotes.ts';
+import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -61,7 +62,7 @@ export function quoteApi({
     ...(countDisagreement && { countDisagreement }),
   });
   const chains = new Map([[chain.chainId, chain]]);
-  const app = createApp([(it) => registerQuotes(it, { chains, directory, snapshots, ...rest })], {
+  const app = createApp(bindRoutes(quotesResource, { chains, directory, snapshots, ...rest }), {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),

@@ -1,4 +1,4 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { expect } from 'vitest';
 import { RoutePlan } from '../../api/route/route-response.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
@@ -28,7 +28,7 @@ export const routeBody = ({ tokenIn, tokenOut, tradeType, amount }: PlanRequest)
 });
 
 /** The levels of one pool as the bid/ask endpoint shows them now. */
-export async function readDepth(app: OpenAPIHono, chainId: number, pool: string): Promise<QuoteSides> {
+export async function readDepth(app: Hono, chainId: number, pool: string): Promise<QuoteSides> {
   const params = { path: { chain_id: chainId, pool_address: pool } };
   const client = inProcessClient(app);
   const { data, error } = await client.GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params });
@@ -37,7 +37,7 @@ export async function readDepth(app: OpenAPIHono, chainId: number, pool: string)
 }
 
 /** What the bid/ask endpoint shows of these pools now. */
-export async function readDepths(app: OpenAPIHono, pools: readonly MarketPool[]): Promise<Depths> {
+export async function readDepths(app: Hono, pools: readonly MarketPool[]): Promise<Depths> {
   const depths = new Map<string, QuoteSides>();
   for (const { address, served } of pools) {
     depths.set(address, await readDepth(app, served.chainId, address));

@@ -1,9 +1,10 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
-import { registerQuotes } from '../../api/quotes/register-quotes.ts';
-import { registerRoute } from '../../api/route/route.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { quotesResource } from '../../api/quotes/quotes.ts';
+import { routeResource } from '../../api/route/route.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { operations } from '../../client/schema.d.ts';
@@ -34,15 +35,15 @@ export function routeApp({
   quotes = eagerQuotes,
   routing = {},
   limits = NO_LIMITS,
-}: RouteAppOptions): OpenAPIHono {
+}: RouteAppOptions): Hono {
   const logger = createLogger('test', 'silent');
   const chains = new Map([[chain.chainId, chain]]);
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
   const deps = { chains, directory, snapshots };
   return createApp(
     [
-      (app) => registerQuotes(app, deps),
-      (app) => registerRoute(app, { ...deps, routing: RoutingConfig.parse(routing) }),
+      ...bindRoutes(quotesResource, deps),
+      ...bindRoutes(routeResource, { ...deps, routing: RoutingConfig.parse(routing) }),
     ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
@@ -61,7 +62,7 @@ export function routeApp({
 
 /** Asks the route endpoint with the typed client. The body may have other fields or values than the type allows. */
 export async function postRoute(
-  app: OpenAPIHono,
+  app: Hono,
   body: object,
   { apiKey }: { readonly apiKey?: string } = {},
 ): Promise<{ readonly status: number; readonly body: unknown }> {
@@ -74,7 +75,7 @@ export async function postRoute(
 
 /** Sends a text to the route endpoint as it is. */
 export async function postRouteText(
-  app: OpenAPIHono,
+  app: Hono,
   body: string,
   { chainId = '31337', headers = {} }: { readonly chainId?: string; readonly headers?: Record<string, string> } = {},
 ): Promise<{ readonly status: number; readonly body: unknown }> {

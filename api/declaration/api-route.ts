@@ -1,0 +1,80 @@
+import type { z } from '@hono/zod-openapi';
+import type { Handler } from 'hono';
+import type { LimitClass } from '../../config/limits-schema.ts';
+import type { Failures } from '../reference/responses.ts';
+
+/** Every endpoint that counts in a limit lies below it; an invalid key is refused all over it. */
+export const PUBLIC_PREFIX = '/public/';
+
+/**
+ * All that is to be known of an endpoint but its handler. The app derives the endpoint's middleware from it, the OpenAPI
+ * document its operation.
+ */
+export type ApiRoute = {
+  /** Name of the operation, by which its resource knows the handler. */
+  readonly operationId: string;
+  readonly method: 'get' | 'post';
+  /** With parameters as `{name}`. */
+  readonly path: `${typeof PUBLIC_PREFIX}${string}`;
+  /** The class whose quota its requests count in. */
+  readonly limit: LimitClass;
+  /** What a Trading API key is for: `required` (401 without), `optional` (it raises the limit), `none`. */
+  readonly key: 'required' | 'optional' | 'none';
+  /** Heading of the document that it stands under. */
+  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates';
+  readonly summary: string;
+  readonly description: string;
+  readonly request: {
+    readonly params?: z.ZodObject;
+    readonly query?: z.ZodObject;
+    readonly body?: Example;
+  };
+  /** What 200 answers with. */
+  readonly answer: Example & { readonly description: string };
+  /** Other answers than 200 and than the failures that all endpoints share. */
+  readonly failures: Failures;
+} & Delivery;
+
+/** A schema and a value of it, as JSON. Parameters have their examples in their schemas. */
+type Example = { readonly schema: z.ZodType; readonly example: unknown };
+
+/** How an answer of 200 reaches its client. A stream is neither compressed nor tagged: both would hold it back. */
+type Delivery =
+  | {
+      readonly streams: false;
+      /** Whether the app compresses it when it is long. False: it is always short, or its handler does it. */
+      readonly compress: boolean;
+      /** How long caches may keep it, revalidating by ETag, in seconds; 0: not at all. */
+      readonly cacheSecs: number;
+    }
+  | { readonly streams: true; readonly compress: false; readonly cacheSecs: 0 };
+
+/** The endpoints of one folder, and how their handlers are made. */
+export type Resource<Deps> = {
+  readonly routes: readonly ApiRoute[];
+  readonly handlers: (deps: Deps) => Readonly<Record<string, Handler>>;
+};
+
+/** @param handlers by operation id, one for each of the routes */
+export function defineResource<const Routes extends readonly ApiRoute[], Deps>(
+  routes: Routes,
+  handlers: (deps: Deps) => Readonly<Record<Routes[number]['operationId'], Handler>>,
+): Resource<Deps> {
+  return { routes, handlers };
+}
+
+/** An endpoint that can answer. */
+export type BoundRoute = { readonly route: ApiRoute; readonly handler: Handler };
+
+/** The endpoints of a resource with what their handlers need. */
+export function bindRoutes<Deps>({ routes, handlers }: Resource<Deps>, deps: Deps): BoundRoute[] {
+  const byId = handlers(deps);
+  return routes.map((route) => {
+    const handler = byId[route.operationId];
+    if (!handler) throw new Error(`${route.operationId} has no handler`);
+    return { route, handler };
+  });
+}
+
+/** The path as Hono writes it. */
+export const routingPath = ({ path }: Pick<ApiRoute, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -1,0 +1,121 @@
+import { z } from '@hono/zod-openapi';
+import { type Context, Hono } from 'hono';
+import { Redis } from 'ioredis';
+import { expect, inject, test } from 'vitest';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { createApp } from '../app.ts';
+import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
+import { mountRoutes } from './mount-routes.ts';
+
+const LONG = 'x'.repeat(10_000);
+const plain = {
+  ...{ method: 'get', limit: 'quote', key: 'optional', streams: false, compress: false, cacheSecs: 0 },
+  ...{ tag: 'Quotes', summary: '', description: '', request: {}, failures: {} },
+  answer: { description: '', schema: z.string(), example: '' },
+} as const;
+
+/** An endpoint that answers with a long text, at a path of its own. */
+const endpoint = (name: string, change: Partial<ApiRoute> = {}): BoundRoute => ({
+  route: { ...plain, operationId: name, path: `/public/v1/{chain_id}/${name}`, ...change } as ApiRoute,
+  handler: (c) => c.text(LONG),
+});
+
+/** Asks the app with these endpoints; each request is of the same client. */
+function appOf(...routes: BoundRoute[]) {
+  const app = createApp(routes, {
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    rateLimit: {
+      limits: LimitsConfig.parse({}),
+      // Never connects: requests are counted in memory.
+      redis: new Redis(inject('redisUrl'), { lazyConnect: true, enableOfflineQueue: false }),
+      prefix: 'test',
+      trustedProxies: 0,
+    },
+    metrics: createMetrics('test'),
+    logger: createLogger('test', 'silent'),
+  });
+  const connection = { incoming: { socket: { remoteAddress: '10.0.0.1' } } };
+  return async (name: string, headers: Record<string, string> = {}, method = 'GET') =>
+    app.request(`/public/v1/1/${name}`, { method, headers }, connection);
+}
+
+const GZIP = { 'Accept-Encoding': 'gzip' };
+const seen = ({ status, headers }: Response) =>
+  [status, ...['Content-Encoding', 'Vary', 'Cache-Control', 'ETag'].map((name) => headers.get(name))] as const;
+
+test('an endpoint is compressed and kept by caches as it declares, and not otherwise', async () => {
+  const ask = appOf(
+    endpoint('bare'),
+    endpoint('packed', { compress: true }),
+    endpoint('kept', { cacheSecs: 7 }),
+    endpoint('both', { compress: true, cacheSecs: 300 }),
+  );
+  expect(seen(await ask('bare', GZIP))).toEqual([200, null, null, 'no-store', null]);
+  expect(seen(await ask('packed', GZIP))).toEqual([200, 'gzip', 'Accept-Encoding', 'no-store', null]);
+  expect(seen(await ask('packed'))).toEqual([200, null, 'Accept-Encoding', 'no-store', null]);
+  const tag = expect.stringMatching(/^"[0-9a-f]{40}"$/);
+  expect(seen(await ask('kept', GZIP))).toEqual([200, null, null, 'public, max-age=7', tag]);
+  const weak = expect.stringMatching(/^W\/"[0-9a-f]{40}"$/);
+  expect(seen(await ask('both', GZIP))).toEqual([200, 'gzip', 'Accept-Encoding', 'public, max-age=300', weak]);
+});
+
+test('a key is required where that is declared, which is told before a used-up quota is', async () => {
+  const ask = appOf(endpoint('closed', { key: 'required', limit: 'pamm' }), endpoint('open'));
+  const refused = await ask('closed');
+  expect([refused.status, refused.headers.get('RateLimit-Policy')]).toEqual([401, null]);
+  const allowed = await ask('closed', { Authorization: 'Bearer good' });
+  expect([allowed.status, allowed.headers.get('RateLimit-Policy')]).toEqual([200, '"pamm";q=2000;w=10']);
+  expect((await ask('open')).status).toBe(200);
+});
+
+test('endpoints of one class share a count, for every method of their paths', async () => {
+  const ask = appOf(endpoint('one'), endpoint('two'), endpoint('other', { limit: 'route' }));
+  const left = async (name: string, method = 'GET') => {
+    const { headers, status } = await ask(name, {}, method);
+    return [status, Number(/r=(\d+)/.exec(headers.get('RateLimit') ?? '')?.[1])];
+  };
+  expect([await left('one'), await left('two'), await left('one', 'POST'), await left('other')]).toEqual([
+    [200, 299],
+    [200, 298],
+    [405, 297],
+    [200, 99],
+  ]);
+});
+
+test('of a stream the client has the first part before there is a second', async () => {
+  let end = (): void => undefined;
+  const handler = (c: Context) => {
+    const parts = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('first'));
+        end = () => controller.close();
+      },
+    });
+    return c.body(parts, 200, { 'Content-Type': 'text/event-stream' });
+  };
+  const stream = endpoint('stream', { streams: true, compress: false, cacheSecs: 0 });
+  const response = await appOf({ ...stream, handler })('stream', GZIP);
+  expect(seen(response)).toEqual([200, null, null, 'no-store', null]);
+  const reader = response.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('first');
+  end();
+  expect((await reader?.read())?.done).toBe(true);
+});
+
+test('a path is declared once', () => {
+  const mount = () => mountRoutes(new Hono(), [endpoint('one'), endpoint('one')], () => (_c, next) => next());
+  expect(mount).toThrow('/public/v1/:chain_id/one is declared twice');
+});
+
+test('what holds a stream back, and an endpoint without a limit, do not compile', () => {
+  const { limit, ...unlimited } = { ...plain, operationId: 'x', path: '/public/v1/x' } as const;
+  // @ts-expect-error: no limit class
+  const first: ApiRoute = unlimited;
+  // @ts-expect-error: a stream that is kept for a while
+  const second: ApiRoute = { ...unlimited, limit, streams: true, cacheSecs: 5 };
+  // @ts-expect-error: a stream that is compressed
+  const third: ApiRoute = { ...unlimited, limit, streams: true, compress: true };
+  expect([first, second, third].map(routingPath)).toEqual(Array(3).fill('/public/v1/x'));
+});

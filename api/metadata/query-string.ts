@@ -1,0 +1,107 @@
+import { z } from '@hono/zod-openapi';
+import { EXAMPLE } from '../reference/example-market.ts';
+
+/** Sort orders of the listing of one chain; across chains there is no `created`. */
+export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
+export type Sort = (typeof SORTS)[number];
+
+const INTEGER = /^[+-]?\d+$/;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+const integer = z.string().regex(INTEGER, 'not an integer').transform(Number);
+const decimal = z
+  .string()
+  .regex(NUMBER, 'not a number')
+  .transform(Number)
+  .refine(Number.isFinite, 'not a finite number');
+const boolean = z.enum(['true', 'false'], 'not true or false').transform((text) => text === 'true');
+
+const sortBy = (sorts: readonly Sort[]) =>
+  z
+    .string()
+    .optional()
+    .openapi({
+      enum: [...sorts],
+      default: 'tiered',
+      example: 'tvl',
+      description: 'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are.',
+    });
+
+/** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
+export const RawListingQuery = z.object({
+  count: integer.optional().openapi({
+    type: 'integer',
+    minimum: 0,
+    description: 'Page size; more than 500 acts as 500, 0 as 1.',
+    default: 50,
+    example: 2,
+  }),
+  offset: integer
+    .optional()
+    .openapi({ type: 'integer', minimum: 0, default: 0, example: 0, description: 'Index of the first pool.' }),
+  sortBy: sortBy(SORTS),
+  sortOrder: z
+    .string()
+    .optional()
+    .openapi({
+      enum: ['asc', 'desc'],
+      default: 'desc',
+      example: 'desc',
+      description: 'Pools without a key come last.',
+    }),
+  include24h: boolean
+    .optional()
+    .openapi({ type: 'boolean', default: false, example: true, description: 'Adds `tvlFiat` and `analytics24h`.' }),
+  minTvlFiat: decimal.optional().openapi({
+    type: 'number',
+    example: 0,
+    description: 'Least TVL, USD; 0 lists all. 10, or 0 with `addresses` or `blacklistedOnly=true`.',
+  }),
+  tier: z.string().optional().openapi({
+    example: 'green,yellow',
+    description: 'Only these tiers: some of `green`, `yellow`, `red`, separated by commas.',
+  }),
+  lockedPricingOnly: boolean.optional().openapi({
+    type: 'boolean',
+    default: false,
+    example: false,
+    description: 'True: only pools with `lockedPricing`.',
+  }),
+  depositAllowlistEnabled: boolean.optional().openapi({
+    type: 'boolean',
+    default: false,
+    example: false,
+    description: 'True: only pools whose deposits are restricted.',
+  }),
+  blacklistedOnly: boolean.optional().openapi({
+    type: 'boolean',
+    default: false,
+    example: false,
+    description: 'True: delisted pools instead of listed ones.',
+  }),
+  addresses: z.string().optional().openapi({
+    example: EXAMPLE.pool,
+    description: 'Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`.',
+  }),
+  contract_version: z.string().optional().openapi({
+    example: 'v1',
+    description: 'Only pools of this release; one that none of the chains has enabled gives 404.',
+  }),
+  fiat: z
+    .string()
+    .optional()
+    .openapi({ enum: ['USD'], default: 'USD', example: 'USD', description: 'Currency of fiat amounts.' }),
+});
+export type RawListingQuery = z.output<typeof RawListingQuery>;
+
+/** Sort orders of the listing across chains, where block numbers do not compare. */
+export const CROSS_CHAIN_SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d'] as const satisfies readonly Sort[];
+
+/** {@link RawListingQuery} of the listing across chains. */
+export const RawCrossChainQuery = RawListingQuery.extend({
+  sortBy: sortBy(CROSS_CHAIN_SORTS),
+  chainIds: z
+    .string()
+    .optional()
+    .openapi({ example: '1,8453', description: 'Only these chains, separated by commas; unknown ids yield no rows.' }),
+});

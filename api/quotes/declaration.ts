@@ -1,0 +1,72 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
+import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
+
+const Query = z.object({
+  depth: z.boolean().default(true).openapi({
+    example: true,
+    description: '`true` or `false`. False leaves `depth` out, and does not look whether one side is closed.',
+  }),
+});
+
+export const getBidAsk = {
+  operationId: 'getBidAsk',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask',
+  limit: 'quote',
+  key: 'optional',
+  streams: false,
+  // Compressed once per block by the handler, not once per request.
+  compress: false,
+  cacheSecs: 0,
+  tag: 'Quotes',
+  summary: 'Current bid, ask and depth of one pool',
+  description:
+    'Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` ' +
+    '2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while ' +
+    'the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.',
+  request: { params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }), query: Query },
+  answer: {
+    description: 'The quote; any status but `healthy` means: do not trade',
+    schema: Quote,
+    example: QUOTE_EXAMPLE,
+  },
+  failures: {
+    400: errorOrTextResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
+    404: errorResponse('Unknown chain, or a pool that is not served on it'),
+    500: errorResponse('The pool could not be read onchain; retry'),
+    503: errorResponse('A concurrent read timed out, or the price source was too slow; retry'),
+  },
+} as const satisfies ApiRoute;
+
+export const getBidAskBatch = {
+  operationId: 'getBidAskBatch',
+  method: 'post',
+  path: '/public/v1/evm/{chain_id}/bid_ask/batch',
+  limit: 'batch',
+  key: 'optional',
+  streams: false,
+  compress: true,
+  cacheSecs: 0,
+  tag: 'Quotes',
+  summary: 'Current bid, ask and depth of up to 100 pools',
+  description:
+    'Counts as one request. A problem of one pool is the `error` of its entry and does not fail the others. A Trading ' +
+    'API key is optional and raises the rate limit.',
+  request: {
+    params: z.object({ chain_id: ChainIdPath }),
+    body: { schema: BatchRequest, example: BATCH_REQUEST_EXAMPLE },
+  },
+  answer: {
+    description: 'One entry per distinct pool, in request order',
+    schema: BatchResponse,
+    example: BATCH_RESPONSE_EXAMPLE,
+  },
+  failures: {
+    400: errorResponse('Invalid chain id, body or address'),
+    404: errorResponse('Unknown chain'),
+    503: errorResponse('The batch took longer than 20 seconds; retry'),
+  },
+} as const satisfies ApiRoute;

@@ -1,0 +1,65 @@
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { COMMON_FAILURES, jsonContent } from './responses.ts';
+
+export const API_TITLE = 'Pool Trading Data API';
+
+const DOCUMENT = {
+  openapi: '3.1.0',
+  info: {
+    title: API_TITLE,
+    version: '1',
+    description:
+      'Listing, quoting, routing and propAMM quote updates of oracle-anchored onchain liquidity pools. Amounts and ' +
+      'prices are decimal strings of integers; Q64.64 is a fixed-point number scaled by 2^64. Addresses of requests are ' +
+      'case-insensitive. A Trading API key that is sent must be valid on every endpoint.',
+    contact: { name: 'The operator of this service' },
+    // No licence is granted; SPDX has no identifier for that but a reference of one's own.
+    license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
+  },
+  servers: [{ url: '/', description: 'The host that serves this document.' }],
+  tags: [
+    { name: 'Listing', description: 'Chains and pools.' },
+    { name: 'Quotes', description: 'What a pool pays now.' },
+    { name: 'Routing', description: 'The best way from one token to another.' },
+    { name: 'Quote updates', description: "Market makers' quotes for block builders." },
+  ] satisfies { name: ApiRoute['tag']; description: string }[],
+};
+
+/** The OpenAPI document of these endpoints, from their declarations alone: no database, Redis or chain is asked. */
+export function openApiDocument(routes: readonly ApiRoute[]) {
+  const app = new OpenAPIHono();
+  app.openAPIRegistry.registerComponent('securitySchemes', 'tradingApiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Trading API key. Issued by the operator.',
+  });
+  for (const route of routes) app.openAPIRegistry.registerPath(operationOf(route));
+  return app.getOpenAPI31Document(DOCUMENT);
+}
+
+/** The security of an operation: each entry is a way to call it. */
+const SECURITY = {
+  required: [{ tradingApiKey: [] }],
+  optional: [{}, { tradingApiKey: [] }],
+  none: [],
+} satisfies Record<ApiRoute['key'], object[]>;
+
+function operationOf({ operationId, method, path, summary, description, key, answer, ...route }: ApiRoute) {
+  const { body, ...request } = route.request;
+  const json = jsonContent(answer.schema, answer.example);
+  return createRoute({
+    ...{ operationId, method, path, summary, description },
+    tags: [route.tag],
+    security: SECURITY[key],
+    request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },
+    responses: {
+      200: { description: answer.description, content: route.streams ? eventContent(json) : json },
+      ...COMMON_FAILURES,
+      ...route.failures,
+    },
+  });
+}
+
+/** What a stream tells: each event carries JSON. */
+const eventContent = (json: ReturnType<typeof jsonContent>) => ({ 'text/event-stream': json['application/json'] });

@@ -1,0 +1,19 @@
+import { chainsResource } from './chains/chains.ts';
+import { type BoundRoute, bindRoutes, type Resource } from './declaration/api-route.ts';
+import { metadataResource } from './metadata/metadata.ts';
+import { pammResource } from './pamm/pamm-quote.ts';
+import { quotesResource } from './quotes/quotes.ts';
+import { routeResource } from './route/route.ts';
+
+/** Every folder of endpoints. A new one is a line here. */
+const RESOURCES = [chainsResource, metadataResource, quotesResource, routeResource, pammResource] as const;
+
+/** What the handlers need, all together. */
+export type ResourceDeps = (typeof RESOURCES)[number] extends Resource<infer Deps> ? Deps : never;
+
+/** Every endpoint's declaration. */
+export const ROUTES = RESOURCES.flatMap(({ routes }) => routes);
+
+/** Every endpoint. */
+export const bindResources = (deps: ResourceDeps): BoundRoute[] =>
+  RESOURCES.flatMap((resource: Resource<ResourceDeps>) => bindRoutes(resource, deps));

@@ -1,0 +1,40 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { ChainIdPath, errorResponse, jsonContent } from '../reference/responses.ts';
+import { PLAN_EXAMPLE, REQUEST_EXAMPLE } from './examples.ts';
+import { RouteBody } from './route-request.ts';
+import { RoutePlan } from './route-response.ts';
+
+const NoPlanBody = z.strictObject({
+  code: z.enum(['no_route', 'insufficient_liquidity']).openapi({
+    description: '`no_route`: no direct or one-hop path; `insufficient_liquidity`: no path is deep enough.',
+  }),
+  error: z.string().openapi({ description: 'The same for people.' }),
+});
+
+export const findRouteDeclaration = {
+  operationId: 'findRoute',
+  method: 'post',
+  path: '/public/v1/evm/{chain_id}/route',
+  limit: 'route',
+  key: 'optional',
+  streams: false,
+  // Plans are short.
+  compress: false,
+  cacheSecs: 0,
+  tag: 'Routing',
+  summary: 'Find a route for an exact-input or exact-output swap',
+  description:
+    'Walks the depth of every pool that leads from one token to the other, directly or over one token between them. ' +
+    'The best route is answered alone, or split over several where that gives more for an exact input, or costs less ' +
+    'for an exact output. A Trading API key is optional and raises the rate limit.',
+  request: { params: z.object({ chain_id: ChainIdPath }), body: { schema: RouteBody, example: REQUEST_EXAMPLE } },
+  answer: { description: 'The plan', schema: RoutePlan, example: PLAN_EXAMPLE },
+  failures: {
+    400: errorResponse('Invalid path or body'),
+    404: errorResponse('Chain not served'),
+    422: { description: 'No plan', content: jsonContent(NoPlanBody) },
+    502: errorResponse('Chain data is not available; retry'),
+    503: errorResponse('Deadline passed or database away; retry'),
+  },
+} as const satisfies ApiRoute;

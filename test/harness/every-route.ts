@@ -1,0 +1,26 @@
+import type { BoundRoute } from '../../api/declaration/api-route.ts';
+import type { ServedChains } from '../../api/request.ts';
+import { bindResources } from '../../api/resources.ts';
+import { RoutingConfig } from '../../config/routing-schema.ts';
+
+/** Every endpoint, for tests of what stands before the handlers: of these only the list of chains can answer. */
+export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
+  bindResources({
+    chains,
+    directory: unused(),
+    snapshots: unused(),
+    database: unused(),
+    statusMaxAgeSecs: 0,
+    routing: RoutingConfig.parse({}),
+    endpoints: new Map(),
+    submit: () => Promise.reject(new Error('not for this test')),
+  });
+
+/** Stands for what only an answer would use. */
+function unused<T extends object>(): T {
+  return new Proxy({} as T, {
+    get() {
+      throw new Error('not for this test');
+    },
+  });
+}
