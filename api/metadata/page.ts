@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isTemporaryFailure } from '../../db/failure.ts';
 import { unavailable } from '../errors.ts';
 import {
   type ListingScope,
@@ -56,7 +56,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     try {
       return await read(query, scope);
     } catch (error) {
-      throw isDatabaseAway(error) ? unavailable(error) : error;
+      throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
     }
   };
 }
