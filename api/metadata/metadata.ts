@@ -1,6 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type pg from 'pg';
+import { MetadataPage } from '../../db/listing/pool-record.ts';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
 import {
   ChainIdPath,
@@ -13,7 +14,6 @@ import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../req
 import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
 import { createPageReader } from './page.ts';
 import type { RenderedPage } from './page-cache.ts';
-import { MetadataPage } from './pool-record.ts';
 import {
   CROSS_CHAIN_SORTS,
   parseChainIds,

@@ -1,3 +1,4 @@
+import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
@@ -69,7 +70,7 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
     aprBps: aprBpsFloor(lpFees, 1n, tvl),
     aprBps7d: aprBpsFloor(weekLpFees, DAYS_PER_WEEK, tvl),
   };
-  const analytics = {
+  const analytics: StoredAnalytics = {
     swapTxCount: day.swapTxCount,
     transfers: day.transferCount,
     liquidityEventCount: day.liquidityAddCount + day.liquidityRemoveCount,
@@ -114,7 +115,7 @@ function tokenAnalytics(day: PoolDay, side: 0 | 1, value: Valuer) {
     const worth = value(amount < 0n ? -amount : amount);
     return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
   };
-  const shown = {
+  const shown: StoredAnalytics['token0'] = {
     liquidityRaw: String(liquidity),
     volumeRaw: String(volume),
     inflowRaw: String(inflow),
@@ -135,8 +136,13 @@ function aprBpsFloor(lpFees: UsdE18 | null, days: bigint, tvl: UsdE18 | null): b
   return (lpFees * DAYS_PER_YEAR * BPS) / (days * tvl);
 }
 
+type Coverage = Pick<
+  StoredAnalytics,
+  'fiatAvailable' | 'fiatCoveragePct' | 'usdCoveragePct' | 'fiatCurrency' | 'fiatStatus' | 'pricingMode'
+>;
+
 /** The priced share of the tokens that the pool holds or moved in the day. A pool that did neither has nothing to price. */
-function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]) {
+function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]): Coverage {
   const moved = sides.filter((side) => side.moved);
   const pct = moved.length > 0 ? (100 * moved.filter(({ priced }) => priced).length) / moved.length : 0;
   return {

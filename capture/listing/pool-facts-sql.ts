@@ -1,3 +1,5 @@
+import type { PoolRecord } from '../../db/listing/pool-record.ts';
+import type { Tier } from '../../protocol/classification.ts';
 import { EXTENSIONS_SQL } from '../pools/extension-rows.ts';
 import { PROVIDER_COLUMNS_SQL, type ProviderColumns } from '../pools/provider-rows.ts';
 
@@ -35,12 +37,12 @@ export type PoolFactsColumns = {
   readonly liquidity0_raw: Text;
   readonly liquidity1_raw: Text;
   readonly delisted: boolean;
-  readonly tier: Text | null;
+  readonly tier: Tier | null;
   /** Separated by commas. */
   readonly reason_codes: Text | null;
   /** JSON: `ExtensionColumns[]`. */
   readonly extensions: Text | null;
-  readonly price_status: Text;
+  readonly price_status: PoolRecord['priceProviderStatus'];
   readonly week_lp_fee0_scaled: Text;
   readonly week_lp_fee1_scaled: Text;
 } & Side<'0'> &

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { PoolRecord } from '../../api/metadata/pool-record.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
+import { PoolRecord } from '../../db/listing/pool-record.ts';
+import { showPool } from '../../db/listing/show-pool.ts';
+import type { Tier } from '../../protocol/classification.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
@@ -87,7 +89,7 @@ const listed = (facts: Partial<PoolFactsRow>) => {
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
 const recordOf = (facts: Partial<PoolFactsRow>) => {
-  const text = `${listed(facts).record},"priceProviderStatus":"unknown"}`;
+  const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
   return PoolRecord.parse(parseJson(text));
 };
 
@@ -246,11 +248,11 @@ describe('extensions', () => {
 
 test('a delisted pool is black and keeps its reasons; tiers rank from green to black', () => {
   const reasonCodes = ['curator_unverified'];
-  const classification = (tier: string) => ({ tier, reasonCodes });
+  const classification = (tier: Tier) => ({ tier, reasonCodes });
   const { classificationSummary } = recordOf({ delisted: true, classification: classification('yellow') });
   expect(classificationSummary).toEqual({ tierQualification: 'black', reasonCodes });
   const ranks = [
-    ...['green', 'yellow', 'red'].map((tier) => listed({ classification: classification(tier) }).tierRank),
+    ...(['green', 'yellow', 'red'] as const).map((tier) => listed({ classification: classification(tier) }).tierRank),
     ...[listed({}).tierRank, listed({ delisted: true }).tierRank],
   ];
   expect(ranks).toEqual([4, 3, 2, 1, 0]);

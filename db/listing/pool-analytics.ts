@@ -57,3 +57,4 @@ export const PoolAnalytics = z
     pricingMode: z.literal('spot'),
   })
   .openapi('PoolAnalytics');
+export type PoolAnalytics = z.infer<typeof PoolAnalytics>;
