@@ -1,5 +1,6 @@
 import type { PoolRecord } from '../../db/listing/pool-record.ts';
 import type { Tier } from '../../protocol/classification.ts';
+import { TOTAL_NAMES, type TotalName, totalColumn } from '../../protocol/pool-totals.ts';
 import { EXTENSIONS_SQL } from '../pools/extension-rows.ts';
 import { PROVIDER_COLUMNS_SQL, type ProviderColumns } from '../pools/provider-rows.ts';
 
@@ -56,25 +57,10 @@ type Side<N extends '0' | '1'> = { readonly [K in `token${N}`]: Text } & {
   readonly [K in `decimals${N}` | `usd${N}`]: number | null;
 };
 
-type DayColumns = {
-  readonly swap_tx_count: Text;
-  readonly transfer_count: Text;
-  readonly liquidity_add_count: Text;
-  readonly liquidity_remove_count: Text;
-} & FlowColumns<'0'> &
-  FlowColumns<'1'>;
+/** What the day added to the running totals. */
+type DayColumns = Readonly<Record<TotalName, Text>>;
 
-export type FlowColumns<N extends '0' | '1'> = {
-  readonly [K in
-    | `swap_in${N}_raw`
-    | `swap_out${N}_raw`
-    | `liquidity_in${N}_raw`
-    | `liquidity_out${N}_raw`
-    | `fees_collected${N}_raw`
-    | `lp_fee${N}_scaled`
-    | `protocol_fee${N}_scaled`
-    | `notional_fee${N}_scaled`]: Text;
-};
+const DAY_COLUMNS = TOTAL_NAMES.map((name) => `day.${totalColumn(name)} AS "${name}"`).join(', ');
 
 /**
  * Every pool with all that the listing shows of it: one row per pool, hash joins over tables with a few rows per pool,
@@ -94,7 +80,7 @@ export const POOL_FACTS_SQL = `
          s.pause_level, s.cur_bin_idx, s.liquidity0_raw, s.liquidity1_raw,
          x.extensions::text AS extensions, d.pool IS NOT NULL AS delisted, k.tier,
          array_to_string(k.reason_codes, ',') AS reason_codes, coalesce(h.status, 'unknown') AS price_status,
-         day.*, week.lp_fee0_scaled AS week_lp_fee0_scaled, week.lp_fee1_scaled AS week_lp_fee1_scaled
+         ${DAY_COLUMNS}, week.lp_fee0_scaled AS week_lp_fee0_scaled, week.lp_fee1_scaled AS week_lp_fee1_scaled
   FROM read_model.pool p
   JOIN read_model.pool_state s ON s.chain_id = p.chain_id AND s.pool = p.address
   JOIN read_model.token t0 ON t0.chain_id = p.chain_id AND t0.address = p.token0

@@ -1,10 +1,11 @@
 import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
+import { TOTAL_NAMES } from '../../protocol/pool-totals.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
-import type { PoolDay, TokenFlow } from './analytics.ts';
+import type { PoolDay } from './analytics.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
-import { type FlowColumns, POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
+import { POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
 
 /** Ages at which what the scheduled work found stops counting, seconds. */
 export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSecs: number };
@@ -67,26 +68,10 @@ function pendingProvider(row: PoolFactsColumns): PoolFactsRow['pendingProvider']
 }
 
 function toDay(row: PoolFactsColumns): PoolDay {
+  const totals = Object.fromEntries(TOTAL_NAMES.map((name) => [name, BigInt(row[name])])) as PoolDay['totals'];
   return {
-    swapTxCount: Number(row.swap_tx_count),
-    transferCount: Number(row.transfer_count),
-    liquidityAddCount: Number(row.liquidity_add_count),
-    liquidityRemoveCount: Number(row.liquidity_remove_count),
-    flows: [toFlow(row, '0'), toFlow(row, '1')],
+    totals,
     weekLpFeesScaled: [BigInt(row.week_lp_fee0_scaled), BigInt(row.week_lp_fee1_scaled)],
     liquidityRaw: [BigInt(row.liquidity0_raw), BigInt(row.liquidity1_raw)],
-  };
-}
-
-function toFlow<N extends '0' | '1'>(row: FlowColumns<'0'> & FlowColumns<'1'>, side: N): TokenFlow {
-  return {
-    swapInRaw: BigInt(row[`swap_in${side}_raw`]),
-    swapOutRaw: BigInt(row[`swap_out${side}_raw`]),
-    liquidityInRaw: BigInt(row[`liquidity_in${side}_raw`]),
-    liquidityOutRaw: BigInt(row[`liquidity_out${side}_raw`]),
-    feesCollectedRaw: BigInt(row[`fees_collected${side}_raw`]),
-    lpFeeScaled: BigInt(row[`lp_fee${side}_scaled`]),
-    protocolFeeScaled: BigInt(row[`protocol_fee${side}_scaled`]),
-    notionalFeeScaled: BigInt(row[`notional_fee${side}_scaled`]),
   };
 }

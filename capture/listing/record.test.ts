@@ -6,10 +6,10 @@ import type { Tier } from '../../protocol/classification.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { TokenFlow } from './analytics.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
 import { listPool } from './record.ts';
 
@@ -44,11 +44,6 @@ const registry = createRegistry(
   ),
 );
 
-const STILL: TokenFlow = {
-  ...{ swapInRaw: 0n, swapOutRaw: 0n, liquidityInRaw: 0n, liquidityOutRaw: 0n, feesCollectedRaw: 0n },
-  ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n },
-};
-
 /** A pool of which as little as possible is known. */
 const BARE_FACTS: PoolFactsRow = {
   ...{ chainId: CHAIN, address: seedAddress(0x1000), factory: BARE },
@@ -64,8 +59,7 @@ const BARE_FACTS: PoolFactsRow = {
   ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
   ...{ extensions: [], delisted: false, classification: null },
   day: {
-    ...{ swapTxCount: 0, transferCount: 0, liquidityAddCount: 0, liquidityRemoveCount: 0 },
-    ...{ flows: [STILL, STILL], weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+    ...{ totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
   },
 };
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { shownTables } from './shown-tables.ts';
 
@@ -66,6 +67,7 @@ export async function serveSchema(
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
+        await queryThatFits(client, await totalsStatements(client));
         await checkReadModel(client);
         await alongside(client);
       });
