@@ -10,7 +10,10 @@ const FOLDERS = {
     uses: ['config', 'protocol', 'runtime'],
     because: 'Every process that asks a chain does so through one client, which knows none of them.',
   },
-  db: { uses: ['config', 'runtime'], because: 'Several processes share the database, so it knows none of them.' },
+  db: {
+    uses: ['config', 'protocol', 'runtime'],
+    because: 'Several processes share the database, so it knows none of them.',
+  },
   indexer: {
     uses: ['config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
     because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',

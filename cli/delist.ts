@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
+import { queriesOn } from '../db/query-builder.ts';
+import { delistedPools } from '../db/schema/operator.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { EXIT_CODES, printResult } from './output.ts';
@@ -21,7 +23,6 @@ ${EXIT_CODES}`,
   );
 
 type JsonOption = { json?: true };
-type DelistedPool = { chainId: number; pool: string; reason: string | null; delistedAt: Date };
 
 program
   .command('add')
@@ -64,10 +65,10 @@ program
   .option('--json', 'print JSON')
   .action(({ json }: JsonOption) =>
     withDatabase(async (database) => {
-      const { rows } = await database.query<DelistedPool>(
-        `SELECT chain_id::float8 AS "chainId", pool, reason, delisted_at AS "delistedAt"
-         FROM operator.delisted_pool d ORDER BY d.delisted_at, d.chain_id, d.pool`,
-      );
+      const rows = await queriesOn(database)
+        .select()
+        .from(delistedPools)
+        .orderBy(delistedPools.delistedAt, delistedPools.chainId, delistedPools.pool);
       const cells = rows.map((row) => [row.chainId, row.pool, row.delistedAt.toISOString(), row.reason]);
       printResult(json, rows, formatTable(['CHAIN', 'POOL', 'SINCE', 'REASON'], cells));
     }),

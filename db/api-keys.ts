@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
+import { queriesOn } from './query-builder.ts';
+import { apiKeys } from './schema/operator.ts';
 import { inTransaction, type Queryable } from './transaction.ts';
 
 /** What is kept of a key: never the key itself. */
@@ -76,11 +78,11 @@ export async function revokeApiKey(database: Queryable, keyId: string): Promise<
 
 /** All keys ever issued, oldest first. */
 export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> {
-  const { rows } = await database.query<ApiKeyRecord>(
-    `SELECT key_id AS "keyId", label, created_at AS "createdAt", revoked_at AS "revokedAt", replaces
-     FROM operator.api_key ORDER BY created_at, key_id`,
-  );
-  return rows;
+  const { keyId, label, createdAt, revokedAt, replaces } = apiKeys;
+  return queriesOn(database)
+    .select({ keyId, label, createdAt, revokedAt, replaces })
+    .from(apiKeys)
+    .orderBy(createdAt, keyId);
 }
 
 /** Whether a key is known and has not ended. It is found by its visible part and compared in constant time. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { isDatabaseAway } from './failure.ts';
+import { isDatabaseAway, isTemporaryFailure } from './failure.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -27,7 +27,6 @@ const failureOf = (sql: string): Promise<unknown> =>
   );
 
 test.each([
-  ['a table that is not there yet', 'SELECT FROM live.pool', true],
   ['a time limit', 'SET LOCAL statement_timeout = 20; SELECT pg_sleep(30)', true],
   ['a connection that the operator ended', 'SELECT pg_terminate_backend(pg_backend_pid())', true],
   ['a wrong query', 'SELECT FRO', false],
@@ -35,6 +34,15 @@ test.each([
   ['a value that cannot be', 'SELECT 1 / 0 FROM counter', false],
 ])('%s', async (_what, sql, isAway) => {
   expect(isDatabaseAway(await failureOf(sql))).toBe(isAway);
+});
+
+test('a missing table or function is temporary until an index is published, then a defect', async () => {
+  const missing = [await failureOf('SELECT FROM live.pool'), await failureOf('SELECT no_such_function()')];
+  const areTemporary = () => Promise.all(missing.map((error) => isTemporaryFailure(error, pool)));
+  expect(missing.map(isDatabaseAway)).toEqual([false, false]);
+  expect(await areTemporary()).toEqual([true, true]);
+  await pool.query('CREATE SCHEMA live; CREATE VIEW live._ponder_checkpoint AS SELECT 1 AS one');
+  expect(await areTemporary()).toEqual([false, false]);
 });
 
 test('a query that another transaction undid', async () => {

@@ -1,21 +1,50 @@
+import type { Queryable } from './transaction.ts';
+
 /**
  * SQLSTATE classes: connection lost; undone in favour of another transaction, as a replica undoes a query that holds up
  * what the primary sends; out of resources; stopped by the operator or a time limit.
  */
 const AWAY_CLASSES = ['08', '40', '53', '57'];
-/** The schema is not there yet: nothing has been migrated, or no index is complete. */
-const NOT_READY_CODES = ['3F000', '42P01', '42883'];
+/** A schema, table or function that does not exist. */
+const MISSING_CODES = ['3F000', '42P01', '42883'];
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
 const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
 
-/** True when a query failed because the database is away, busy or not ready, as opposed to a wrong query. */
+/**
+ * Whether a query may succeed when it is repeated later: the database is unreachable or busy, or it is not migrated or has
+ * no index yet. Once an index is published, a missing table or function is a defect.
+ *
+ * @param database where the query ran
+ */
+export async function isTemporaryFailure(error: unknown, database: Queryable): Promise<boolean> {
+  return isDatabaseAway(error) || (isMissing(error) && !(await hasIndex(database)));
+}
+
+/** True when a query failed because the database is unreachable or busy, as opposed to a wrong query. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
   if (error.cause !== undefined && isDatabaseAway(error.cause)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
   if (code === null) return DRIVER_MESSAGES.test(error.message);
-  if (AWAY_CLASSES.includes(code.slice(0, 2)) || NOT_READY_CODES.includes(code)) return true;
+  if (AWAY_CLASSES.includes(code.slice(0, 2))) return true;
   // A socket file that is missing has the code of any file.
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
+}
+
+/** True when a query named a schema, table or function that does not exist. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (isMissing(error.cause)) return true;
+  return 'code' in error && typeof error.code === 'string' && MISSING_CODES.includes(error.code);
+}
+
+/** False also when the database does not answer, which is no defect either. */
+async function hasIndex(database: Queryable): Promise<boolean> {
+  try {
+    const { rows } = await database.query(`SELECT WHERE to_regclass('live._ponder_checkpoint') IS NOT NULL`);
+    return rows.length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,5 @@
+import { queriesOn } from './query-builder.ts';
+import { indexedBlocks } from './schema/read-model.ts';
 import type { Queryable } from './transaction.ts';
 
 /** A block, by what the index and a node both tell of it. */
@@ -7,8 +9,6 @@ export type BlockPoint = {
   readonly timestamp: number;
 };
 
-type Row = { readonly chain_id: string; readonly block_number: string; readonly block_timestamp: string };
-
 /**
  * The newest block of each chain that the serving index has taken in, blocks without events included.
  *
@@ -16,13 +16,11 @@ type Row = { readonly chain_id: string; readonly block_number: string; readonly 
  * @throws an error of Postgres, also when no index is complete yet
  */
 export async function readIndexedBlocks(database: Queryable): Promise<ReadonlyMap<number, BlockPoint>> {
-  const { rows } = await database.query<Row>(
-    'SELECT chain_id, block_number, block_timestamp FROM read_model.indexed_block',
-  );
+  const rows = await queriesOn(database).select().from(indexedBlocks);
   return new Map(
-    rows.map((row) => [
-      Number(row.chain_id),
-      { number: Number(row.block_number), timestamp: Number(row.block_timestamp) },
+    rows.map(({ chainId, blockNumber, blockTimestamp }) => [
+      chainId,
+      { number: blockNumber, timestamp: blockTimestamp },
     ]),
   );
 }

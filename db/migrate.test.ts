@@ -59,6 +59,27 @@ test('two runners at once run each file once', async () => {
   expect(runs.flat()).toEqual(['0001_slow.sql']);
 });
 
+test('a file that was edited after it ran is refused by name, before anything else runs', async () => {
+  await write('0001_first.sql', 'CREATE TABLE operator.first ()');
+  await migrate(database.url, directory);
+  await write('0001_first.sql', 'CREATE TABLE operator.first (n int)');
+  await write('0002_second.sql', 'CREATE TABLE operator.second ()');
+  await expect(migrate(database.url, directory)).rejects.toThrow('edited after it ran: 0001_first.sql');
+  const { rows } = await client.query("SELECT to_regclass('operator.second') AS second");
+  expect(rows).toEqual([{ second: null }]);
+  await write('0001_first.sql', 'CREATE TABLE operator.first ()');
+  expect(await migrate(database.url, directory)).toEqual(['0002_second.sql']);
+});
+
+test('a file that ran before checksums were kept counts as it stands', async () => {
+  await write('0001_first.sql', 'CREATE TABLE operator.first ()');
+  await migrate(database.url, directory);
+  await client.query('ALTER TABLE operator.migration DROP COLUMN checksum');
+  expect(await migrate(database.url, directory)).toEqual([]);
+  await write('0001_first.sql', 'SELECT 1');
+  await expect(migrate(database.url, directory)).rejects.toThrow('0001_first.sql');
+});
+
 test("the project's own migrations run on an empty database", async () => {
   const names = await migrate(database.url);
   expect(names.length).toBeGreaterThan(0);

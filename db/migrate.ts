@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
@@ -13,13 +14,16 @@ const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 /** Any fixed number: it keeps two runners on one database apart. */
 const LOCK_ID = 7_203_145_901;
 
+type MigrationFile = { readonly name: string; readonly sql: string; readonly checksum: string };
+
 /**
  * Brings a database to the newest schema: runs every file of `migrations/` that has not run yet, in the order of their
- * names, each in its own transaction. A second runner waits for the first. Files are run once and never again, so a
- * released one must not be edited.
+ * names, each in its own transaction. A second runner waits for the first. A file runs once: one that
+ * was edited after it ran is refused, before anything else runs.
  *
  * @returns names of the files that were run
- * @throws ConfigError that names the file that failed, those before it stay applied; an error of Postgres or the driver
+ * @throws ConfigError that names the file that was edited, or that failed, those before it stay applied; an error of
+ * Postgres or the driver
  */
 export async function migrate(databaseUrl: string, directory: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -37,20 +41,47 @@ export async function migrate(databaseUrl: string, directory: string = MIGRATION
 async function runPending(client: pg.Client, directory: string): Promise<readonly string[]> {
   await client.query(`
     CREATE SCHEMA IF NOT EXISTS operator;
-    CREATE TABLE IF NOT EXISTS operator.migration (name text PRIMARY KEY, run_at timestamptz NOT NULL DEFAULT now())`);
+    CREATE TABLE IF NOT EXISTS operator.migration (name text PRIMARY KEY, run_at timestamptz NOT NULL DEFAULT now());
+    ALTER TABLE operator.migration ADD COLUMN IF NOT EXISTS checksum text`);
+  const files = await readFiles(directory);
+  await refuseEdited(client, files);
   const { rows } = await client.query<{ name: string }>('SELECT name FROM operator.migration');
   const done = new Set(rows.map(({ name }) => name));
-  const files = (await readdir(directory)).filter((name) => FILE_NAME.test(name)).sort();
-  const pending = files.filter((name) => !done.has(name));
-  for (const name of pending) await runFile(client, name, await readFile(`${directory}/${name}`, 'utf8'));
-  return pending;
+  const pending = files.filter(({ name }) => !done.has(name));
+  for (const file of pending) await runFile(client, file);
+  return pending.map(({ name }) => name);
 }
 
-async function runFile(client: pg.Client, name: string, sql: string): Promise<void> {
+async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
+  const names = (await readdir(directory)).filter((name) => FILE_NAME.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(`${directory}/${name}`, 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+/** Files that ran before checksums were kept get theirs now. */
+async function refuseEdited(client: pg.Client, files: readonly MigrationFile[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `WITH file AS (SELECT * FROM unnest($1::text[], $2::text[]) AS f (name, checksum)),
+     first AS (
+       UPDATE operator.migration m SET checksum = file.checksum FROM file WHERE m.name = file.name AND m.checksum IS NULL
+     )
+     SELECT m.name FROM operator.migration m JOIN file USING (name) WHERE m.checksum <> file.checksum ORDER BY 1`,
+    [files.map(({ name }) => name), files.map(({ checksum }) => checksum)],
+  );
+  if (rows.length === 0) return;
+  const names = rows.map(({ name }) => name).join(', ');
+  throw new ConfigError(`migration edited after it ran: ${names}: restore it, and write the change into a new file`);
+}
+
+async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(sql);
-    await client.query('INSERT INTO operator.migration (name) VALUES ($1)', [name]);
+    await client.query('INSERT INTO operator.migration (name, checksum) VALUES ($1, $2)', [name, checksum]);
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK');
@@ -69,7 +100,7 @@ async function main(): Promise<void> {
       'after',
       `
 Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, or a migration failed; 75 try again: the database is away.`,
+Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is away.`,
     )
     .allowExcessArguments(false)
     .parse();

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
-import { isDatabaseAway } from './failure.ts';
+import { isDatabaseAway, isMissing } from './failure.ts';
 
 /** The database is away or not migrated yet: the same start or command may succeed later. */
 export class DatabaseAwayError extends ConfigError {
@@ -13,7 +13,6 @@ export class DatabaseAwayError extends ConfigError {
 const REFUSED_CODES = ['28000', '28P01', '3D000'];
 /** The driver's word for a password that the server wants and the URL does not have. */
 const NO_PASSWORD = /^SASL: /;
-const NOT_MIGRATED = /^(relation|schema|function) .* does not exist$/;
 
 /**
  * What an error of the database says about the setting that its URL came from, in one line: the login is refused, or the
@@ -25,8 +24,9 @@ export function databaseSettingError(error: unknown, setting: string): ConfigErr
   const options = { cause: error };
   if (NO_PASSWORD.test(message)) return new ConfigError(`${setting}: the database asks for a password`, options);
   if (REFUSED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
-  if (!isDatabaseAway(error)) return null;
-  const problem = NOT_MIGRATED.test(message) ? 'not migrated, "npm run migrate" does that' : 'away';
+  const isNotMigrated = isMissing(error);
+  if (!isNotMigrated && !isDatabaseAway(error)) return null;
+  const problem = isNotMigrated ? 'not migrated, "npm run migrate" does that' : 'away';
   return new DatabaseAwayError(`${setting}: the database is ${problem} (${message})`, options);
 }
 

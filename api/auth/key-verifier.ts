@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isApiKeyValid, keyIdOf } from '../../db/api-keys.ts';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
@@ -44,7 +44,7 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     if (!known?.valid) countTry(tries, client());
     // One request asks again; the others go by the last answer meanwhile, and as long again if none comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
-    const { valid } = await answerOr(known, lookUp(key, digest));
+    const { valid } = await answerOr(known, lookUp(key, digest), database);
     return valid ? { keyId } : null;
   };
 }
@@ -56,11 +56,11 @@ function countTry(tries: WindowCounter, client: string): void {
 }
 
 /** @returns the verdict known so far while the database is away or hangs; its answer counts when it comes */
-async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>): Promise<Verdict> {
+async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>, database: Queryable): Promise<Verdict> {
   try {
     return await (known ? withTimeout(answer, PATIENCE_MS) : answer);
   } catch (error) {
-    if (!isDatabaseAway(error)) throw error;
+    if (!(await isTemporaryFailure(error, database))) throw error;
     if (known) return known;
     throw unavailable(error);
   }

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { MetadataPage } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
 import { PAGE_EXAMPLE } from './example.ts';
-import { MetadataPage } from './pool-record.ts';
 import { RawCrossChainQuery, RawListingQuery } from './query-string.ts';
 
 /** What both listings share. */

@@ -1,3 +1,5 @@
+import type { PoolRecord } from '../../db/listing/pool-record.ts';
+import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import type { ListedChain } from './listed-chains.ts';
 import type { ListingQuery } from './query.ts';
 import type { Sort } from './query-string.ts';
@@ -28,14 +30,42 @@ export type VersionRow = {
   readonly version: string | null;
 };
 
-/** The one row of {@link pageStatement}. */
+/** A row of {@link pageStatement}: one per pool, with the same state in each; one without a pool when the page is empty. */
 export type PageRow = VersionRow & {
   /** Count of matching pools; null when it was not asked for. */
   readonly total: string | null;
-  readonly count: string;
-  /** The page's records as JSON, separated by commas; null when there are none. */
-  readonly records: string | null;
+} & (({ readonly record: string } & ShownColumns) | { readonly record: null });
+
+/** int8 comes as text; the columns of the day are there with `include24h`. */
+type ShownColumns = {
+  readonly status: PoolRecord['priceProviderStatus'];
+  readonly analytics?: string;
+  readonly tvl_fiat: string | null;
+  readonly from_ts: string;
+  readonly to_ts: string;
+  readonly generated_at_ts: string;
+  readonly from_block: string;
+  readonly to_block: string;
 };
+
+/** A page's pools as they are when they are read. */
+export function poolsOf(rows: readonly PageRow[]): PoolAtReading[] {
+  return rows.flatMap((row) =>
+    row.record === null ? [] : [{ record: row.record, status: row.status, day: dayOf(row) }],
+  );
+}
+
+function dayOf(row: ShownColumns): PoolAtReading['day'] {
+  if (row.analytics === undefined) return null;
+  const window = {
+    fromTs: Number(row.from_ts),
+    toTs: Number(row.to_ts),
+    generatedAtTs: Number(row.generated_at_ts),
+    fromBlock: Number(row.from_block),
+    toBlock: Number(row.to_block),
+  };
+  return { analytics: row.analytics, window, tvlFiat: row.tvl_fiat };
+}
 
 /** Whether a chain's row of `operator.listing_window`, as `w`, is too old for its price statuses to count. */
 const isStale = (maxAge: string) => `w.generated_at_ts <= extract(epoch FROM now()) - ${maxAge}::int8`;
@@ -55,8 +85,7 @@ export function versionStatement(maxAgeSecs: number): Statement {
 }
 
 /**
- * One page and, with `withTotal`, the count of all matching pools in the same snapshot. The database joins the texts of
- * the finished records, which costs less than to move them one by one.
+ * One page and, with `withTotal`, the count of all matching pools in the same snapshot.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  */
@@ -74,20 +103,22 @@ export function pageStatement(
   const range = `LIMIT ${query.count} OFFSET ${query.offset === 0 ? 0 : bind(query.offset)}`;
   const maxAge = bind(maxAgeSecs);
   const text = `
-    SELECT ${versionOf(maxAge)}, ${total} AS total, count(*),
-           string_agg(r.record || ',"priceProviderStatus":"' ||
-             CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.price_status END || '"' ${query.include24h ? DAY_TEXT : ''} || '}', ',' ORDER BY l.position) AS records
-    FROM (
-      SELECT chain_id, pool, price_status, tvl_fiat, row_number() OVER (ORDER BY ${order}) AS position
-      FROM operator.pool_listing WHERE ${conditions} ORDER BY ${order} ${range}
-    ) l
-    JOIN operator.pool_record r USING (chain_id, pool)
-    JOIN operator.listing_window w USING (chain_id)`;
+    SELECT ${versionOf(maxAge)}, ${total} AS total, page.*
+    FROM (SELECT) state LEFT JOIN (
+      SELECT l.position, r.record, CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.price_status END AS status
+             ${query.include24h ? DAY_COLUMNS : ''}
+      FROM (
+        SELECT chain_id, pool, price_status, tvl_fiat, row_number() OVER (ORDER BY ${order}) AS position
+        FROM operator.pool_listing WHERE ${conditions} ORDER BY ${order} ${range}
+      ) l
+      JOIN operator.listed_pool r USING (chain_id, pool)
+      JOIN operator.listing_window w USING (chain_id)
+    ) page ON true
+    ORDER BY page.position`;
   return { text, values, ...(isUsual(query) && { name: statementName(query, scope, withTotal) }) };
 }
 
-const DAY_TEXT = `|| ',"tvlFiat":' || coalesce(l.tvl_fiat::text, 'null') ||
-  ',"analytics24h":{' || w.bounds || ',' || r.analytics || '}'`;
+const DAY_COLUMNS = `, r.analytics, l.tvl_fiat::text, w.from_ts, w.to_ts, w.generated_at_ts, w.from_block, w.to_block`;
 
 function matching(query: ListingQuery, { chains }: ListingScope): { conditions: string; values: unknown[] } {
   const values: unknown[] = [];

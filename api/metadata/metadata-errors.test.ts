@@ -67,3 +67,10 @@ test('of a repeated parameter the first counts, an unknown one is ignored, and a
   const response = await listing.app.request(path);
   expect([response.status, await response.json()]).toEqual([200, { data: [], total: 0, nextOffset: null }]);
 });
+
+test('once an index is published, a missing table is a defect: 500', async () => {
+  await listing.refresh();
+  await listing.pool.query('ALTER TABLE operator.pool_listing RENAME TO misplaced');
+  const response = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata`);
+  expect([response.status, await response.json()]).toEqual([500, { error: 'Internal server error' }]);
+});

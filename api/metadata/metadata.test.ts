@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { POOL_FACTS_SQL } from '../../capture/listing/pool-facts-sql.ts';
+import { selectPoolFacts } from '../../capture/listing/select-pool-facts.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
@@ -242,11 +242,9 @@ test('the listing reads no table that grows with swaps', async () => {
     expect([...plan.matchAll(/ on (\w+)/g)].map((match) => match[1])).toContain('pool_listing');
     expect(plan).not.toMatch(/ on (swap|bin_swap|pool_activity|liquidity_change)/);
     await client.query('SET LOCAL enable_seqscan = off');
-    const facts = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${POOL_FACTS_SQL}`, [
-      NOW,
-      new Date(),
-      new Date(),
-    ]);
+    const limits = { toTs: NOW, oldestFiatPrice: new Date(), oldestStatus: new Date() };
+    const { sql, params } = selectPoolFacts(client, limits).toSQL();
+    const facts = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, params);
     const refreshPlan = facts.rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(refreshPlan).toMatch(/Index Scan Backward using pool_activity_pkey/);
     expect(refreshPlan).not.toMatch(/ on (swap|bin_swap)|Seq Scan on pool_activity/);

@@ -28,7 +28,7 @@ test('a page is made once per refresh, and anew after each', async () => {
   const before = await pairs();
   expect(before.length).toBe(POOLS);
   // What no refresh published is not looked for.
-  await listing.pool.query(`UPDATE operator.pool_record SET record = replace(record, '"TKN/TKN"', '"NEW/NEW"')`);
+  await listing.pool.query(`UPDATE operator.listed_pool SET record = replace(record, '"TKN/TKN"', '"NEW/NEW"')`);
   expect(await pairs()).toEqual(before);
   expect((await listing.page(CHAIN_A, { minTvlFiat: 0, count: POOLS + 1 })).data[0]?.pair).toBe('NEW/NEW');
   await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
@@ -42,7 +42,7 @@ test('a page that many ask for at once after a refresh is read once', async () =
   try {
     const answers = await Promise.all(Array.from({ length: 20 }, pairs));
     expect(answers).toEqual(Array(20).fill(await pairs()));
-    const readRecords = queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('pool_record'));
+    const readRecords = queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('listed_pool'));
     expect(readRecords.length).toBe(1);
   } finally {
     queries.mockRestore();

@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isTemporaryFailure } from '../../db/failure.ts';
+import { showPool } from '../../db/listing/show-pool.ts';
 import { unavailable } from '../errors.ts';
 import {
   type ListingScope,
   type PageRow,
   pageStatement,
+  poolsOf,
   type Statement,
   type VersionRow,
   versionStatement,
@@ -56,7 +58,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     try {
       return await read(query, scope);
     } catch (error) {
-      throw isDatabaseAway(error) ? unavailable(error) : error;
+      throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
     }
   };
 }
@@ -68,11 +70,11 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
 function openListing(database: pg.Pool, maxAgeSecs: number) {
   const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
 
-  const select = async <Row extends VersionRow>(statement: Statement): Promise<Row & { readonly version: string }> => {
+  const select = async <Row extends VersionRow>(statement: Statement) => {
     const { rows } = await database.query<Row>(statement);
-    const row = rows[0];
-    if (!row || row.version === null) throw unavailable(new Error('the listing has not been computed yet'));
-    return { ...row, version: row.version };
+    const first = rows[0];
+    if (!first || first.version === null) throw unavailable(new Error('the listing has not been computed yet'));
+    return { rows, first, version: first.version };
   };
   const selectPage = (query: ListingQuery, scope: ListingScope, withTotal: boolean) =>
     select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
@@ -86,7 +88,7 @@ function openListing(database: pg.Pool, maxAgeSecs: number) {
       const page = known?.version === version ? await selectPage(query, scope, false) : null;
       if (known && page?.version === version) return renderPage(page, query, known.total);
       const counted = await selectPage(query, scope, true);
-      const total = Number(counted.total);
+      const total = Number(counted.first.total);
       totals.set(filter, { version: counted.version, total });
       return renderPage(counted, query, total);
     },
@@ -99,11 +101,12 @@ function filterKey(query: ListingQuery, { chains }: ListingScope): string {
 }
 
 function renderPage(
-  { version, records, count }: PageRow & { readonly version: string },
+  { version, rows }: { readonly version: string; readonly rows: readonly PageRow[] },
   query: ListingQuery,
   total: number,
 ): RenderedPage {
-  const end = query.offset + Number(count);
-  const nextOffset = Number(count) > 0 && end < total ? end : null;
-  return new RenderedPage(version, `{"data":[${records ?? ''}],"total":${total},"nextOffset":${nextOffset}}`);
+  const pools = poolsOf(rows).map(showPool);
+  const end = query.offset + pools.length;
+  const nextOffset = pools.length > 0 && end < total ? end : null;
+  return new RenderedPage(version, `{"data":[${pools.join()}],"total":${total},"nextOffset":${nextOffset}}`);
 }

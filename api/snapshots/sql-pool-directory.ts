@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { HexAddress } from '../../config/scalars.ts';
 import type { Database } from '../../db/connection.ts';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isTemporaryFailure } from '../../db/failure.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
@@ -89,7 +89,7 @@ export class SqlPoolDirectory implements PoolDirectory {
     try {
       return await this.#refresh();
     } catch (error) {
-      throw isDatabaseAway(error) ? unavailable(error) : internalError(error);
+      throw (await isTemporaryFailure(error, this.#deps.database.$client)) ? unavailable(error) : internalError(error);
     }
   }
 

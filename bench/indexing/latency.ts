@@ -64,7 +64,7 @@ function startFollower(main: string, { databaseUrl, chainsFile }: Settings, env:
 async function untilListed(database: pg.Pool, chains: readonly LoadedChain[]): Promise<void> {
   const pools = chains.reduce((sum, chain) => sum + chain.pools.length, 0);
   await until(LISTING_LOOK_MS, 'every pool is listed', async () => {
-    const { rows } = await database.query('SELECT count(*)::int AS n FROM operator.pool_record');
+    const { rows } = await database.query('SELECT count(*)::int AS n FROM operator.listed_pool');
     return rows[0]?.n === pools;
   });
 }
@@ -116,7 +116,7 @@ async function hasReceipt({ chain }: LoadedChain, hash: `0x${string}`): Promise<
 
 /** Transactions with swaps of a pool that its finished record counts. */
 async function listedSwaps(database: pg.Pool, chainId: number, pool: string): Promise<number> {
-  const sql = 'SELECT analytics FROM operator.pool_record WHERE chain_id = $1 AND pool = $2';
+  const sql = 'SELECT analytics FROM operator.listed_pool WHERE chain_id = $1 AND pool = $2';
   const { rows } = await database.query<{ analytics: string }>(sql, [chainId, pool]);
   return Number(/"swapTxCount":(\d+)/.exec(rows[0]?.analytics ?? '')?.[1]);
 }

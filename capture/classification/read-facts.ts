@@ -1,65 +1,84 @@
+import { and, eq, max } from 'drizzle-orm';
+import { QueryBuilder } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
+import { queriesOn } from '../../db/query-builder.ts';
+import { curators } from '../../db/schema/operator.ts';
+import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
-import { EXTENSIONS_SQL, type ExtensionColumns, type ExtensionRow, toExtensions } from '../pools/extension-rows.ts';
+import { type ExtensionRow, extensionsOfPools, toExtensions } from '../pools/extension-rows.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { PROVIDER_COLUMNS_SQL, type ProviderColumns, type ProviderRow, toProvider } from '../pools/provider-rows.ts';
+import { PROVIDER_COLUMNS, type ProviderRow, toProvider } from '../pools/provider-rows.ts';
 
 /** A pool's key with all that its tier depends on. */
 export type PoolWithFacts = { readonly chainId: number; readonly pool: Address; readonly facts: PoolFacts };
 
-const FACTS_SQL = `
-  SELECT p.chain_id, p.address, p.factory, p.token0, p.token1, p.creator, p.admin, c.verified,
-         p.price_provider_timelock_secs, b.widest_bin_e6, x.extensions, ${PROVIDER_COLUMNS_SQL}
-  FROM read_model.pool p
-  JOIN (
-    SELECT chain_id, pool, max(length_e6) AS widest_bin_e6 FROM read_model.pool_bin GROUP BY chain_id, pool
-  ) b ON b.chain_id = p.chain_id AND b.pool = p.address
-  LEFT JOIN read_model.price_provider v ON v.chain_id = p.chain_id AND v.address = p.price_provider
-  LEFT JOIN ${EXTENSIONS_SQL} x ON x.chain_id = p.chain_id AND x.pool = p.address
-  LEFT JOIN operator.curator c ON c.chain_id = p.chain_id AND c.address = p.admin`;
+const widestBins = new QueryBuilder()
+  .select({
+    chainId: poolBins.chainId,
+    pool: poolBins.pool,
+    widestBinE6: max(poolBins.lengthE6).as('widest_bin_e6'),
+  })
+  .from(poolBins)
+  .groupBy(poolBins.chainId, poolBins.pool)
+  .as('b');
 
-type FactsColumns = ProviderColumns & {
-  readonly chain_id: string;
-  readonly address: string;
-  readonly factory: string;
-  readonly token0: string;
-  readonly token1: string;
-  readonly creator: string;
-  readonly admin: string;
-  readonly verified: boolean | null;
-  readonly price_provider_timelock_secs: string;
-  readonly widest_bin_e6: number;
-  readonly extensions: readonly ExtensionColumns[] | null;
-};
+function selectFacts(database: Queryable) {
+  const x = extensionsOfPools;
+  return queriesOn(database)
+    .select({
+      chainId: pools.chainId,
+      address: pools.address,
+      factory: pools.factory,
+      token0: pools.token0,
+      token1: pools.token1,
+      creator: pools.creator,
+      admin: pools.admin,
+      verified: curators.verified,
+      priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
+      widestBinE6: widestBins.widestBinE6,
+      extensions: x.extensions,
+      provider: PROVIDER_COLUMNS,
+    })
+    .from(pools)
+    .innerJoin(widestBins, and(eq(widestBins.chainId, pools.chainId), eq(widestBins.pool, pools.address)))
+    .leftJoin(
+      priceProviders,
+      and(eq(priceProviders.chainId, pools.chainId), eq(priceProviders.address, pools.priceProvider)),
+    )
+    .leftJoin(x, and(eq(x.chainId, pools.chainId), eq(x.pool, pools.address)))
+    .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)));
+}
+
+type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
 
 /** Reads the facts of every pool of an enabled deployment. */
 export async function readClassificationFacts(
   database: Queryable,
   registry: OperatorRegistry,
 ): Promise<readonly PoolWithFacts[]> {
-  const { rows } = await database.query<FactsColumns>(FACTS_SQL);
+  const rows = await selectFacts(database);
   return rows.flatMap((row) => toFacts(row, registry));
 }
 
 function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[] {
-  const chainId = Number(row.chain_id);
+  const { chainId } = row;
   const deployment = registry.deploymentOf(chainId, row.factory);
   if (!deployment) return [];
   const extensions = toExtensions(row.extensions);
   const facts: PoolFacts = {
-    widestBinE6: row.widest_bin_e6,
+    widestBinE6: row.widestBinE6 ?? 0,
     stopLoss: stopLossFacts(extensions.find(({ address }) => address === deployment.stopLoss)),
-    provider: providerFacts(toProvider(row), chainId, registry),
-    priceProviderTimelock: BigInt(row.price_provider_timelock_secs),
-    admin: row.admin as Address,
-    creator: row.creator as Address,
+    provider: providerFacts(toProvider(row.provider), chainId, registry),
+    priceProviderTimelock: row.priceProviderTimelockSecs,
+    admin: row.admin,
+    creator: row.creator,
     adminVerified: row.verified ?? false,
     extensions,
     token0: tokenFacts(chainId, row.token0, registry),
     token1: tokenFacts(chainId, row.token1, registry),
   };
-  return [{ chainId, pool: row.address as Address, facts }];
+  return [{ chainId, pool: row.address, facts }];
 }
 
 /** The extension counts as initialised once any of its settings was announced. */
@@ -93,10 +112,10 @@ function providerFacts(
   };
 }
 
-function tokenFacts(chainId: number, address: string, registry: OperatorRegistry): TokenFacts {
+function tokenFacts(chainId: number, address: Address, registry: OperatorRegistry): TokenFacts {
   const config = registry.token(chainId, address);
   return {
-    address: address as Address,
+    address,
     feedIds: config?.feedIds ?? [],
     usdPegged: config?.usdPegged ?? false,
     multiplierOracle: config?.multiplierOracle ?? null,

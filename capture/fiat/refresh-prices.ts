@@ -1,4 +1,9 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { union } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
+import { queriesOn } from '../../db/query-builder.ts';
+import { priceHealth } from '../../db/schema/operator.ts';
+import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import { readClassificationFacts } from '../classification/read-facts.ts';
@@ -48,37 +53,32 @@ async function askInOrder(tokens: readonly TokenKey[], { sources, fiatMaxAgeSecs
 }
 
 async function readTokens(database: Queryable): Promise<readonly TokenKey[]> {
-  const { rows } = await database.query<{ chain_id: string; token: string }>(
-    `SELECT chain_id, token0 AS token FROM read_model.pool UNION SELECT chain_id, token1 FROM read_model.pool ORDER BY 1, 2`,
-  );
-  return rows.map(({ chain_id, token }) => tokenKey(Number(chain_id), token));
+  const queries = queriesOn(database);
+  const rows = await union(
+    queries.select({ chainId: pools.chainId, token: pools.token0 }).from(pools),
+    queries.select({ chainId: pools.chainId, token: pools.token1 }).from(pools),
+  ).orderBy(sql`1, 2`);
+  return rows.map(({ chainId, token }) => tokenKey(chainId, token));
 }
 
 async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
-  const pools = await readClassificationFacts(database, registry);
+  const known = await readClassificationFacts(database, registry);
   const confirmed = new Map(
-    pools
+    known
       .filter(({ facts }) => isAnchoredFeedMatched(facts))
       .map(({ chainId, pool, facts }) => [`${chainId}:${pool}`, facts]),
   );
-  const { rows } = await database.query<{
-    chain_id: string;
-    pool: string;
-    sell: string;
-    buy: string;
-    captured_at: Date;
-  }>(
-    `SELECT chain_id, pool, sell_price_x64 AS sell, buy_price_x64 AS buy, captured_at FROM operator.price_health
-     WHERE status = 'healthy' AND captured_at > now() - make_interval(secs => $1)`,
-    [statusMaxAgeSecs],
-  );
-  return rows.flatMap((row) => {
-    const facts = confirmed.get(`${row.chain_id}:${row.pool}`);
-    if (!facts) return [];
-    const keyOf = (address: string) => tokenKey(Number(row.chain_id), address);
+  const isRecent = sql`${priceHealth.capturedAt} > now() - make_interval(secs => ${statusMaxAgeSecs})`;
+  const rows = await queriesOn(database)
+    .select()
+    .from(priceHealth)
+    .where(and(eq(priceHealth.status, 'healthy'), isRecent));
+  return rows.flatMap(({ chainId, pool, sellPriceX64, buyPriceX64, capturedAt }) => {
+    const facts = confirmed.get(`${chainId}:${pool}`);
+    if (!facts || sellPriceX64 === null || buyPriceX64 === null) return [];
+    const keyOf = (address: string) => tokenKey(chainId, address);
     const tokens = { token0: keyOf(facts.token0.address), token1: keyOf(facts.token1.address) };
-    const prices = { sellX64: BigInt(row.sell), buyX64: BigInt(row.buy) };
-    return [{ pool: row.pool, ...tokens, ...prices, capturedAt: row.captured_at }];
+    return [{ pool, ...tokens, sellX64: sellPriceX64, buyX64: buyPriceX64, capturedAt }];
   });
 }
 

@@ -1,32 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { computeAnalytics, type PoolDay, type TokenFlow } from './analytics.ts';
+import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
+import { computeAnalytics, type PoolDay } from './analytics.ts';
 
-const STILL: TokenFlow = {
-  swapInRaw: 0n,
-  swapOutRaw: 0n,
-  liquidityInRaw: 0n,
-  liquidityOutRaw: 0n,
-  feesCollectedRaw: 0n,
-  lpFeeScaled: 0n,
-  protocolFeeScaled: 0n,
-  notionalFeeScaled: 0n,
-};
 const DAY: PoolDay = {
-  swapTxCount: 2,
-  transferCount: 7,
-  liquidityAddCount: 1,
-  liquidityRemoveCount: 1,
-  flows: [
-    {
-      ...STILL,
-      swapInRaw: 10n ** 18n,
-      swapOutRaw: 3n * 10n ** 17n,
-      liquidityInRaw: 5n,
-      feesCollectedRaw: 7n,
-      lpFeeScaled: 2n * 10n ** 15n,
-    },
-    { ...STILL, swapInRaw: 900_000_000n, swapOutRaw: 2_900_000_000n, notionalFeeScaled: 10n ** 18n },
-  ],
+  totals: {
+    ...NO_TOTALS,
+    ...{ swapTxCount: 2n, transferCount: 7n, liquidityAddCount: 1n, liquidityRemoveCount: 1n },
+    ...{ swapIn0Raw: 10n ** 18n, swapOut0Raw: 3n * 10n ** 17n, liquidityIn0Raw: 5n, feesCollected0Raw: 7n },
+    ...{ swapIn1Raw: 900_000_000n, swapOut1Raw: 2_900_000_000n },
+    ...{ lpFee0Scaled: 2n * 10n ** 15n, notionalFee1Scaled: 10n ** 18n },
+  },
   weekLpFeesScaled: [14n * 10n ** 15n, 0n],
   liquidityRaw: [10n ** 18n, 6_000_000_000n],
 };
@@ -62,7 +45,9 @@ describe('a token without a price', () => {
   });
 
   test('does no harm where it did not move', () => {
-    const day: PoolDay = { ...DAY, flows: [DAY.flows[0], STILL], liquidityRaw: [10n ** 18n, 0n] };
+    const { totals } = DAY;
+    const still = { swapIn1Raw: 0n, swapOut1Raw: 0n, notionalFee1Scaled: 0n };
+    const day: PoolDay = { ...DAY, totals: { ...totals, ...still }, liquidityRaw: [10n ** 18n, 0n] };
     const { figures, analytics } = computeAnalytics(day, [WETH, UNPRICED]);
     expect(figures.tvlFiat).toBe(3000);
     expect(analytics.fiatStatus).toBe('complete');
@@ -78,7 +63,7 @@ test('nothing priced', () => {
 
 describe('an empty pool of priced tokens', () => {
   const emptied: PoolDay = { ...DAY, liquidityRaw: [0n, 0n] };
-  const unused: PoolDay = { ...emptied, flows: [STILL, STILL], weekLpFeesScaled: [0n, 0n] };
+  const unused: PoolDay = { ...emptied, totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n] };
 
   test('is worth nothing, and has nothing that a price could cover', () => {
     const { figures, analytics } = computeAnalytics(unused, [WETH, USDC]);

@@ -1,26 +1,13 @@
+import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
+import type { TotalName } from '../../protocol/pool-totals.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
 
-/** What one token of a pool did in a window. Fees are in the pool's internal units. */
-export type TokenFlow = {
-  readonly swapInRaw: bigint;
-  readonly swapOutRaw: bigint;
-  readonly liquidityInRaw: bigint;
-  readonly liquidityOutRaw: bigint;
-  readonly feesCollectedRaw: bigint;
-  readonly lpFeeScaled: bigint;
-  readonly protocolFeeScaled: bigint;
-  readonly notionalFeeScaled: bigint;
-};
-
 /** A pool's day, and what LPs earned in its week, one entry per token. */
 export type PoolDay = {
-  readonly swapTxCount: number;
-  readonly transferCount: number;
-  readonly liquidityAddCount: number;
-  readonly liquidityRemoveCount: number;
-  readonly flows: readonly [TokenFlow, TokenFlow];
+  /** What the day added to the running totals. */
+  readonly totals: Readonly<Record<TotalName, bigint>>;
   readonly weekLpFeesScaled: readonly [bigint, bigint];
   /** LP-owned balances now. */
   readonly liquidityRaw: readonly [bigint, bigint];
@@ -50,18 +37,10 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
   const total = (amounts: readonly [bigint, bigint], valuers: readonly [Valuer, Valuer]) =>
     sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
   const tvl = total(day.liquidityRaw, raw);
-  const volume = total(
-    both(day, ({ swapInRaw }) => swapInRaw),
-    raw,
-  );
-  const fees = total(
-    both(day, (flow) => flow.lpFeeScaled + flow.protocolFeeScaled + flow.notionalFeeScaled),
-    scaled,
-  );
-  const lpFees = total(
-    both(day, ({ lpFeeScaled }) => lpFeeScaled),
-    scaled,
-  );
+  const { totals } = day;
+  const volume = total([totals.swapIn0Raw, totals.swapIn1Raw], raw);
+  const lpFees = total([totals.lpFee0Scaled, totals.lpFee1Scaled], scaled);
+  const fees = total([allFees(totals, 0), allFees(totals, 1)], scaled);
   const weekLpFees = total(day.weekLpFeesScaled, scaled);
   const figures: PoolFigures = {
     tvlFiat: dollarsOrNull(tvl),
@@ -69,12 +48,12 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
     aprBps: aprBpsFloor(lpFees, 1n, tvl),
     aprBps7d: aprBpsFloor(weekLpFees, DAYS_PER_WEEK, tvl),
   };
-  const analytics = {
-    swapTxCount: day.swapTxCount,
-    transfers: day.transferCount,
-    liquidityEventCount: day.liquidityAddCount + day.liquidityRemoveCount,
-    liquidityAddEventCount: day.liquidityAddCount,
-    liquidityRemoveEventCount: day.liquidityRemoveCount,
+  const analytics: StoredAnalytics = {
+    swapTxCount: Number(totals.swapTxCount),
+    transfers: Number(totals.transferCount),
+    liquidityEventCount: Number(totals.liquidityAddCount + totals.liquidityRemoveCount),
+    liquidityAddEventCount: Number(totals.liquidityAddCount),
+    liquidityRemoveEventCount: Number(totals.liquidityRemoveCount),
     token0: sides[0].shown,
     token1: sides[1].shown,
     volumeFiat: figures.volumeFiat,
@@ -103,18 +82,18 @@ function scaledValuers([token0, token1]: readonly [PricedToken, PricedToken]): [
   return [rawValuer({ usd: token0.usd, decimals }), rawValuer({ usd: token1.usd, decimals })];
 }
 
-function tokenAnalytics(day: PoolDay, side: 0 | 1, value: Valuer) {
-  const flow = day.flows[side];
-  const liquidity = day.liquidityRaw[side];
-  const volume = flow.swapInRaw + flow.swapOutRaw;
-  const inflow = flow.swapInRaw + flow.liquidityInRaw;
-  const outflow = flow.swapOutRaw + flow.liquidityOutRaw + flow.feesCollectedRaw;
+function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: Valuer) {
+  const liquidity = liquidityRaw[side];
+  const [swapIn, swapOut] = [totals[`swapIn${side}Raw`], totals[`swapOut${side}Raw`]];
+  const volume = swapIn + swapOut;
+  const inflow = swapIn + totals[`liquidityIn${side}Raw`];
+  const outflow = swapOut + totals[`liquidityOut${side}Raw`] + totals[`feesCollected${side}Raw`];
   const net = inflow - outflow;
   const fiat = (amount: bigint) => {
     const worth = value(amount < 0n ? -amount : amount);
     return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
   };
-  const shown = {
+  const shown: StoredAnalytics['token0'] = {
     liquidityRaw: String(liquidity),
     volumeRaw: String(volume),
     inflowRaw: String(inflow),
@@ -135,8 +114,13 @@ function aprBpsFloor(lpFees: UsdE18 | null, days: bigint, tvl: UsdE18 | null): b
   return (lpFees * DAYS_PER_YEAR * BPS) / (days * tvl);
 }
 
+type Coverage = Pick<
+  StoredAnalytics,
+  'fiatAvailable' | 'fiatCoveragePct' | 'usdCoveragePct' | 'fiatCurrency' | 'fiatStatus' | 'pricingMode'
+>;
+
 /** The priced share of the tokens that the pool holds or moved in the day. A pool that did neither has nothing to price. */
-function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]) {
+function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]): Coverage {
   const moved = sides.filter((side) => side.moved);
   const pct = moved.length > 0 ? (100 * moved.filter(({ priced }) => priced).length) / moved.length : 0;
   return {
@@ -149,8 +133,8 @@ function coverage(sides: readonly { readonly moved: boolean; readonly priced: bo
   };
 }
 
-function both(day: PoolDay, pick: (flow: TokenFlow) => bigint): [bigint, bigint] {
-  return [pick(day.flows[0]), pick(day.flows[1])];
+function allFees(totals: PoolDay['totals'], side: 0 | 1): bigint {
+  return totals[`lpFee${side}Scaled`] + totals[`protocolFee${side}Scaled`] + totals[`notionalFee${side}Scaled`];
 }
 
 function isPriced(token: PricedToken | undefined): boolean {

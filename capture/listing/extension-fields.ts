@@ -1,4 +1,5 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 
@@ -19,15 +20,16 @@ export function extensionFields(extensions: readonly ExtensionRow[], deployment:
     depositAllowlist?.phases.includes(DEPOSIT_PHASE) === true && depositAllowlist.allowAll !== true;
   return {
     depositWhitelistingEnabled: depositsRestricted,
-    ...(depositsRestricted && { depositAllowlistProvider: depositAllowlist.address }),
+    depositAllowlistProvider: depositsRestricted ? depositAllowlist.address : undefined,
     extensions: extensions.map(({ address }) => address),
-    ...((stopLoss || velocity) && {
-      extensionDetails: {
-        ...(stopLoss && { stopLoss: stopLossDetails(stopLoss) }),
-        ...(velocity && { priceVelocity: velocityDetails(velocity) }),
-      },
-    }),
-  };
+    extensionDetails:
+      stopLoss || velocity
+        ? {
+            stopLoss: stopLoss && stopLossDetails(stopLoss),
+            priceVelocity: velocity && velocityDetails(velocity),
+          }
+        : undefined,
+  } satisfies Partial<StoredRecord>;
 }
 
 function stopLossDetails({ drawdownE6, decayPerSecondE8, timelockSecs, phases }: ExtensionRow) {

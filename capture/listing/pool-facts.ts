@@ -1,4 +1,6 @@
 import type { Address } from 'viem';
+import type { PoolRecord } from '../../db/listing/pool-record.ts';
+import type { Tier } from '../../protocol/classification.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
 import type { PoolDay } from './analytics.ts';
@@ -36,12 +38,12 @@ export type PoolFactsRow = {
   /** Null when no known factory made the provider. */
   readonly provider: ProviderRow | null;
   /** `unknown` without a recent reading. */
-  readonly priceStatus: string;
+  readonly priceStatus: PoolRecord['priceProviderStatus'];
   readonly pauseLevel: number;
   readonly curBinIdx: number;
   readonly extensions: readonly ExtensionRow[];
   readonly delisted: boolean;
   /** Null until classified. */
-  readonly classification: { readonly tier: string; readonly reasonCodes: readonly string[] } | null;
+  readonly classification: { readonly tier: Tier; readonly reasonCodes: readonly string[] } | null;
   readonly day: PoolDay;
 };

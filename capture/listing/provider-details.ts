@@ -1,3 +1,4 @@
+import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
@@ -11,35 +12,37 @@ export function providerFields(facts: PoolFactsRow) {
   const { provider, pendingProvider, priceProviderTimelockSecs: timelock } = facts;
   return {
     priceProviderAddress: facts.priceProvider,
-    ...(provider && { priceProviderDetails: providerDetails(provider) }),
+    priceProviderDetails: provider ? providerDetails(provider) : undefined,
     priceProviderSinceBlock: facts.priceProviderSinceBlock,
     priceProviderCooldownSecs: shownSecs(timelock),
     lockedPricing: timelock === MAX_UINT256,
-    ...(pendingProvider && {
-      priceProviderChange: {
-        newPriceProvider: pendingProvider.address,
-        proposedAtBlock: pendingProvider.block,
-        executeAfterTs: shownSecs(pendingProvider.executeAfter),
-      },
-    }),
-  };
+    priceProviderChange: pendingProvider
+      ? {
+          newPriceProvider: pendingProvider.address,
+          proposedAtBlock: pendingProvider.block,
+          executeAfterTs: shownSecs(pendingProvider.executeAfter),
+        }
+      : undefined,
+  } satisfies Partial<StoredRecord>;
 }
 
 function shownSecs(seconds: bigint): number | bigint {
   return toJsonInteger(minBigint(seconds, NEVER_SECS));
 }
 
-function providerDetails(provider: ProviderRow) {
+type ProviderDetails = NonNullable<StoredRecord['priceProviderDetails']>;
+
+function providerDetails(provider: ProviderRow): ProviderDetails {
   return provider.kind === 'anchored' ? anchoredDetails(provider) : regularDetails(provider);
 }
 
 /** What the flat layout's providers do not have is null: per-feed bounds, and spread bounds that are no multiples. */
-function anchoredDetails(provider: ProviderRow) {
+function anchoredDetails(provider: ProviderRow): ProviderDetails {
   return {
     providerType: 'anchored',
     oracle: provider.oracle,
     feedMode: provider.quoteFeedId === null ? 'single' : 'synthetic',
-    ...(provider.source !== null && { source: provider.source }),
+    source: provider.source ?? undefined,
     marginStep: String(provider.marginStep),
     minMargin: textOrNull(provider.minMargin),
     maxRefStaleness: textOrNull(provider.maxRefStalenessSecs),
@@ -54,7 +57,7 @@ function anchoredDetails(provider: ProviderRow) {
   };
 }
 
-function regularDetails(provider: ProviderRow) {
+function regularDetails(provider: ProviderRow): ProviderDetails {
   return {
     providerType: 'regular',
     oracle: provider.oracle,

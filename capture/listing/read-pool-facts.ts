@@ -1,10 +1,8 @@
-import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
-import type { PoolDay, TokenFlow } from './analytics.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
-import { type FlowColumns, POOL_FACTS_SQL, type PoolFactsColumns } from './pool-facts-sql.ts';
+import { type PoolFactsColumns, selectPoolFacts } from './select-pool-facts.ts';
 
 /** Ages at which what the scheduled work found stops counting, seconds. */
 export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSecs: number };
@@ -16,77 +14,37 @@ export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSe
  */
 export async function readPoolRows(database: Queryable, toTs: number, ages: MaxAges): Promise<PoolFactsColumns[]> {
   const oldest = (ageSecs: number) => new Date(Date.now() - ageSecs * 1000);
-  const values = [toTs, oldest(ages.fiatMaxAgeSecs), oldest(ages.statusMaxAgeSecs)];
-  const { rows } = await database.query<PoolFactsColumns>(POOL_FACTS_SQL, values);
-  return rows;
+  return selectPoolFacts(database, {
+    toTs,
+    oldestFiatPrice: oldest(ages.fiatMaxAgeSecs),
+    oldestStatus: oldest(ages.statusMaxAgeSecs),
+  });
 }
 
 export function toFacts(row: PoolFactsColumns): PoolFactsRow {
   return {
-    chainId: Number(row.chain_id),
-    address: row.address as Address,
-    factory: row.factory as Address,
-    createdBlockNumber: Number(row.created_block_number),
-    createdTimestamp: Number(row.created_timestamp),
+    ...row,
     tokens: [
-      { address: row.token0 as Address, symbol: row.symbol0, name: row.name0, decimals: row.decimals0, usd: row.usd0 },
-      { address: row.token1 as Address, symbol: row.symbol1, name: row.name1, decimals: row.decimals1, usd: row.usd1 },
+      { address: row.token0, symbol: row.symbol0, name: row.name0, decimals: row.decimals0, usd: row.usd0 },
+      { address: row.token1, symbol: row.symbol1, name: row.name1, decimals: row.decimals1, usd: row.usd1 },
     ],
-    creator: row.creator as Address,
-    admin: row.admin as Address,
     adminUsername: row.username,
     adminVerified: row.verified ?? false,
-    adminFeeDestination: row.admin_fee_destination as Address,
-    protocolSpreadFeeE6: row.protocol_spread_fee_e6,
-    adminSpreadFeeE6: row.admin_spread_fee_e6,
-    protocolNotionalFeeE8: row.protocol_notional_fee_e8,
-    adminNotionalFeeE8: row.admin_notional_fee_e8,
-    priceProvider: row.price_provider as Address,
-    priceProviderSinceBlock: Number(row.price_provider_since_block),
-    priceProviderTimelockSecs: BigInt(row.price_provider_timelock_secs),
     pendingProvider: pendingProvider(row),
-    provider: toProvider(row),
-    priceStatus: row.price_status,
-    pauseLevel: row.pause_level,
-    curBinIdx: row.cur_bin_idx,
-    extensions: toExtensions(row.extensions === null ? null : JSON.parse(row.extensions)),
-    delisted: row.delisted,
-    classification:
-      row.tier === null ? null : { tier: row.tier, reasonCodes: row.reason_codes ? row.reason_codes.split(',') : [] },
-    day: toDay(row),
+    provider: toProvider(row.provider),
+    priceStatus: row.priceStatus ?? 'unknown',
+    extensions: toExtensions(row.extensions),
+    classification: row.tier === null ? null : { tier: row.tier, reasonCodes: row.reasonCodes ?? [] },
+    day: {
+      totals: row.day,
+      weekLpFeesScaled: [row.weekLpFee0Scaled, row.weekLpFee1Scaled],
+      liquidityRaw: [row.liquidity0Raw, row.liquidity1Raw],
+    },
   };
 }
 
 function pendingProvider(row: PoolFactsColumns): PoolFactsRow['pendingProvider'] {
-  if (row.pending_price_provider === null) return null;
-  return {
-    address: row.pending_price_provider as Address,
-    block: Number(row.pending_price_provider_block),
-    executeAfter: BigInt(row.pending_price_provider_execute_after ?? 0),
-  };
-}
-
-function toDay(row: PoolFactsColumns): PoolDay {
-  return {
-    swapTxCount: Number(row.swap_tx_count),
-    transferCount: Number(row.transfer_count),
-    liquidityAddCount: Number(row.liquidity_add_count),
-    liquidityRemoveCount: Number(row.liquidity_remove_count),
-    flows: [toFlow(row, '0'), toFlow(row, '1')],
-    weekLpFeesScaled: [BigInt(row.week_lp_fee0_scaled), BigInt(row.week_lp_fee1_scaled)],
-    liquidityRaw: [BigInt(row.liquidity0_raw), BigInt(row.liquidity1_raw)],
-  };
-}
-
-function toFlow<N extends '0' | '1'>(row: FlowColumns<'0'> & FlowColumns<'1'>, side: N): TokenFlow {
-  return {
-    swapInRaw: BigInt(row[`swap_in${side}_raw`]),
-    swapOutRaw: BigInt(row[`swap_out${side}_raw`]),
-    liquidityInRaw: BigInt(row[`liquidity_in${side}_raw`]),
-    liquidityOutRaw: BigInt(row[`liquidity_out${side}_raw`]),
-    feesCollectedRaw: BigInt(row[`fees_collected${side}_raw`]),
-    lpFeeScaled: BigInt(row[`lp_fee${side}_scaled`]),
-    protocolFeeScaled: BigInt(row[`protocol_fee${side}_scaled`]),
-    notionalFeeScaled: BigInt(row[`notional_fee${side}_scaled`]),
-  };
+  const { pendingPriceProvider: address, pendingPriceProviderBlock: block } = row;
+  if (address === null || block === null) return null;
+  return { address, block, executeAfter: row.pendingPriceProviderExecuteAfter ?? 0n };
 }

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { PoolRecord } from '../../api/metadata/pool-record.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
+import { PoolRecord } from '../../db/listing/pool-record.ts';
+import { showPool } from '../../db/listing/show-pool.ts';
+import type { Tier } from '../../protocol/classification.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { TokenFlow } from './analytics.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
 import { listPool } from './record.ts';
 
@@ -42,11 +44,6 @@ const registry = createRegistry(
   ),
 );
 
-const STILL: TokenFlow = {
-  ...{ swapInRaw: 0n, swapOutRaw: 0n, liquidityInRaw: 0n, liquidityOutRaw: 0n, feesCollectedRaw: 0n },
-  ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n },
-};
-
 /** A pool of which as little as possible is known. */
 const BARE_FACTS: PoolFactsRow = {
   ...{ chainId: CHAIN, address: seedAddress(0x1000), factory: BARE },
@@ -62,8 +59,7 @@ const BARE_FACTS: PoolFactsRow = {
   ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
   ...{ extensions: [], delisted: false, classification: null },
   day: {
-    ...{ swapTxCount: 0, transferCount: 0, liquidityAddCount: 0, liquidityRemoveCount: 0 },
-    ...{ flows: [STILL, STILL], weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+    ...{ totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
   },
 };
 
@@ -87,7 +83,7 @@ const listed = (facts: Partial<PoolFactsRow>) => {
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
 const recordOf = (facts: Partial<PoolFactsRow>) => {
-  const text = `${listed(facts).record},"priceProviderStatus":"unknown"}`;
+  const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
   return PoolRecord.parse(parseJson(text));
 };
 
@@ -246,11 +242,11 @@ describe('extensions', () => {
 
 test('a delisted pool is black and keeps its reasons; tiers rank from green to black', () => {
   const reasonCodes = ['curator_unverified'];
-  const classification = (tier: string) => ({ tier, reasonCodes });
+  const classification = (tier: Tier) => ({ tier, reasonCodes });
   const { classificationSummary } = recordOf({ delisted: true, classification: classification('yellow') });
   expect(classificationSummary).toEqual({ tierQualification: 'black', reasonCodes });
   const ranks = [
-    ...['green', 'yellow', 'red'].map((tier) => listed({ classification: classification(tier) }).tierRank),
+    ...(['green', 'yellow', 'red'] as const).map((tier) => listed({ classification: classification(tier) }).tierRank),
     ...[listed({}).tierRank, listed({ delisted: true }).tierRank],
   ];
   expect(ranks).toEqual([4, 3, 2, 1, 0]);

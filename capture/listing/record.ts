@@ -1,9 +1,11 @@
-import type { DeploymentConfig, TokenConfig } from '../../config/chains-schema.ts';
+import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import type { PoolRecord } from '../../db/listing/pool-record.ts';
+import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
-import type { PoolFactsRow, TokenRow } from './pool-facts.ts';
+import type { PoolFactsRow } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
@@ -13,7 +15,7 @@ export type ListedPool = {
   readonly factory: string;
   readonly contractVersion: string;
   readonly createdBlockNumber: number;
-  readonly tier: string;
+  readonly tier: PoolRecord['classificationSummary']['tierQualification'];
   readonly tierRank: number;
   readonly tvlFiat: number | null;
   readonly volumeFiat: number | null;
@@ -22,15 +24,21 @@ export type ListedPool = {
   readonly lockedPricing: boolean;
   readonly depositAllowlist: boolean;
   /** Counts as long as the listing is refreshed. */
-  readonly priceStatus: string;
-  /** JSON object without its closing brace: what depends on the time of reading follows. */
+  readonly priceStatus: PoolRecord['priceProviderStatus'];
+  /** {@link StoredRecord} as JSON. */
   readonly record: string;
-  /** JSON object without its braces: the window's bounds, which all pools share, come first. */
+  /** {@link StoredAnalytics} as JSON. */
   readonly analytics: string;
 };
 
 /** Order of tiers, best highest. */
-const TIER_RANKS: Readonly<Record<string, number>> = { green: 4, yellow: 3, red: 2, unclassified: 1, black: 0 };
+const TIER_RANKS: Readonly<Record<ListedPool['tier'], number>> = {
+  green: 4,
+  yellow: 3,
+  red: 2,
+  unclassified: 1,
+  black: 0,
+};
 
 /** @returns null for a pool of a factory that no enabled deployment names: it is not listed */
 export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): ListedPool | null {
@@ -38,12 +46,12 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
   const chain = registry.chainName(facts.chainId);
   if (!deployment || chain === undefined) return null;
   const { figures, analytics } = computeAnalytics(facts.day, facts.tokens);
-  const record = {
+  const record: StoredRecord = {
     ...identityFields(facts, chain, deployment),
     ...tokenFields(facts, registry),
     ...providerFields(facts),
     ...curatorFields(facts),
-    ...(figures.aprBps7d !== null && { aprBps7d: toJsonInteger(figures.aprBps7d) }),
+    aprBps7d: figures.aprBps7d === null ? undefined : toJsonInteger(figures.aprBps7d),
     pauseLevel: facts.pauseLevel,
     curBinIdx: facts.curBinIdx,
     ...extensionFields(facts.extensions, deployment),
@@ -58,7 +66,7 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
     contractVersion: deployment.contractVersion,
     createdBlockNumber: facts.createdBlockNumber,
     tier,
-    tierRank: TIER_RANKS[tier] ?? 0,
+    tierRank: TIER_RANKS[tier],
     tvlFiat: figures.tvlFiat,
     volumeFiat: figures.volumeFiat,
     aprBps: numberOrNull(figures.aprBps),
@@ -66,8 +74,8 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
     priceStatus: facts.priceStatus,
-    record: stringifyJson(record).slice(0, -1),
-    analytics: stringifyJson(analytics).slice(1, -1),
+    record: stringifyJson(record),
+    analytics: stringifyJson(analytics),
   };
 }
 
@@ -80,26 +88,27 @@ function identityFields(facts: PoolFactsRow, chain: string, deployment: Deployme
     poolAddress: facts.address,
     createdBlockNumber: facts.createdBlockNumber,
     createdTimestamp: facts.createdTimestamp,
-  };
+  } satisfies Partial<StoredRecord>;
 }
 
 function tokenFields({ chainId, tokens: [token0, token1] }: PoolFactsRow, registry: OperatorRegistry) {
+  const [config0, config1] = [registry.token(chainId, token0.address), registry.token(chainId, token1.address)];
   return {
-    ...oneTokensFields('token0', token0, registry.token(chainId, token0.address)),
-    ...oneTokensFields('token1', token1, registry.token(chainId, token1.address)),
-  };
-}
-
-function oneTokensFields(prefix: 'token0' | 'token1', token: TokenRow, config: TokenConfig | undefined) {
-  return {
-    [prefix]: token.address,
-    ...(token.symbol !== null && { [`${prefix}Symbol`]: token.symbol }),
-    ...(token.name !== null && { [`${prefix}Name`]: token.name }),
-    ...(token.decimals !== null && { [`${prefix}Decimals`]: token.decimals }),
-    ...(config?.logoUrl !== undefined && { [`${prefix}LogoUrl`]: config.logoUrl }),
-    ...(config?.brandColor !== undefined && { [`${prefix}BrandColor`]: config.brandColor }),
-    [`${prefix}FiatPrice`]: token.usd,
-  };
+    token0: token0.address,
+    token0Symbol: token0.symbol ?? undefined,
+    token0Name: token0.name ?? undefined,
+    token0Decimals: token0.decimals ?? undefined,
+    token0LogoUrl: config0?.logoUrl,
+    token0BrandColor: config0?.brandColor,
+    token0FiatPrice: token0.usd,
+    token1: token1.address,
+    token1Symbol: token1.symbol ?? undefined,
+    token1Name: token1.name ?? undefined,
+    token1Decimals: token1.decimals ?? undefined,
+    token1LogoUrl: config1?.logoUrl,
+    token1BrandColor: config1?.brandColor,
+    token1FiatPrice: token1.usd,
+  } satisfies Partial<StoredRecord>;
 }
 
 function curatorFields(facts: PoolFactsRow) {
@@ -113,32 +122,29 @@ function curatorFields(facts: PoolFactsRow) {
     spreadAdminFeeE6: facts.adminSpreadFeeE6,
     protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
     adminNotionalFeeE8: facts.adminNotionalFeeE8,
-  };
+  } satisfies Partial<StoredRecord>;
 }
 
 /** A delisted pool keeps the reasons that its tier had. */
-function classificationSummary({ delisted, classification }: PoolFactsRow) {
+function classificationSummary({ delisted, classification }: PoolFactsRow): StoredRecord['classificationSummary'] {
   return {
     tierQualification: delisted ? 'black' : (classification?.tier ?? 'unclassified'),
-    reasonCodes: classification?.reasonCodes ?? [],
+    reasonCodes: [...(classification?.reasonCodes ?? [])],
   };
 }
 
-const DEPLOYMENT_FIELDS = {
-  poolFactoryAddress: 'poolFactory',
-  poolDeployerAddress: 'poolDeployer',
-  liquidityAdderAddress: 'liquidityAdder',
-  dataProviderAddress: 'dataProvider',
-  quoterAddress: 'quoter',
-  depositAllowlistAddress: 'depositAllowlist',
-  oracleValueStopLossAddress: 'stopLoss',
-  priceVelocityGuardAddress: 'priceVelocityGuard',
-} as const satisfies Record<string, keyof DeploymentConfig>;
-
 /** A contract that is not configured has no field. */
 function deploymentFields(deployment: DeploymentConfig) {
-  const fields = Object.entries(DEPLOYMENT_FIELDS).map(([field, key]) => [field, deployment[key]] as const);
-  return Object.fromEntries(fields.filter(([, address]) => address !== undefined));
+  return {
+    poolFactoryAddress: deployment.poolFactory,
+    poolDeployerAddress: deployment.poolDeployer,
+    liquidityAdderAddress: deployment.liquidityAdder,
+    dataProviderAddress: deployment.dataProvider,
+    quoterAddress: deployment.quoter,
+    depositAllowlistAddress: deployment.depositAllowlist,
+    oracleValueStopLossAddress: deployment.stopLoss,
+    priceVelocityGuardAddress: deployment.priceVelocityGuard,
+  } satisfies Partial<StoredRecord>;
 }
 
 /** Sort keys may lose digits that the record keeps: equal keys fall back to the address. */

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { DAY_SECS, type PoolFactsColumns } from './pool-facts-sql.ts';
 import { type MaxAges, readPoolRows, toFacts } from './read-pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
+import { DAY_SECS, type PoolFactsColumns } from './select-pool-facts.ts';
 import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
 import { type ChainWindow, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
 
@@ -52,9 +53,12 @@ function createLister(registry: OperatorRegistry): (rows: readonly PoolFactsColu
   return (rows) => {
     const next: typeof known = new Map();
     for (const row of rows) {
-      const key = `${row.chain_id}:${row.address}`;
+      const key = `${row.chainId}:${row.address}`;
       const before = known.get(key);
-      next.set(key, before && isSame(before.row, row) ? before : { row, pool: listPool(toFacts(row), registry) });
+      next.set(
+        key,
+        before && isDeepStrictEqual(before.row, row) ? before : { row, pool: listPool(toFacts(row), registry) },
+      );
     }
     known = next;
     return new Map([...next].flatMap(([key, { pool }]) => (pool === null ? [] : [[key, pool] as const])));

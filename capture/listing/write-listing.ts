@@ -30,7 +30,7 @@ const KEY_COLUMNS = {
   deposit_allowlist: ['boolean', (pool: ListedPool) => pool.depositAllowlist],
 } as const satisfies Columns;
 
-const RECORD_COLUMNS = {
+const SHOWN_COLUMNS = {
   chain_id: ['int8', (pool: ListedPool) => pool.chainId],
   pool: ['text', (pool: ListedPool) => pool.pool],
   record: ['text', (pool: ListedPool) => pool.record],
@@ -44,7 +44,7 @@ export async function upsertPools(database: Queryable, pools: readonly ListedPoo
   for (let start = 0; start < pools.length; start += BATCH) {
     const batch = pools.slice(start, start + BATCH);
     await upsert(database, 'operator.pool_listing', KEY_COLUMNS, batch);
-    await upsert(database, 'operator.pool_record', RECORD_COLUMNS, batch);
+    await upsert(database, 'operator.listed_pool', SHOWN_COLUMNS, batch);
   }
 }
 
@@ -71,7 +71,7 @@ async function upsert(
 /** Takes out what is listed no more: a pool that a reorganisation undid, or whose deployment was disabled. */
 export async function removeOtherPools(database: Queryable, listed: readonly ListedPool[]): Promise<void> {
   const keys = [listed.map(({ chainId }) => chainId), listed.map(({ pool }) => pool)];
-  for (const table of ['operator.pool_listing', 'operator.pool_record']) {
+  for (const table of ['operator.pool_listing', 'operator.listed_pool']) {
     await database.query(
       `DELETE FROM ${table} t WHERE NOT EXISTS (
          SELECT 1 FROM unnest($1::int8[], $2::text[]) AS k (chain_id, pool)

@@ -1,52 +1,63 @@
-import type { Address } from 'viem';
+import { and, eq, sql } from 'drizzle-orm';
+import { QueryBuilder } from 'drizzle-orm/pg-core';
+import { allowlists, poolExtensions, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import { bigintOrNull } from './bigint-or-null.ts';
 
+type StopLoss = typeof stopLosses.$inferSelect;
+type PriceVelocity = typeof priceVelocities.$inferSelect;
+
 /** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
-export type ExtensionRow = {
-  readonly address: Address;
+export type ExtensionRow = Readonly<
+  Pick<typeof poolExtensions.$inferSelect, 'address'> &
+    Pick<StopLoss, 'drawdownE6' | 'decayPerSecondE8' | 'timelockSecs'> &
+    Pick<PriceVelocity, 'maxChangePerBlockE18'>
+> & {
   readonly phases: readonly ExtensionPhase[];
-  readonly drawdownE6: bigint | null;
-  readonly decayPerSecondE8: bigint | null;
-  readonly timelockSecs: bigint | null;
-  readonly maxChangePerBlockE18: bigint | null;
   readonly allowAll: boolean | null;
 };
 
-/** An element of `extensions` of {@link EXTENSIONS_SQL}. */
-export type ExtensionColumns = {
-  readonly address: string;
-  readonly phases: readonly string[];
-  readonly drawdown_e6: string | null;
-  readonly decay_per_second_e8: string | null;
-  readonly timelock_secs: string | null;
-  readonly max_change_per_block_e18: string | null;
-  readonly allow_all: boolean | null;
+/** The same in JSON, which has no integers of 256 bits. */
+type ExtensionJson = {
+  readonly [Field in keyof ExtensionRow]: ExtensionRow[Field] extends bigint | null
+    ? string | null
+    : ExtensionRow[Field];
 };
 
-/** A subquery: `chain_id`, `pool` and `extensions`, a JSON array in the pool's order. */
-export const EXTENSIONS_SQL = `(
-    SELECT e.chain_id, e.pool, json_agg(json_build_object(
-             'address', e.address, 'phases', e.phases,
-             'drawdown_e6', s.drawdown_e6::text, 'decay_per_second_e8', s.decay_per_second_e8::text,
-             'timelock_secs', s.timelock_secs::text, 'max_change_per_block_e18', v.max_change_per_block_e18::text,
-             'allow_all', a.allow_all) ORDER BY e."position") AS extensions
-    FROM read_model.pool_extension e
-    LEFT JOIN read_model.stop_loss s USING (chain_id, address, pool)
-    LEFT JOIN read_model.price_velocity v USING (chain_id, address, pool)
-    LEFT JOIN read_model.allowlist a USING (chain_id, address, pool)
-    GROUP BY e.chain_id, e.pool
-  )`;
+const isOfExtension = (other: typeof stopLosses | typeof priceVelocities | typeof allowlists) =>
+  and(
+    eq(other.chainId, poolExtensions.chainId),
+    eq(other.address, poolExtensions.address),
+    eq(other.pool, poolExtensions.pool),
+  );
 
-/** @param columns null for a pool without extensions */
-export function toExtensions(columns: readonly ExtensionColumns[] | null): ExtensionRow[] {
-  return (columns ?? []).map((extension) => ({
-    address: extension.address as Address,
-    phases: extension.phases as readonly ExtensionPhase[],
-    drawdownE6: bigintOrNull(extension.drawdown_e6),
-    decayPerSecondE8: bigintOrNull(extension.decay_per_second_e8),
-    timelockSecs: bigintOrNull(extension.timelock_secs),
-    maxChangePerBlockE18: bigintOrNull(extension.max_change_per_block_e18),
-    allowAll: extension.allow_all,
+/** A subquery: the extensions of each pool that has any, in the pool's order, as the JSON that {@link toExtensions} takes. */
+export const extensionsOfPools = new QueryBuilder()
+  .select({
+    chainId: poolExtensions.chainId,
+    pool: poolExtensions.pool,
+    extensions: sql<string>`json_agg(json_build_object(
+      'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases},
+      'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE8', ${stopLosses.decayPerSecondE8}::text,
+      'timelockSecs', ${stopLosses.timelockSecs}::text,
+      'maxChangePerBlockE18', ${priceVelocities.maxChangePerBlockE18}::text,
+      'allowAll', ${allowlists.allowAll}) ORDER BY ${poolExtensions.position})::text`.as('extensions'),
+  })
+  .from(poolExtensions)
+  .leftJoin(stopLosses, isOfExtension(stopLosses))
+  .leftJoin(priceVelocities, isOfExtension(priceVelocities))
+  .leftJoin(allowlists, isOfExtension(allowlists))
+  .groupBy(poolExtensions.chainId, poolExtensions.pool)
+  .as('x');
+
+/** @param json null for a pool without extensions */
+export function toExtensions(json: string | null): ExtensionRow[] {
+  const extensions: readonly ExtensionJson[] = json === null ? [] : JSON.parse(json);
+  return extensions.map((extension) => ({
+    ...extension,
+    drawdownE6: bigintOrNull(extension.drawdownE6),
+    decayPerSecondE8: bigintOrNull(extension.decayPerSecondE8),
+    timelockSecs: bigintOrNull(extension.timelockSecs),
+    maxChangePerBlockE18: bigintOrNull(extension.maxChangePerBlockE18),
   }));
 }

@@ -1,8 +1,11 @@
+import { eq } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -57,10 +60,11 @@ async function forgetOthers(database: Queryable, chainId: number, pools: readonl
 async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtChain[]> {
   const enabled = chain.deployments.filter((deployment) => deployment.enabled);
   const layouts = new Map(enabled.map(({ poolFactory, layout }) => [poolFactory as string, layout]));
-  const { rows } = await database.query<{ address: Address; token0: Address; token1: Address; factory: string }>(
-    'SELECT address, token0, token1, factory FROM read_model.pool WHERE chain_id = $1 ORDER BY address',
-    [chain.chainId],
-  );
+  const rows = await queriesOn(database)
+    .select({ address: pools.address, token0: pools.token0, token1: pools.token1, factory: pools.factory })
+    .from(pools)
+    .where(eq(pools.chainId, chain.chainId))
+    .orderBy(pools.address);
   return rows.flatMap(({ factory, ...pool }) => {
     const layout = layouts.get(factory);
     return layout === undefined ? [] : [{ ...pool, layout }];

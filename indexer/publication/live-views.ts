@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { CHECKPOINT_TABLE } from './ponder-tables.ts';
 import { shownTables } from './shown-tables.ts';
@@ -68,6 +69,7 @@ export async function serveSchema(
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
+        await queryThatFits(client, await totalsStatements(client));
         await checkReadModel(client);
         await alongside(client);
       });

@@ -1,4 +1,4 @@
-import { TOTAL } from '../reducers/activity.ts';
+import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../../protocol/pool-totals.ts';
 
 /*
  * What the views of `live` show. Most show a table as it is. Where rows hold lists, which spares the indexer rows and
@@ -38,11 +38,7 @@ function unpacked(schema: string): Readonly<Record<'pool_activity' | 'pool_bin' 
   };
 }
 
-/** Every total as a column: counts as int8, amounts as numeric. */
+/** Every total as a column. */
 function totalColumns(): string {
-  const columns = Object.entries(TOTAL).map(([name, place]) => {
-    const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return `totals[${place + 1}]${name.endsWith('Count') ? '::int8' : ''} AS ${column}`;
-  });
-  return columns.join(', ');
+  return TOTAL_NAMES.map((name) => `totals[${TOTAL[name] + 1}]::${totalType(name)} AS ${totalColumn(name)}`).join(', ');
 }

@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FeesCollected, Swapped } from '../../protocol/pool-events.ts';
-import {
-  type ActivityGain,
-  addActivity,
-  collectionGain,
-  liquidityGain,
-  NO_ACTIVITY,
-  swapGain,
-  TOTAL,
-} from './activity.ts';
+import { TOTAL } from '../../protocol/pool-totals.ts';
+import { type ActivityGain, addActivity, collectionGain, liquidityGain, NO_ACTIVITY, swapGain } from './activity.ts';
 import type { SwapFees } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';

@@ -1,36 +1,8 @@
 import type { FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
+import { TOTAL } from '../../protocol/pool-totals.ts';
 import type { LiquiditySums } from './liquidity.ts';
 import { arrayLiteral, NumberList } from './number-list.ts';
 import type { SwapFees } from './swap.ts';
-
-/** What is counted of a pool, by its place in the list of running totals. They only grow. */
-export const TOTAL = {
-  swapCount: 0,
-  /** Transactions with at least one swap of the pool. */
-  swapTxCount: 1,
-  liquidityAddCount: 2,
-  liquidityRemoveCount: 3,
-  /** One per non-zero raw amount of a swap, liquidity change or fee collection. */
-  transferCount: 4,
-  swapIn0Raw: 5,
-  swapIn1Raw: 6,
-  swapOut0Raw: 7,
-  swapOut1Raw: 8,
-  liquidityIn0Raw: 9,
-  liquidityIn1Raw: 10,
-  liquidityOut0Raw: 11,
-  liquidityOut1Raw: 12,
-  /** Paid out to protocol and admin. */
-  feesCollected0Raw: 13,
-  feesCollected1Raw: 14,
-  /** Bin fees, by the token of the input: the liquidity providers' part, and that of protocol and admin. */
-  lpFee0Scaled: 15,
-  lpFee1Scaled: 16,
-  protocolFee0Scaled: 17,
-  protocolFee1Scaled: 18,
-  notionalFee0Scaled: 19,
-  notionalFee1Scaled: 20,
-} as const;
 
 /** What one log adds to the totals: amounts with their places. */
 export type ActivityGain = readonly (readonly [place: number, amount: bigint])[];

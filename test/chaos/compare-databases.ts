@@ -34,7 +34,7 @@ const FRESH: Readonly<Record<string, string>> = {
 };
 
 /** Tables of the operator that follow from the chains and the configuration. */
-const DERIVED = ['price_health', 'fiat_price', 'pool_classification', 'pool_listing', 'pool_record', 'listing_window'];
+const DERIVED = ['price_health', 'fiat_price', 'pool_classification', 'pool_listing', 'listed_pool', 'listing_window'];
 
 /** What the chains do not decide: quote updates, and Ponder's notes of how it got where it is. */
 const LEFT_OUT = [

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Chain } from '../../api/chains/chains.ts';
-import { MetadataPage } from '../../api/metadata/pool-record.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { RoutePlan } from '../../api/route/route-response.ts';
+import { MetadataPage } from '../../db/listing/pool-record.ts';
 import { parseJson } from '../../runtime/json.ts';
 
 export const ENDPOINTS = ['chains', 'metadata', 'quote', 'batch', 'route', 'pamm'] as const;

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
-import { MetadataPage } from '../../api/metadata/pool-record.ts';
 import type { PoolTradingDataClient } from '../../client/client.ts';
 import type { paths } from '../../client/schema.d.ts';
+import { MetadataPage } from '../../db/listing/pool-record.ts';
 
 type QueryOf<P extends '/public/v1/evm/{chain_id}/metadata' | '/public/v1/evm/metadata'> = NonNullable<
   paths[P]['get']['parameters']['query']

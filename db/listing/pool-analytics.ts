@@ -65,3 +65,4 @@ export const PoolAnalytics = z
     pricingMode: z.literal('spot').describe('`spot`: amounts are priced at current prices.'),
   })
   .openapi('PoolAnalytics', { description: 'Figures of the last 24 hours; only with include24h=true.' });
+export type PoolAnalytics = z.infer<typeof PoolAnalytics>;

@@ -82,7 +82,9 @@ const ProviderChange = z.strictObject({
 
 const FeePart = z.int().nonnegative().nullable();
 
-/** A pool as the listing shows it. Optional fields are omitted when absent, nullable ones always there. */
+/**
+ * A pool as the listing shows it: what capture writes and the API promises. Optional fields are omitted when absent, nullable ones always there.
+ */
 export const PoolRecord = z
   .strictObject({
     pair: z.string().openapi({ example: 'WETH/USDC', description: 'An address stands in for a missing symbol.' }),
@@ -175,6 +177,7 @@ export const PoolRecord = z
     analytics24h: PoolAnalytics.optional(),
   })
   .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });
+export type PoolRecord = z.infer<typeof PoolRecord>;
 
 export const MetadataPage = z
   .strictObject({

@@ -1,0 +1,111 @@
+import { and, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { alias, type PgColumn } from 'drizzle-orm/pg-core';
+import { queriesOn } from '../../db/query-builder.ts';
+import { curators, delistedPools, fiatPrices, poolClassifications, priceHealth } from '../../db/schema/operator.ts';
+import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import { TOTAL_NAMES, type TotalName, totalColumn } from '../../protocol/pool-totals.ts';
+import { extensionsOfPools } from '../pools/extension-rows.ts';
+import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
+
+/** Seconds of the two windows that the listing shows. */
+export const DAY_SECS = 86_400;
+const WEEK_SECS = 7 * DAY_SECS;
+
+/** Ends of the window and of what still counts. */
+export type FactsLimits = {
+  /** End of the window, Unix seconds. */
+  readonly toTs: number;
+  readonly oldestFiatPrice: Date;
+  readonly oldestStatus: Date;
+};
+
+/** A row of {@link selectPoolFacts}. */
+export type PoolFactsColumns = Awaited<ReturnType<typeof selectPoolFacts>>[number];
+
+const windowTotal = (window: 'day' | 'week', name: TotalName): SQL<bigint> =>
+  sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt);
+
+/** What the day added to the running totals. */
+const DAY_TOTALS = Object.fromEntries(TOTAL_NAMES.map((name) => [name, windowTotal('day', name)])) as Readonly<
+  Record<TotalName, SQL<bigint>>
+>;
+
+const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
+const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
+const extensions = extensionsOfPools;
+
+const COLUMNS = {
+  chainId: pools.chainId,
+  address: pools.address,
+  factory: pools.factory,
+  createdBlockNumber: pools.createdBlockNumber,
+  createdTimestamp: pools.createdTimestamp,
+  ...{ token0: pools.token0, symbol0: token0.symbol, name0: token0.name, decimals0: token0.decimals, usd0: fiat0.usd },
+  ...{ token1: pools.token1, symbol1: token1.symbol, name1: token1.name, decimals1: token1.decimals, usd1: fiat1.usd },
+  creator: pools.creator,
+  admin: pools.admin,
+  username: curators.username,
+  verified: curators.verified,
+  adminFeeDestination: pools.adminFeeDestination,
+  protocolSpreadFeeE6: pools.protocolSpreadFeeE6,
+  adminSpreadFeeE6: pools.adminSpreadFeeE6,
+  protocolNotionalFeeE8: pools.protocolNotionalFeeE8,
+  adminNotionalFeeE8: pools.adminNotionalFeeE8,
+  priceProvider: pools.priceProvider,
+  priceProviderSinceBlock: pools.priceProviderSinceBlock,
+  priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
+  pendingPriceProvider: pools.pendingPriceProvider,
+  pendingPriceProviderBlock: pools.pendingPriceProviderBlock,
+  pendingPriceProviderExecuteAfter: pools.pendingPriceProviderExecuteAfter,
+  provider: PROVIDER_COLUMNS,
+  pauseLevel: poolStates.pauseLevel,
+  curBinIdx: poolStates.curBinIdx,
+  liquidity0Raw: poolStates.liquidity0Raw,
+  liquidity1Raw: poolStates.liquidity1Raw,
+  extensions: extensions.extensions,
+  delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
+  tier: poolClassifications.tier,
+  reasonCodes: poolClassifications.reasonCodes,
+  priceStatus: priceHealth.status,
+  day: DAY_TOTALS,
+  weekLpFee0Scaled: windowTotal('week', 'lpFee0Scaled'),
+  weekLpFee1Scaled: windowTotal('week', 'lpFee1Scaled'),
+};
+
+/**
+ * Every pool with all that the listing shows of it: one row per pool, hash joins over tables with a few rows per pool,
+ * and three index steps into its running totals.
+ */
+export function selectPoolFacts(database: Queryable, { toTs, oldestFiatPrice, oldestStatus }: FactsLimits) {
+  const { chainId, address } = pools;
+  const windowOf = (secs: number) =>
+    sql`read_model.pool_window(${toTs}::int8 - ${sql.raw(String(secs))}, ${toTs}::int8)`;
+  const isOfPool = (window: SQL) => sql`${window}.chain_id = ${chainId} AND ${window}.pool = ${address}`;
+  const isOf = (table: typeof token0 | typeof token1, token: PgColumn) =>
+    and(eq(table.chainId, chainId), eq(table.address, token));
+  const isPriceOf = (table: typeof fiat0 | typeof fiat1, token: PgColumn) =>
+    and(eq(table.chainId, chainId), eq(table.token, token), gt(table.pricedAt, oldestFiatPrice));
+  return queriesOn(database)
+    .select(COLUMNS)
+    .from(pools)
+    .innerJoin(poolStates, and(eq(poolStates.chainId, chainId), eq(poolStates.pool, address)))
+    .innerJoin(token0, isOf(token0, pools.token0))
+    .innerJoin(token1, isOf(token1, pools.token1))
+    .innerJoin(sql`${windowOf(DAY_SECS)} day`, isOfPool(sql`day`))
+    .innerJoin(sql`${windowOf(WEEK_SECS)} week`, isOfPool(sql`week`))
+    .leftJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, pools.priceProvider)))
+    .leftJoin(extensions, and(eq(extensions.chainId, chainId), eq(extensions.pool, address)))
+    .leftJoin(fiat0, isPriceOf(fiat0, pools.token0))
+    .leftJoin(fiat1, isPriceOf(fiat1, pools.token1))
+    .leftJoin(
+      priceHealth,
+      and(eq(priceHealth.chainId, chainId), eq(priceHealth.pool, address), gt(priceHealth.capturedAt, oldestStatus)),
+    )
+    .leftJoin(curators, and(eq(curators.chainId, chainId), eq(curators.address, pools.admin)))
+    .leftJoin(delistedPools, and(eq(delistedPools.chainId, chainId), eq(delistedPools.pool, address)))
+    .leftJoin(
+      poolClassifications,
+      and(eq(poolClassifications.chainId, chainId), eq(poolClassifications.pool, address)),
+    );
+}

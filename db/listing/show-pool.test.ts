@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { showPool } from './show-pool.ts';
+
+const record = '{"pair":"A/B","extensions":[]}';
+const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
+
+test('the status follows the stored fields', () => {
+  expect(showPool({ record, status: 'unknown', day: null })).toBe(
+    '{"pair":"A/B","extensions":[],"priceProviderStatus":"unknown"}',
+  );
+});
+
+test.each([
+  ['1e+22', '"tvlFiat":1e+22'],
+  [null, '"tvlFiat":null'],
+])('the 24-hour part begins with the window; TVL %s', (tvlFiat, shown) => {
+  expect(showPool({ record, status: 'healthy', day: { analytics: '{"transfers":3}', window, tvlFiat } })).toBe(
+    `{"pair":"A/B","extensions":[],"priceProviderStatus":"healthy",${shown},"analytics24h":` +
+      '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
+  );
+});

@@ -1,0 +1,75 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADDS_UP, TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
+import { openSeeder, seedAddress, seedPools } from '../test/harness/seed-pools.ts';
+import { migrate } from './migrate.ts';
+import { totalsStatements } from './pool-totals-sql.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await createOnchainTables(client);
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+test('places are counted from zero, in order', () => {
+  expect(Object.values(TOTAL)).toEqual(TOTAL_NAMES.map((_, place) => place));
+});
+
+test('a served index has the totals of the list in the read model', async () => {
+  expect(await totalsStatements(client)).toEqual([]);
+});
+
+test('a total that is added to the list is shown by the view and by any window, to analysts too', async () => {
+  const { db, end } = openSeeder(database.url);
+  await seedPools(db, [{ pool: { chainId: 1, address: seedAddress(1) } }]);
+  await end();
+  const totals = (extra: number) => `{${TOTAL_NAMES.map(() => 0)},${extra}}`;
+  await client.query(
+    `INSERT INTO ${ONCHAIN_SCHEMA}.pool_activity (chain_id, pool, block_number, block_timestamp, totals)
+     VALUES (1, $1, 1, 10, $2), (1, $1, 2, 20, $3)`,
+    [seedAddress(1), totals(4), totals(9)],
+  );
+  const { rows } = await client.query<{ definition: string }>(
+    `SELECT pg_get_viewdef('live.pool_activity'::regclass) AS definition`,
+  );
+  const place = TOTAL_NAMES.length + 1;
+  const shown = rows[0]?.definition.replace(/\s+FROM/, `, totals[${place}]::int8 AS new_count FROM`);
+  await client.query(`CREATE OR REPLACE VIEW live.pool_activity AS ${shown}`);
+  const statements = await totalsStatements(client, [...TOTAL_NAMES, 'newCount']);
+  await client.query(`BEGIN; ${statements.join(';')}; COMMIT`);
+  await client.query('SET ROLE analyst');
+  const newest = await client.query('SELECT new_count FROM read_model.pool_activity ORDER BY block_timestamp DESC');
+  const window = await client.query('SELECT new_count, swap_in0_raw FROM read_model.pool_window(10, 20)');
+  await client.query('RESET ROLE');
+  expect(newest.rows).toEqual([{ new_count: '9' }, { new_count: '4' }]);
+  expect(window.rows).toEqual([{ new_count: '5', swap_in0_raw: '0' }]);
+});
+
+/** `npx vitest run db/pool-totals-sql.test.ts -u` writes the document anew. */
+test('docs/totals.md is made from the list', async () => {
+  const rows = Object.entries(ADDS_UP).map(([name, addsUp]) => {
+    const columns = [name, name.replace('0', '1')].map((one) => `\`${totalColumn(one)}\``);
+    return `| ${[...new Set(columns)].join(', ')} | ${totalType(name)} | ${addsUp} |`;
+  });
+  await expect(
+    [
+      '# Running totals',
+      '',
+      'What [rollups](rollups.md) count of a pool: columns of `pool_activity` and `pool_window`. Made from `protocol/pool-totals.ts`.',
+      '',
+      ...['| Column | Type | Adds up |', '|---|---|---|', ...rows, ''],
+    ].join('\n'),
+  ).toMatchFileSnapshot('../docs/totals.md');
+});

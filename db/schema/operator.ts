@@ -1,0 +1,114 @@
+import { boolean, doublePrecision, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
+import { bytes, checkedAddress, instant, int8, wide } from './columns.ts';
+
+/*
+ * Tables of the operator, as migrations make them. Keys and indexes are the migrations' matter; `pamm-audit.ts` has the
+ * audit trail.
+ */
+const operator = pgSchema('operator');
+
+const PRICE_STATUSES = ['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'] as const;
+
+export const curators = operator.table('curator', {
+  chainId: int8('chain_id').notNull(),
+  address: checkedAddress('address').notNull(),
+  username: text('username'),
+  verified: boolean('verified').notNull(),
+  updatedAt: instant('updated_at').notNull(),
+});
+
+export const delistedPools = operator.table('delisted_pool', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  reason: text('reason'),
+  delistedAt: instant('delisted_at').notNull(),
+});
+
+export const apiKeys = operator.table('api_key', {
+  keyHash: bytes('key_hash').notNull(),
+  keyId: text('key_id').notNull(),
+  label: text('label').notNull(),
+  createdAt: instant('created_at').notNull(),
+  revokedAt: instant('revoked_at'),
+  replaces: text('replaces'),
+});
+
+export const priceHealth = operator.table('price_health', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  status: text('status', { enum: PRICE_STATUSES }).notNull(),
+  sellPriceX64: wide('sell_price_x64', { digits: 39 }),
+  buyPriceX64: wide('buy_price_x64', { digits: 39 }),
+  blockNumber: int8('block_number').notNull(),
+  blockTimestamp: int8('block_timestamp').notNull(),
+  capturedAt: instant('captured_at').notNull(),
+  balance0Raw: wide('balance0_raw', { digits: 78 }),
+  balance1Raw: wide('balance1_raw', { digits: 78 }),
+});
+
+export const fiatPrices = operator.table('fiat_price', {
+  chainId: int8('chain_id').notNull(),
+  token: checkedAddress('token').notNull(),
+  usd: doublePrecision('usd').notNull(),
+  source: text('source', { enum: ['static', 'defillama', 'pool'] }).notNull(),
+  pricedAt: instant('priced_at').notNull(),
+});
+
+export const poolClassifications = operator.table('pool_classification', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  tier: text('tier', { enum: ['green', 'yellow', 'red'] }).notNull(),
+  reasonCodes: text('reason_codes').array().notNull(),
+  classifiedAt: instant('classified_at').notNull(),
+});
+
+export const poolListings = operator.table('pool_listing', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  contractVersion: text('contract_version').notNull(),
+  createdBlockNumber: int8('created_block_number').notNull(),
+  tier: text('tier', { enum: ['green', 'yellow', 'red', 'unclassified', 'black'] }).notNull(),
+  tierRank: smallint('tier_rank').notNull(),
+  tvlFiat: doublePrecision('tvl_fiat'),
+  volumeFiat: doublePrecision('volume_fiat'),
+  aprBps: doublePrecision('apr_bps'),
+  aprBps7d: doublePrecision('apr_bps_7d'),
+  priceStatus: text('price_status', { enum: PRICE_STATUSES }).notNull(),
+  lockedPricing: boolean('locked_pricing').notNull(),
+  depositAllowlist: boolean('deposit_allowlist').notNull(),
+  /** Null in rows of the release before migration 0010. */
+  factory: checkedAddress('factory'),
+});
+
+export const listedPools = operator.table('listed_pool', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  record: text('record').notNull(),
+  analytics: text('analytics').notNull(),
+});
+
+export const listingWindows = operator.table('listing_window', {
+  chainId: int8('chain_id').notNull(),
+  generation: int8('generation').notNull(),
+  fromTs: int8('from_ts').notNull(),
+  toTs: int8('to_ts').notNull(),
+  fromBlock: int8('from_block').notNull(),
+  toBlock: int8('to_block').notNull(),
+  generatedAtTs: int8('generated_at_ts').notNull(),
+  /** For the release before migration 0011. */
+  bounds: text('bounds').notNull(),
+});
+
+export const backfills = operator.table('backfill', {
+  schema: text('schema').notNull(),
+  refetchedChains: int8('refetched_chains').array().notNull(),
+  begunAt: instant('begun_at').notNull(),
+  servedAt: instant('served_at'),
+  replaced: text('replaced'),
+});
+
+export const migrations = operator.table('migration', {
+  name: text('name').notNull(),
+  runAt: instant('run_at').notNull(),
+  checksum: text('checksum'),
+});

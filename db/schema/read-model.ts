@@ -1,0 +1,175 @@
+import { boolean, integer, pgSchema, text } from 'drizzle-orm/pg-core';
+import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+import { address, hex, int8, wide } from './columns.ts';
+
+/*
+ * Views of `read_model` that code reads, as migrations make them over the tables of the served index. `docs/sql.md` says
+ * what the columns mean.
+ */
+const readModel = pgSchema('read_model');
+
+export const tokens = readModel
+  .view('token', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    symbol: text('symbol'),
+    name: text('name'),
+    decimals: integer('decimals'),
+  })
+  .existing();
+
+export const pools = readModel
+  .view('pool', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    factory: address('factory').notNull(),
+    poolIdx: wide('pool_idx').notNull(),
+    pair: text('pair').notNull(),
+    token0: address('token0').notNull(),
+    token1: address('token1').notNull(),
+    token0Symbol: text('token0_symbol'),
+    token1Symbol: text('token1_symbol'),
+    token0Decimals: integer('token0_decimals'),
+    token1Decimals: integer('token1_decimals'),
+    token0ScaleMultiplier: wide('token0_scale_multiplier').notNull(),
+    token1ScaleMultiplier: wide('token1_scale_multiplier').notNull(),
+    lowestBin: integer('lowest_bin').notNull(),
+    highestBin: integer('highest_bin').notNull(),
+    creator: address('creator').notNull(),
+    createdBlockNumber: int8('created_block_number').notNull(),
+    createdTimestamp: int8('created_timestamp').notNull(),
+    createdTransactionHash: hex('created_transaction_hash').notNull(),
+    admin: address('admin').notNull(),
+    pendingAdmin: address('pending_admin'),
+    adminFeeDestination: address('admin_fee_destination').notNull(),
+    protocolSpreadFeeE6: integer('protocol_spread_fee_e6').notNull(),
+    adminSpreadFeeE6: integer('admin_spread_fee_e6').notNull(),
+    protocolNotionalFeeE8: integer('protocol_notional_fee_e8').notNull(),
+    adminNotionalFeeE8: integer('admin_notional_fee_e8').notNull(),
+    priceProvider: address('price_provider').notNull(),
+    priceProviderSinceBlock: int8('price_provider_since_block').notNull(),
+    priceProviderTimelockSecs: wide('price_provider_timelock_secs').notNull(),
+    pendingPriceProvider: address('pending_price_provider'),
+    pendingPriceProviderBlock: int8('pending_price_provider_block'),
+    pendingPriceProviderExecuteAfter: wide('pending_price_provider_execute_after'),
+  })
+  .existing();
+
+export const poolStates = readModel
+  .view('pool_state', {
+    chainId: int8('chain_id').notNull(),
+    pool: address('pool').notNull(),
+    pauseLevel: integer('pause_level').notNull(),
+    curBinIdx: integer('cur_bin_idx').notNull(),
+    curPosInBin: wide('cur_pos_in_bin').notNull(),
+    curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6').notNull(),
+    spreadFeeE6: integer('spread_fee_e6').notNull(),
+    notionalFeeE8: integer('notional_fee_e8').notNull(),
+    total0Scaled: wide('total0_scaled').notNull(),
+    total1Scaled: wide('total1_scaled').notNull(),
+    liquidity0Raw: wide('liquidity0_raw').notNull(),
+    liquidity1Raw: wide('liquidity1_raw').notNull(),
+    notionalFee0Scaled: wide('notional_fee0_scaled').notNull(),
+    notionalFee1Scaled: wide('notional_fee1_scaled').notNull(),
+    balance0Raw: wide('balance0_raw').notNull(),
+    balance1Raw: wide('balance1_raw').notNull(),
+    blockNumber: int8('block_number').notNull(),
+    blockTimestamp: int8('block_timestamp').notNull(),
+  })
+  .existing();
+
+export const poolBins = readModel
+  .view('pool_bin', {
+    chainId: int8('chain_id').notNull(),
+    pool: address('pool').notNull(),
+    binIdx: integer('bin_idx').notNull(),
+    token0Scaled: wide('token0_scaled').notNull(),
+    token1Scaled: wide('token1_scaled').notNull(),
+    totalShares: wide('total_shares').notNull(),
+    lengthE6: integer('length_e6').notNull(),
+    addFeeBuyE6: integer('add_fee_buy_e6').notNull(),
+    addFeeSellE6: integer('add_fee_sell_e6').notNull(),
+    lowerDistE6: integer('lower_dist_e6').notNull(),
+    blockNumber: int8('block_number').notNull(),
+    blockTimestamp: int8('block_timestamp').notNull(),
+  })
+  .existing();
+
+export const poolExtensions = readModel
+  .view('pool_extension', {
+    chainId: int8('chain_id').notNull(),
+    pool: address('pool').notNull(),
+    position: integer('position').notNull(),
+    address: address('address').notNull(),
+    phases: text('phases', { enum: EXTENSION_PHASES }).array().notNull(),
+  })
+  .existing();
+
+export const stopLosses = readModel
+  .view('stop_loss', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    pool: address('pool').notNull(),
+    drawdownE6: wide('drawdown_e6'),
+    decayPerSecondE8: wide('decay_per_second_e8'),
+    timelockSecs: wide('timelock_secs'),
+    pendingDrawdownE6: wide('pending_drawdown_e6'),
+    pendingDrawdownExecuteAfter: wide('pending_drawdown_execute_after'),
+    pendingDecayPerSecondE8: wide('pending_decay_per_second_e8'),
+    pendingDecayExecuteAfter: wide('pending_decay_execute_after'),
+    pendingTimelockSecs: wide('pending_timelock_secs'),
+    pendingTimelockExecuteAfter: wide('pending_timelock_execute_after'),
+  })
+  .existing();
+
+export const priceVelocities = readModel
+  .view('price_velocity', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    pool: address('pool').notNull(),
+    maxChangePerBlockE18: wide('max_change_per_block_e18'),
+  })
+  .existing();
+
+export const allowlists = readModel
+  .view('allowlist', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    pool: address('pool').notNull(),
+    action: text('action', { enum: ['deposit', 'swap'] }).notNull(),
+    allowAll: boolean('allow_all').notNull(),
+  })
+  .existing();
+
+export const priceProviders = readModel
+  .view('price_provider', {
+    chainId: int8('chain_id').notNull(),
+    address: address('address').notNull(),
+    kind: text('kind', { enum: ['anchored', 'regular', 'regular_l2'] }).notNull(),
+    factory: address('factory').notNull(),
+    creator: address('creator').notNull(),
+    oracle: address('oracle').notNull(),
+    base: address('base').notNull(),
+    quote: address('quote').notNull(),
+    marginStep: wide('margin_step').notNull(),
+    baseFeedId: hex('base_feed_id').notNull(),
+    quoteFeedId: hex('quote_feed_id'),
+    classId: hex('class_id'),
+    minMargin: wide('min_margin'),
+    maxRefStalenessSecs: wide('max_ref_staleness_secs'),
+    maxSpreadBps: integer('max_spread_bps'),
+    mutableParams: boolean('mutable_params'),
+    maxTimeDeltaSecs: wide('max_time_delta_secs'),
+    futureToleranceSecs: wide('future_tolerance_secs'),
+    source: address('source'),
+    confidenceParam: wide('confidence_param'),
+  })
+  .existing();
+
+export const indexedBlocks = readModel
+  .view('indexed_block', {
+    chainId: int8('chain_id').notNull(),
+    blockNumber: int8('block_number').notNull(),
+    blockTimestamp: int8('block_timestamp').notNull(),
+  })
+  .existing();
