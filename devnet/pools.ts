@@ -45,7 +45,11 @@ const DAY_SECS = 86_400n;
 const CREATION_GAS = 15_000_000n;
 
 /** Creates a pool through the factory and returns its address, lowercased. */
-export async function createPool(chain: DevChain, deployment: Deployment, spec: PoolSpec): Promise<Address> {
+export async function createPool(
+  chain: DevChain,
+  deployment: Pick<Deployment, 'poolFactory'>,
+  spec: PoolSpec,
+): Promise<Address> {
   const from = spec.creator ?? chain.roles.curator;
   const data = encodeFunctionData({
     abi: factoryAbi,
