@@ -20,8 +20,8 @@ import { type PackedState, readPackedState } from './storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 
 /** Random pools of each variant, and most actions on each. */
-const RUNS = 4;
-const MOST_ACTIONS = 10;
+const RUNS = 8;
+const MOST_ACTIONS = 12;
 
 const action = fc.oneof(
   {

@@ -13,6 +13,7 @@ export const ceil = (numerator: bigint, denominator: bigint) => (numerator + den
 export class SideOfBin {
   readonly available: bigint;
   readonly #rule: FeeRule;
+  readonly #anchor: bigint;
   readonly #sale: boolean;
   readonly #lower: bigint;
   readonly #upper: bigint;
@@ -32,6 +33,7 @@ export class SideOfBin {
   ) {
     const { bin, distanceE6, zeroForOne } = side;
     this.#rule = rule;
+    this.#anchor = quote.referenceX64;
     this.#sale = zeroForOne;
     this.#lower = (quote.referenceX64 * (E6 + distanceE6)) / E6;
     this.#upper = (quote.referenceX64 * (E6 + distanceE6 + bin.lengthE6)) / E6;
@@ -78,9 +80,10 @@ export class SideOfBin {
       const [lower, upper] = [this.#withFee(this.#lower, this.#factor), this.#withFee(this.#upper, this.#factor)];
       return this.#interpolate(lower, upper, at, !this.#sale);
     }
-    const way = this.#sale ? MAX_POSITION - at : at;
-    const grown = Q64 + ceil((this.#factor - Q64) * (MAX_POSITION + way), MAX_POSITION);
-    return this.#withFee(this.#bare(at), this.#rule === 'growing' ? grown : this.#factor);
+    const price = this.#bare(at);
+    if (this.#rule !== 'growing') return this.#withFee(price, this.#factor);
+    const distance = price > this.#anchor ? price - this.#anchor : this.#anchor - price;
+    return this.#withFee(price, this.#factor + ceil(distance * (Q64 / 4n), this.#anchor));
   }
 
   #after(output: bigint): bigint {

@@ -15,7 +15,7 @@ enum FeeRule {
     ProductOnPrice,
     /// (1 + base) / (1 - bin - notional) on the input before fees, rounded for the trader.
     Quotient,
-    /// The sum at the edge where a side enters a bin, twice that where it leaves.
+    /// The sum and a quarter of the price's distance from the reference, on the interpolated price.
     Growing
 }
 

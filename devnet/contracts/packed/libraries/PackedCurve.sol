@@ -8,15 +8,16 @@ import {FeeRule} from "../PackedTypes.sol";
 /// Where a swap meets a bin of this generation: the bin without fees, and how fees act. Prices are Q64.64.
 struct FeeCurve {
     FeeRule rule;
-    /// What the fees make of an input of 1, at the edge where the side enters the bin.
+    /// What the fees make of an input of 1, where they do not grow.
     uint256 factorX64;
+    /// The provider's reference.
+    uint256 anchorX64;
     /// Its own fee is zero.
     BinCurve bare;
 }
 
 /// Cost of a bin's contents by each rule.
 library PackedCurve {
-    uint256 private constant M = BinMath.M;
     uint256 private constant Q64 = BinMath.Q64;
     uint256 private constant Q128 = BinMath.Q128;
 
@@ -65,13 +66,14 @@ library PackedCurve {
             lower = _withFee(lower, factorX64, zeroForOne);
             upper = _withFee(upper, factorX64, zeroForOne);
             factorX64 = Q64;
-        } else if (curve.rule == FeeRule.Growing) {
-            uint256 along = zeroForOne ? M - position : position;
-            factorX64 = Q64 + FullMath.mulDivCeil(factorX64 - Q64, M + along, M);
         }
         uint256 price = zeroForOne
             ? BinMath.priceFloor(lower, upper, position)
             : BinMath.priceCeil(lower, upper, position);
+        if (curve.rule == FeeRule.Growing) {
+            uint256 anchor = curve.anchorX64;
+            factorX64 += FullMath.mulDivCeil(price > anchor ? price - anchor : anchor - price, Q64 / 4, anchor);
+        }
         return _withFee(price, factorX64, zeroForOne);
     }
 

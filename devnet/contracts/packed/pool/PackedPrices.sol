@@ -46,14 +46,16 @@ abstract contract PackedPrices is PackedHead, PoolProvider {
             : FullMath.mulDivCeil(quote.askX64, BinMath.Q64, quote.referenceX64) - BinMath.Q64;
     }
 
-    function _feeCurve(BinState memory bin, BinCurve memory bare, uint256 baseFee, uint256 notionalE8)
-        internal
-        view
-        returns (FeeCurve memory)
-    {
+    function _feeCurve(
+        BinState memory bin,
+        BinCurve memory bare,
+        uint256 anchorX64,
+        uint256 baseFee,
+        uint256 notionalE8
+    ) internal view returns (FeeCurve memory) {
         uint256 binFee = _feeX64(bare.zeroForOne ? bin.addFeeSellE6 : bin.addFeeBuyE6);
         uint256 notional = FullMath.mulDivFloor(notionalE8, BinMath.Q64, E8);
-        return FeeCurve(RULE, PackedCurve.factor(RULE, baseFee, binFee, notional), bare);
+        return FeeCurve(RULE, PackedCurve.factor(RULE, baseFee, binFee, notional), anchorX64, bare);
     }
 
     function _shownPrice(Quote memory quote, bool zeroForOne) private view returns (uint128) {
@@ -62,7 +64,9 @@ abstract contract PackedPrices is PackedHead, PoolProvider {
         bare.zeroForOne = zeroForOne;
         bare.lowerX64 = BinMath.edgePrice(quote.referenceX64, curBinDistE6);
         bare.upperX64 = BinMath.edgePrice(quote.referenceX64, curBinDistE6 + int256(uint256(bin.lengthE6)));
-        FeeCurve memory curve = _feeCurve(bin, bare, _baseFee(quote, zeroForOne), notionalFeeE8);
+        FeeCurve memory curve = _feeCurve(
+            bin, bare, quote.referenceX64, _baseFee(quote, zeroForOne), notionalFeeE8
+        );
         if (RULE != FeeRule.Older) return FullMath.toUint128(PackedCurve.shownPrice(curve, curPosInBin));
         uint256 price = BinMath.priceFloor(bare.lowerX64, bare.upperX64, curPosInBin);
         uint256 rest = E8 - notionalFeeE8;

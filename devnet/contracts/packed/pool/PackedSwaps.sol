@@ -120,7 +120,7 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         override
         returns (BinFill memory fill, uint256 notional)
     {
-        FeeCurve memory curve = _feeCurve(bin, bare, walk.baseFee, walk.notionalFeeE8);
+        FeeCurve memory curve = _feeCurve(bin, bare, walk.mid, walk.baseFee, walk.notionalFeeE8);
         fill = walk.exactInput
             ? PackedCurve.fillExactInput(curve, walk.remaining, most)
             : PackedCurve.fillExactOutput(curve, walk.remaining < most ? walk.remaining : most);
