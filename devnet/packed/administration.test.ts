@@ -1,6 +1,15 @@
-import { decodeFunctionResult, encodeFunctionData, parseEventLogs } from 'viem';
+import {
+  decodeAbiParameters,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseEventLogs,
+  zeroHash,
+} from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addLiquidity, administer, balanceOf } from '../actions.ts';
+import { flatPoolAbi } from '../../protocol/abi/pool.ts';
+import { addLiquidity, administer, balanceOf, extsload } from '../actions.ts';
 import { staticCall } from '../dev-chain.ts';
 import { createPool, evenBins } from '../pools.ts';
 import { packedFactoryEvents, packedLensAbi, packedPoolEvents } from './abi.ts';
@@ -109,4 +118,18 @@ test('a pool may be created with an asymmetry, of which no event tells', async (
   expect(await readPackedState(chain, pool, [])).toMatchObject({ asymmetryX8: 77n });
   const logs = await chain.client.getLogs({ fromBlock: await chain.client.getBlockNumber() });
   expect(parseEventLogs({ abi: [...packedPoolEvents, ...packedFactoryEvents], logs })).toEqual([]);
+});
+
+test('storage is read in three forms', async () => {
+  const { chain } = market.ground;
+  const { pool } = await market.fundedPool();
+  const slots = [0n, 1n, 2n].map((slot) => numberToHex(slot, { size: 32 }));
+  const [first = zeroHash] = slots;
+  const load = async (data: Hex) => (await staticCall(chain, { to: pool, data })).data;
+  const forms = { abi: flatPoolAbi, functionName: 'extsload' } as const;
+  const words = await extsload(chain, pool, slots);
+  expect(await load(encodeFunctionData({ ...forms, args: [first] }))).toBe(words[0]);
+  const range = await load(encodeFunctionData({ ...forms, args: [first, 3n] }));
+  expect(decodeAbiParameters([{ type: 'bytes32[]' }], range)[0]).toEqual(words);
+  expect(words.filter((word) => word === zeroHash)).toHaveLength(1);
 });

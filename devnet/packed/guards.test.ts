@@ -1,8 +1,10 @@
-import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { send, staticCall } from '../dev-chain.ts';
+import { routerAbi } from '../abi.ts';
+import { fundAccounts, noPriceLimit } from '../actions.ts';
+import { mined, send, staticCall, submit } from '../dev-chain.ts';
 import { swapAllowlistExtension, velocityExtension } from '../pools.ts';
-import { packedStopLossAbi, packedVelocityAbi } from './abi.ts';
+import { packedStopLossAbi, packedVelocityAbi, quoteProviderAbi } from './abi.ts';
 import { packedStopLossExtension } from './deploy.ts';
 import { type MarketPool, ONE, PackedMarket, Q64, quoteAround, refusalOf } from './market.fixture.ts';
 import { setQuote } from './providers.ts';
@@ -130,6 +132,38 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
       // 5% is five steps of 1%: a random walk needs 25 blocks.
       await chain.client.mine({ blocks: 25 });
       expect((await market.buy(pool, ONE)).amount0Delta).toBe(-ONE);
+    });
+
+    test('lets no swap widen the room of another in its block', async () => {
+      const { chain, deployment } = market.ground;
+      const { owner } = chain.roles;
+      for (const token of [market.token0, market.token1]) {
+        await fundAccounts(chain, deployment, token, { accounts: [owner], amount: ONE ** 2n });
+      }
+      const pool = await guarded(10n ** 16n);
+      await market.buy(pool, ONE);
+      const quoteAndBuy = (hundredths: bigint) => {
+        const args = [quoteAround(hundredths)] as const;
+        const quote = encodeFunctionData({ abi: quoteProviderAbi, functionName: 'setQuote', args });
+        const buy = [pool.pool, false, -ONE, noPriceLimit(false)] as const;
+        const swap = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args: buy });
+        return [
+          { from: owner, to: pool.provider, data: quote },
+          { from: owner, to: deployment.swapRouter, data: swap },
+        ];
+      };
+      await chain.client.setAutomine(false);
+      const hashes: Hex[] = [];
+      // One block later the room is 1.41%: 1.5% is too far from the anchor, though near to the swap before.
+      for (const transaction of [...quoteAndBuy(201n), ...quoteAndBuy(203n), ...quoteAndBuy(202n)]) {
+        hashes.push(await submit(chain, transaction));
+      }
+      await chain.client.mine({ blocks: 1 });
+      await chain.client.setAutomine(true);
+      const receipts = await Promise.all(hashes.map((hash) => mined(chain, hash)));
+      expect(new Set(receipts.map(({ blockNumber }) => blockNumber)).size).toBe(1);
+      const statuses = receipts.filter((_, index) => index % 2 === 1).map(({ status }) => status);
+      expect(statuses).toEqual(['success', 'reverted', 'success']);
     });
 
     test('is off at zero', async () => {

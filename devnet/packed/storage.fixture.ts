@@ -1,4 +1,4 @@
-import { type Address, type Hex, numberToHex } from 'viem';
+import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
 import { extsload } from '../actions.ts';
 import { mappingSlot } from '../contracts.fixture.ts';
 import type { DevChain } from '../dev-chain.ts';
@@ -46,6 +46,22 @@ export async function readPackedState(chain: DevChain, pool: Address, bins: read
     provider: word(3),
     bins: new Map(bins.map((index, n) => [index, binOf(word(4 + 2 * n), word(5 + 2 * n))])),
   };
+}
+
+/** An owner's shares of bins, of the positions with salt 0. */
+export async function readPositions(
+  chain: DevChain,
+  pool: Address,
+  owner: Address,
+  bins: readonly number[],
+): Promise<ReadonlyMap<number, bigint>> {
+  const keyTypes = [{ type: 'address' }, { type: 'uint80' }, { type: 'int16' }] as const;
+  const slots = bins.map((bin) => {
+    const key = keccak256(encodeAbiParameters(keyTypes, [owner, 0n, bin]));
+    return keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [key, 6n]));
+  });
+  const words = await extsload(chain, pool, slots);
+  return new Map(bins.map((bin, index) => [bin, BigInt(words[index] ?? 0)]));
 }
 
 function binOf(word: bigint, shares: bigint): PackedBin {
