@@ -16,7 +16,7 @@ import {
   packedRecipe,
   startPackedGround,
 } from './random-pool.fixture.ts';
-import { type PackedState, readPackedState } from './storage.fixture.ts';
+import { type PackedState, readPackedState, readPositions } from './storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 
 /** Random pools of each variant, and most actions on each. */
@@ -113,6 +113,8 @@ class Comparison {
     expect(read).toEqual(state);
     const [multiplier0, multiplier1] = multipliers(this.#pool.recipe);
     const { chain } = this.#ground;
+    const positions = await readPositions(chain, this.#pool.address, chain.roles.provider, [...state.bins.keys()]);
+    expect(positions).toEqual(new Map([...state.bins].map(([bin, { shares }]) => [bin, shares])));
     const held0 = (await balanceOf(chain, this.#pool.token0, this.#pool.address)) * multiplier0;
     const held1 = (await balanceOf(chain, this.#pool.token1, this.#pool.address)) * multiplier1;
     expect(held0).toBeGreaterThanOrEqual(state.total0 + state.notional0);
