@@ -58,8 +58,6 @@ export const regularL2FactoryAbi = parseAbi([
   'function deploy(RegularParameters p, uint256 futureTolerance) returns (address provider)',
 ]);
 
-export const providerOwnerAbi = parseAbi(['function setConfidenceParam(uint256 newValue)']);
-
 export const manualProviderAbi = parseAbi(['function setQuote(uint128 bid, uint128 ask)']);
 
 export const stopLossAdminAbi = parseAbi([

@@ -50,7 +50,7 @@ export async function deployToken(
 /** Gives accounts a lot of a token and lets router and liquidity adder take it. */
 export async function fundAccounts(
   chain: DevChain,
-  deployment: Deployment,
+  deployment: Pick<Deployment, 'swapRouter' | 'liquidityAdder'>,
   token: Address,
   { accounts, amount }: { readonly accounts: readonly Address[]; readonly amount: bigint },
 ): Promise<void> {
@@ -72,7 +72,7 @@ export async function balanceOf(chain: DevChain, token: Address, account: Addres
 /** Adds shares for the owner, who pays. Returns raw amounts paid. */
 export async function addLiquidity(
   chain: DevChain,
-  deployment: Deployment,
+  deployment: Pick<Deployment, 'liquidityAdder'>,
   order: {
     readonly pool: Address;
     readonly owner: Address;
@@ -178,7 +178,7 @@ type AdminFunction =
 /** Any administration of the factory, as `administer(chain, deployment, curator, 'pausePool', [pool])`. */
 export async function administer<F extends AdminFunction>(
   chain: DevChain,
-  deployment: Deployment,
+  deployment: Pick<Deployment, 'poolFactory'>,
   from: Address,
   functionName: F,
   args: ContractFunctionArgs<typeof factoryFunctions, 'nonpayable', F>,

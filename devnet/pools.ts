@@ -45,20 +45,34 @@ const DAY_SECS = 86_400n;
 const CREATION_GAS = 15_000_000n;
 
 /** Creates a pool through the factory and returns its address, lowercased. */
-export async function createPool(chain: DevChain, deployment: Deployment, spec: PoolSpec): Promise<Address> {
+export async function createPool(
+  chain: DevChain,
+  deployment: Pick<Deployment, 'poolFactory'>,
+  spec: PoolSpec,
+): Promise<Address> {
   const from = spec.creator ?? chain.roles.curator;
   const data = encodeFunctionData({
     abi: factoryAbi,
     functionName: 'createPool',
     args: [poolParameters(spec, from, chain.roles.feeDestination)],
   });
-  const receipt = await send(chain, { from, to: deployment.poolFactory, data, gas: CREATION_GAS });
+  return sendCreation(chain, deployment, { from, data });
+}
+
+/** Sends a call that creates a pool, and returns the pool's address, lowercased. */
+export async function sendCreation(
+  chain: DevChain,
+  deployment: Pick<Deployment, 'poolFactory'>,
+  call: { readonly from: Address; readonly data: Hex },
+): Promise<Address> {
+  const receipt = await send(chain, { ...call, to: deployment.poolFactory, gas: CREATION_GAS });
   const [created] = parseEventLogs({ abi: factoryAbi, eventName: 'PoolCreated', logs: receipt.logs });
   if (created === undefined) throw new Error('createPool emitted no PoolCreated');
   return created.args.poolAddress.toLowerCase() as Address;
 }
 
-function poolParameters(spec: PoolSpec, creator: Address, feeDestination: Address) {
+/** What a factory's `createPool` takes. */
+export function poolParameters(spec: PoolSpec, creator: Address, feeDestination: Address) {
   const { nonNegative, negative } = encodeBinData(spec.bins);
   const extensions = spec.extensions ?? [];
   const order = (phase: ExtensionPhase) =>
@@ -117,16 +131,25 @@ export function stopLossExtension(
   return { ...base, initData };
 }
 
-export function velocityExtension(deployment: Deployment, maxChangePerBlockE18: bigint): ExtensionSpec {
+export function velocityExtension(
+  deployment: Pick<Deployment, 'priceVelocityGuard'>,
+  maxChangePerBlockE18: bigint,
+): ExtensionSpec {
   const initData = encodeAbiParameters([{ type: 'uint64' }], [maxChangePerBlockE18]);
   return { address: deployment.priceVelocityGuard, phases: ['beforeSwap'], initData };
 }
 
-export function depositAllowlistExtension(deployment: Deployment, allowed: readonly Address[]): ExtensionSpec {
+export function depositAllowlistExtension(
+  deployment: Pick<Deployment, 'depositAllowlist'>,
+  allowed: readonly Address[],
+): ExtensionSpec {
   return { address: deployment.depositAllowlist, phases: ['beforeAddLiquidity'], initData: allowlistData(allowed) };
 }
 
-export function swapAllowlistExtension(deployment: Deployment, allowed: readonly Address[]): ExtensionSpec {
+export function swapAllowlistExtension(
+  deployment: Pick<Deployment, 'swapAllowlist'>,
+  allowed: readonly Address[],
+): ExtensionSpec {
   return { address: deployment.swapAllowlist, phases: ['beforeSwap'], initData: allowlistData(allowed) };
 }
 

@@ -37,7 +37,10 @@ const Q64 = 1n << 64n;
 const FORTUNE = 10n ** 36n;
 
 /** Deploys the tokens that random pools share, and funds trader and provider. */
-export async function stockTokens(chain: DevChain, deployment: Deployment): Promise<TokenShelf> {
+export async function stockTokens(
+  chain: DevChain,
+  deployment: Pick<Deployment, 'swapRouter' | 'liquidityAdder'>,
+): Promise<TokenShelf> {
   const shelf = new Map<number, readonly [Address, Address]>();
   const accounts = [chain.roles.trader, chain.roles.provider];
   for (const decimals of DECIMALS) {

@@ -40,7 +40,7 @@ contract StopLoss is StopLossSettings {
         Config memory config = oracleStopLossConfig[msg.sender];
         if (config.drawdownE6 == 0) return;
         Marks memory marks = _marks(context.bidPriceX64, context.askPriceX64);
-        (int8 low, int8 high) = context.startBin < outcome.endBin
+        (int16 low, int16 high) = context.startBin < outcome.endBin
             ? (context.startBin, outcome.endBin)
             : (outcome.endBin, context.startBin);
         for (int256 bin = low; bin <= high; bin++) {

@@ -69,13 +69,6 @@ abstract contract FactoryPoolAdministration is FactoryRegistry {
         emit PoolAdminFeeDestinationUpdated(pool, destination);
     }
 
-    function setPoolBinAdditionalFees(address pool, int8 bin, uint16 addFeeBuyE6, uint16 addFeeSellE6)
-        external
-        onlyPoolAdmin(pool)
-    {
-        IPoolAdministration(pool).setBinAdditionalFees(bin, addFeeBuyE6, addFeeSellE6);
-    }
-
     function pausePool(address pool) external onlyPoolAdmin(pool) {
         _movePause(pool, 0, 0, 1);
     }
@@ -84,11 +77,13 @@ abstract contract FactoryPoolAdministration is FactoryRegistry {
         _movePause(pool, 1, 1, 0);
     }
 
-    function protocolPausePool(address pool) external onlyProtocol onlyKnown(pool) {
+    function protocolPausePool(address pool) external onlyKnown(pool) {
+        if (!_mayPause(msg.sender)) revert OnlyProtocol();
         _movePause(pool, 0, 1, 2);
     }
 
-    function protocolUnpausePool(address pool) external onlyProtocol onlyKnown(pool) {
+    function protocolUnpausePool(address pool) external onlyKnown(pool) {
+        if (!_mayPause(msg.sender)) revert OnlyProtocol();
         _movePause(pool, 2, 2, 1);
     }
 
@@ -144,10 +139,20 @@ abstract contract FactoryPoolAdministration is FactoryRegistry {
                 config.adminSpreadFeeE6,
                 config.protocolNotionalFeeE8,
                 config.adminNotionalFeeE8,
-                address(this),
+                _protocolDestination(),
                 poolAdminFeeDestination[pool]
             )
         );
+    }
+
+    /// Who may pause and unpause for the protocol.
+    function _mayPause(address account) internal view virtual returns (bool) {
+        return account == protocolOwner;
+    }
+
+    /// Where the protocol's part of collected fees goes.
+    function _protocolDestination() internal view virtual returns (address) {
+        return address(this);
     }
 
     function _checkProvider(address provider, address token0, address token1) internal view {

@@ -58,7 +58,7 @@ interface IPool {
 interface IPoolAdministration {
     function setFees(uint24 spreadFeeE6, uint24 notionalFeeE8) external;
 
-    function setBinAdditionalFees(int8 bin, uint16 addFeeBuyE6, uint16 addFeeSellE6) external;
+    function setBinAdditionalFees(int16 bin, uint16 addFeeBuyE6, uint16 addFeeSellE6) external;
 
     function setPauseLevel(uint8 newLevel) external;
 

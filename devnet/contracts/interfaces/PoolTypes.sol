@@ -69,6 +69,8 @@ struct PoolStart {
     int24 curBinDistFromProvidedPriceE6;
     uint24 spreadFeeE6;
     uint24 notionalFeeE8;
+    /// Packed generation only.
+    uint16 bidAskRefAsymmetryX8;
     uint256[] nonNegativeBinDataArray;
     uint256[] negativeBinDataArray;
 }
@@ -91,12 +93,14 @@ struct SwapContext {
     int128 amountSpecified;
     uint128 bidPriceX64;
     uint128 askPriceX64;
-    int8 startBin;
+    /// Zero in the flat generation, whose providers give none.
+    uint128 referencePriceX64;
+    int16 startBin;
 }
 
 /// What swap extensions are told after a swap, besides its context. Amounts are raw, positive into the pool.
 struct SwapOutcome {
-    int8 endBin;
+    int16 endBin;
     int256 amount0Delta;
     int256 amount1Delta;
 }

@@ -124,7 +124,8 @@ abstract contract PoolLiquidity is PoolExtensions {
             add1 = FullMath.mulDivCeil(bin.token1BalanceScaled, shares, total);
             return (add0, add1);
         }
-        uint256 below = index < curBinIdx ? BinMath.M : index > curBinIdx ? 0 : curPosInBin;
+        (int256 current, uint256 position,) = _cursor();
+        uint256 below = index < current ? BinMath.M : index > current ? 0 : position;
         uint256 whole0 = FullMath.mulDivCeil(shares, INITIAL0_PER_SHARE_E18, E18);
         uint256 whole1 = FullMath.mulDivCeil(shares, INITIAL1_PER_SHARE_E18, E18);
         add0 = FullMath.mulDivCeil(whole0, BinMath.M - below, BinMath.M);
@@ -133,7 +134,7 @@ abstract contract PoolLiquidity is PoolExtensions {
 
     /// Books shares and balances of one bin. A bin keeps no shares or at least the minimum.
     function _book(int256 index, address owner, uint80 salt, int256 shares, int256 add0, int256 add1) private {
-        bytes32 key = keccak256(abi.encode(owner, salt, int8(index)));
+        bytes32 key = keccak256(abi.encode(owner, salt, index));
         positionShares[key] = _plus(positionShares[key], shares);
         uint256 total = _plus(binShares[index], shares);
         if (total != 0 && total < MINIMAL_LIQUIDITY) revert SharesBelowMinimum(index);

@@ -5,21 +5,11 @@ import {BinState} from "../interfaces/PoolTypes.sol";
 import {IPriceProvider} from "../interfaces/IPriceProvider.sol";
 import {BinMath} from "../libraries/BinMath.sol";
 import {FullMath} from "../libraries/FullMath.sol";
-import {PoolExtensions} from "./PoolExtensions.sol";
+import {PoolHead} from "./PoolHead.sol";
+import {PoolProvider} from "./PoolProvider.sol";
 
 /// How a pool reads its provider, and the prices it shows.
-abstract contract PoolPrices is PoolExtensions {
-    error PriceProviderFailed(bytes reason);
-    error BidGreaterThanAsk();
-    error BidIsZero();
-
-    uint256 private constant E6 = 1e6;
-    uint256 private constant E8 = 1e8;
-
-    function inSwap() external view returns (address priceProvider) {
-        return priceReadProvider;
-    }
-
+abstract contract PoolPrices is PoolHead, PoolProvider {
     function getSellAndBuyPrices() external returns (uint128 sellPriceX64, uint128 buyPriceX64) {
         (uint128 bid, uint128 ask) = _readProvider();
         uint256 mid = BinMath.midPrice(bid, ask);
@@ -39,22 +29,12 @@ abstract contract PoolPrices is PoolExtensions {
         sellPriceX64 = FullMath.toUint128(FullMath.mulDivFloor(sell, E8 - notionalFeeE8, E8));
     }
 
-    function _feeX64(uint256 feeE6) internal pure returns (uint256) {
-        return FullMath.mulDivFloor(feeE6, BinMath.Q64, E6);
+    function _cursor() internal view override returns (int256, uint256, int256) {
+        return (curBinIdx, curPosInBin, curBinDistFromProvidedPriceE6);
     }
 
-    function _provider() internal view returns (address) {
-        return IMMUTABLE_PRICE_PROVIDER == address(0) ? mutablePriceProvider : IMMUTABLE_PRICE_PROVIDER;
-    }
-
-    /// Bid and ask of the provider, which may ask `inSwap()` meanwhile.
     function _readProvider() internal returns (uint128 bid, uint128 ask) {
-        address provider = _provider();
-        priceReadProvider = provider;
-        (bool ok, bytes memory answer) = provider.call(abi.encodeCall(IPriceProvider.getBidAndAskPrice, ()));
-        priceReadProvider = address(0);
-        if (!ok || answer.length < 64) revert PriceProviderFailed(answer);
-        (bid, ask) = abi.decode(answer, (uint128, uint128));
+        (bid, ask) = abi.decode(_askProvider(IPriceProvider.getBidAndAskPrice.selector, 2), (uint128, uint128));
         _checkQuote(bid, ask);
     }
 

@@ -4,19 +4,12 @@ pragma solidity ^0.8.37;
 import {BinState, PoolImmutables, PoolStart, ScaledPair} from "../interfaces/PoolTypes.sol";
 import {BinData} from "../libraries/BinData.sol";
 
-/// Storage of a pool, word for word as readers expect it, and its raw reads. Order and types of the variables are the
-/// interface: a pool has no view getters.
+/// Storage of a pool after its first word, as readers expect it, and its raw reads. Order and types of the variables are
+/// the interface: a pool has no view getters. Slot 0, the head, differs by generation: inherit it before this.
 abstract contract PoolState {
     error Locked();
     error OnlyFactory();
 
-    // Slot 0
-    uint8 internal pauseLevel;
-    int8 internal curBinIdx;
-    uint104 internal curPosInBin;
-    int24 internal curBinDistFromProvidedPriceE6;
-    uint24 internal spreadFeeE6;
-    uint24 internal notionalFeeE8;
     // Slots 1 and 2
     ScaledPair internal binTotals;
     ScaledPair internal notionalFees;
@@ -92,9 +85,6 @@ abstract contract PoolState {
         BEFORE_SWAP_ORDER = fixedPart.beforeSwapOrder;
         AFTER_SWAP_ORDER = fixedPart.afterSwapOrder;
         mutablePriceProvider = start.mutablePriceProvider;
-        curBinDistFromProvidedPriceE6 = start.curBinDistFromProvidedPriceE6;
-        spreadFeeE6 = start.spreadFeeE6;
-        notionalFeeE8 = start.notionalFeeE8;
         for (int256 i = 0; i <= fixedPart.highestBin; i++) {
             bins[i] = BinData.binAt(start.nonNegativeBinDataArray, uint256(i));
         }
@@ -147,6 +137,9 @@ abstract contract PoolState {
             words[i] = _load(slots[i]);
         }
     }
+
+    /// Current bin, position in it, and distance of its lower edge from the ladder's anchor, millionths.
+    function _cursor() internal view virtual returns (int256 bin, uint256 position, int256 distanceE6);
 
     function _lock() internal {
         if (locked) revert Locked();

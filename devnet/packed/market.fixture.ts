@@ -1,0 +1,144 @@
+import { type Address, decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem';
+import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
+import { addLiquidity, type SwapAmounts } from '../actions.ts';
+import { RevertedError } from '../dev-chain.ts';
+import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
+import type { Anvil } from '../services/anvil.ts';
+import {
+  extensionProviderAbi,
+  packedPoolErrors,
+  packedStopLossAbi,
+  packedVelocityAbi,
+  quoteProviderAbi,
+} from './abi.ts';
+import { packedSimulation, packedSwap } from './actions.ts';
+import { deployQuoteProvider, type PackedQuote, type QuoteProviderKind } from './providers.ts';
+import { type PackedGround, startPackedGround } from './random-pool.fixture.ts';
+import type { PackedVariant } from './variants.ts';
+
+export const Q64 = 1n << 64n;
+export const ONE = 10n ** 18n;
+
+/** Every error that a user of a pool may meet. */
+const errors = [
+  ...poolErrors,
+  ...packedPoolErrors,
+  ...quoteProviderAbi,
+  ...extensionProviderAbi,
+  ...packedStopLossAbi,
+  ...packedVelocityAbi,
+  ...parseAbi([
+    'error OnlyProtocol()',
+    'error OnlyPoolAdmin()',
+    'error InvalidParameters()',
+    'error BidAskRefAsymmetryTooHigh()',
+  ]),
+];
+
+export interface NamedError {
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+export function named(data: Hex): NamedError {
+  const { errorName, args } = decodeErrorResult({ abi: errors, data });
+  return { name: errorName, args: args ?? [] };
+}
+
+/** Name and arguments of what an action reverts with. */
+export async function refusalOf(action: Promise<unknown>): Promise<NamedError> {
+  try {
+    await action;
+  } catch (error) {
+    if (error instanceof RevertedError) return named(error.data);
+    throw error;
+  }
+  throw new Error('the action was not refused');
+}
+
+/** A basis point on either side of a reference, in hundredths of token1 per token0. */
+export function quoteAround(hundredths: bigint): PackedQuote {
+  const referenceX64 = (Q64 * hundredths) / 100n;
+  return { bidX64: (referenceX64 * 9_999n) / 10_000n, askX64: (referenceX64 * 10_001n) / 10_000n, referenceX64 };
+}
+
+export interface MarketPool {
+  readonly pool: Address;
+  readonly provider: Address;
+}
+
+/** Two tokens of 18 decimals, and pools of them around price 2. */
+export class PackedMarket {
+  readonly ground: PackedGround & { readonly anvil: Anvil };
+  readonly token0: Address;
+  readonly token1: Address;
+  #pools = 0;
+
+  private constructor(ground: PackedGround & { readonly anvil: Anvil }, token0: Address, token1: Address) {
+    this.ground = ground;
+    this.token0 = token0;
+    this.token1 = token1;
+  }
+
+  static async open(variant: PackedVariant): Promise<PackedMarket> {
+    const ground = await startPackedGround(variant);
+    const [token0, token1] = ground.shelf.get(18) ?? [];
+    if (token0 === undefined || token1 === undefined) throw new Error('no tokens of 18 decimals');
+    return new PackedMarket(ground, token0, token1);
+  }
+
+  deployProvider(kind?: QuoteProviderKind): Promise<Address> {
+    return deployQuoteProvider(this.ground.chain, this.ground.deployment, this, quoteAround(200n), kind);
+  }
+
+  /** What a pool of this market is made with: nine bins of 1%, nothing in them. */
+  spec(priceProvider: Address, rest: Partial<PoolSpec> = {}): PoolSpec {
+    return {
+      token0: this.token0,
+      token1: this.token1,
+      priceProvider,
+      bins: evenBins(-4, 4, 10_000),
+      initialAmount0PerShareE18: ONE,
+      initialAmount1PerShareE18: 2n * ONE,
+      salt: numberToHex(++this.#pools, { size: 32 }),
+      ...rest,
+    };
+  }
+
+  /** A pool with a hundred tokens in each bin, on a provider of this kind, which may be among its extensions. */
+  async fundedPool(
+    extensionsOf: (provider: Address) => readonly ExtensionSpec[] = () => [],
+    kind?: QuoteProviderKind,
+    rest: Partial<PoolSpec> = {},
+  ): Promise<MarketPool> {
+    const { chain, deployment } = this.ground;
+    const provider = await this.deployProvider(kind);
+    const spec = this.spec(provider, { extensions: extensionsOf(provider), ...rest });
+    const pool = await createPool(chain, deployment, spec);
+    const bins = spec.bins.map(({ bin }) => ({ bin, shares: 100n * ONE }));
+    await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
+    return { pool, provider };
+  }
+
+  buy({ pool }: MarketPool, output: bigint): Promise<SwapAmounts> {
+    const { chain, deployment } = this.ground;
+    return packedSwap(chain, deployment, { pool, zeroForOne: false, amountSpecified: -output });
+  }
+
+  sell({ pool }: MarketPool, input: bigint): Promise<SwapAmounts> {
+    const { chain, deployment } = this.ground;
+    return packedSwap(chain, deployment, { pool, zeroForOne: true, amountSpecified: input });
+  }
+
+  /** How a simulated sale ends. */
+  async simulatedSale(
+    { pool }: MarketPool,
+    input: bigint,
+    options: PackedQuote & { readonly sender?: Address },
+  ): Promise<NamedError> {
+    const { chain, deployment } = this.ground;
+    return named(
+      await packedSimulation(chain, deployment, { pool, zeroForOne: true, amountSpecified: input, ...options }),
+    );
+  }
+}

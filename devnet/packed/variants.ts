@@ -1,0 +1,49 @@
+/** How base, bin and notional fee make a price: what each rule does is at `FeeRule` of the contracts, in this order. */
+export const FEE_RULES = [
+  'older',
+  'sumOnEdges',
+  'productOnEdges',
+  'sumOnPrice',
+  'productOnPrice',
+  'quotient',
+  'growing',
+] as const;
+
+export type FeeRule = (typeof FEE_RULES)[number];
+
+/** What one factory's pools do that those of another may do otherwise. */
+export interface PackedVariant {
+  readonly rule: FeeRule;
+  /** Whether `simulateSwapAndRevert` takes a leading sender. */
+  readonly simulation: 'sender' | 'noSender';
+  /** Halves of `BinSwapped.fees`: tokens, or what the providers and the platform get. */
+  readonly fees: 'token' | 'kind';
+  /** Halves of `Swap.platformFees`: tokens, or spread part and notional fee. */
+  readonly platformFees: 'token' | 'kind';
+  /** From the lowest bit: direction, exact input, 6 empty bits, bin, position; or position, bin, direction, exact input. */
+  readonly details: 'flagsFirst' | 'positionFirst';
+  /** Unit of `BinSwapped.binDeltas`; raw ones are rounded towards zero. Fees are scaled in both. */
+  readonly deltaScale: 'scaled' | 'raw';
+}
+
+/** One variant for each rule. Between any two settings of two values, every pair of values occurs. */
+export const PACKED_VARIANTS: readonly PackedVariant[] = [
+  variant('older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled'),
+  variant('sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled'),
+  variant('productOnEdges', 'sender', 'token', 'kind', 'flagsFirst', 'raw'),
+  variant('sumOnPrice', 'noSender', 'kind', 'kind', 'flagsFirst', 'scaled'),
+  variant('productOnPrice', 'noSender', 'token', 'kind', 'positionFirst', 'scaled'),
+  variant('quotient', 'sender', 'kind', 'token', 'flagsFirst', 'raw'),
+  variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw'),
+];
+
+function variant(
+  rule: FeeRule,
+  simulation: PackedVariant['simulation'],
+  fees: PackedVariant['fees'],
+  platformFees: PackedVariant['platformFees'],
+  details: PackedVariant['details'],
+  deltaScale: PackedVariant['deltaScale'],
+): PackedVariant {
+  return { rule, simulation, fees, platformFees, details, deltaScale };
+}
