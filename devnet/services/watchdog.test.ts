@@ -72,7 +72,9 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
     recursive: true,
     verbatimSymlinks: true,
   });
-  await cp(join(ROOT, 'devnet/services'), join(clone, 'devnet/services'), { recursive: true });
+  for (const folder of ['devnet/services', 'runtime']) {
+    await cp(join(ROOT, folder), join(clone, folder), { recursive: true });
+  }
   await cp(join(ROOT, 'package.json'), join(clone, 'package.json'));
   execFileSync('chmod', ['-R', 'go-rwx', clone]);
 
