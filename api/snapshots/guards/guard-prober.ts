@@ -12,7 +12,7 @@ import { SnapshotError } from '../types.ts';
 import { guardPlan } from './guard-plan.ts';
 import { everyBin, limitOf, type ProbedInput, pointsBetween, withinBudget } from './probe-points.ts';
 import { claimSide, confirmClaim, type ExecutableLevels, executableLevels } from './side-claim.ts';
-import { type GuardedSide, simulatedSwap } from './simulated-swap.ts';
+import { type GuardedSide, likelyGasOf, simulatedSwap } from './simulated-swap.ts';
 import { readStopLosses } from './stop-loss-reader.ts';
 
 /** A guarded pool whose curve is known. */
@@ -175,8 +175,7 @@ export class GuardProber {
   }
 
   async #probeOnce(block: BlockRef, side: GuardedSide, signal?: AbortSignal): Promise<ProbedInput[]> {
-    const gasOf = (input: bigint) => simulatedSwap(side, input, 'unknown').likelyGas;
-    const inputs = withinBudget(side, UNKNOWN_SIDE, gasOf);
+    const inputs = withinBudget(side, UNKNOWN_SIDE, (input) => likelyGasOf(side.side, input));
     const swaps = inputs.map((input) => simulatedSwap(side, input, 'unknown'));
     const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
     if (!results[0])

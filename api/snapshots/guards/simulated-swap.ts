@@ -11,20 +11,25 @@ export interface GuardedSide {
 const SELECTOR_BYTES = 4;
 
 /** Gas of a simulated swap with a stop loss, measured: a base and so much for each bin that it touches. */
-const KNOWN_GUARDS = { likely: { base: 130_000, perBin: 55_000 }, limit: { base: 400_000, perBin: 110_000 } };
-/** An unknown extension may take several times as much. One that takes more counts as refusing. */
-const UNKNOWN_GUARDS = { likely: KNOWN_GUARDS.likely, limit: { base: 3_000_000, perBin: 130_000 } };
-const MOST_GAS = { known: 40_000_000, unknown: 15_000_000 };
+const LIKELY_GAS = { base: 130_000, perBin: 55_000 };
+/** Gas after which a simulated swap counts as refused: an unknown extension may take several times as much. */
+const GAS_LIMITS = {
+  known: { base: 400_000, perBin: 110_000, most: 40_000_000 },
+  unknown: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
+};
+
+/** Gas that a simulated swap of this input (raw units) is likely to take. */
+export const likelyGasOf = (side: PoolSide, input: bigint): number =>
+  LIKELY_GAS.base + binsTouched(side, input) * LIKELY_GAS.perBin;
 
 /** Simulates one exact input (raw units, at least 1) of a side. */
 export function simulatedSwap({ pool, side }: GuardedSide, amount: bigint, guards: 'known' | 'unknown'): BoundedCall {
-  const { likely, limit } = guards === 'known' ? KNOWN_GUARDS : UNKNOWN_GUARDS;
-  const bins = binsTouched(side, amount);
+  const { base, perBin, most } = GAS_LIMITS[guards];
   return {
     target: pool.address,
     data: side.simulation(amount, CALLER),
-    likelyGas: likely.base + bins * likely.perBin,
-    gasLimit: Math.min(limit.base + bins * limit.perBin, MOST_GAS[guards]),
+    likelyGas: likelyGasOf(side, amount),
+    gasLimit: Math.min(base + binsTouched(side, amount) * perBin, most),
     keptBytes: SELECTOR_BYTES,
   };
 }
