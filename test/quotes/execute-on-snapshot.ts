@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, numberToHex } from 'viem';
+import { encodeFunctionData, type Hex, numberToHex, type TransactionReceipt } from 'viem';
 import { routerAbi } from '../../devnet/abi.ts';
 import { noPriceLimit, type SwapOrder } from '../../devnet/actions.ts';
 import type { Deployment } from '../../devnet/deploy.ts';
@@ -24,18 +24,27 @@ interface Chain {
 export async function executesOnSnapshot({ chain, deployment }: Chain, order: SwapOrder): Promise<boolean> {
   const ask = <T>(method: string, params: readonly unknown[]) => request<T>(chain.rpcUrl, method, params);
   const data = swapData(order);
+  const nonce = await ask<Hex>('eth_getTransactionCount', [chain.roles.trader, 'latest']);
   const snapshot = await ask('evm_snapshot', []);
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // One that was put back or seemed dropped may still wait, to be mined before this one: one nonce, and no waiting.
+      await ask('anvil_dropAllTransactions', []);
       gas += 1;
-      const transaction = { from: chain.roles.trader, to: deployment.swapRouter, data, gas: numberToHex(gas) };
+      const transaction = { from: chain.roles.trader, to: deployment.swapRouter, data, gas: numberToHex(gas), nonce };
       const receipt = await minedAtOnce(chain, await ask<Hex>('eth_sendTransaction', [transaction]));
-      if (receipt) return receipt.status === 'success';
+      if (receipt) return judge(receipt);
     }
     throw new Error('the node drops every transaction');
   } finally {
     await ask('evm_revert', [snapshot]);
   }
+}
+
+/** @throws Error when another transaction came before it: what it was executed on is not the snapshot */
+function judge({ transactionIndex, status }: TransactionReceipt): boolean {
+  if (transactionIndex !== 0) throw new Error('another transaction was mined before the swap');
+  return status === 'success';
 }
 
 /** The receipt, without a poll interval; undefined when the node dropped the transaction. */
