@@ -26,7 +26,7 @@ export interface EthCall {
   readonly overrides?: CodeOverrides;
 }
 
-/** A head and the node that told it. */
+/** A head and the node that reported it. */
 export interface ReportedHead {
   readonly block: BlockRef;
   readonly endpoint: RpcEndpoint;
@@ -40,8 +40,8 @@ const Block = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity
 const CallResult = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
 
 /**
- * The nodes of one chain, tried in order: the first whose breaker lets a request through and whose answer stands the
- * caller's check. viem's `fallback` transport moves on only when a request throws; here an answer that decodes to nonsense
+ * The nodes of one chain, tried in order until one answers: a node is skipped while its breaker is open, and the next one is
+ * tried when its answer does not pass the caller's check. viem's `fallback` transport moves on only when a request throws; here an answer that decodes to nonsense
  * or comes from another chain moves on too.
  */
 export class ChainRpc {
@@ -68,7 +68,7 @@ export class ChainRpc {
     return Number(timestamp);
   }
 
-  /** The heads of all nodes that answer; none when none does. */
+  /** The heads of all nodes that answer; empty when no node does. */
   async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
     const asked = this.endpoints.map((endpoint) => this.#ask(endpoint, () => requestHead(endpoint, signal)));
     const answers = await Promise.allSettled(asked);
@@ -86,7 +86,7 @@ export class ChainRpc {
     const params = callParams(call);
     return this.#firstGood(async (endpoint) => {
       const result = CallResult.safeParse(await endpoint.request('eth_call', params, signal));
-      if (!result.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_call with no hex`);
+      if (!result.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_call without hex`);
       return checked(() => check(result.data as Hex), endpoint);
     });
   }
@@ -140,7 +140,7 @@ async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefine
 
 async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortSignal | undefined): Promise<BlockRef> {
   const answer = Block.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
-  if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} answered block ${block} with none`);
+  if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} gave no block ${block}`);
   return answer.data;
 }
 

@@ -12,8 +12,8 @@ export interface BreakerOptions {
 export const DEFAULT_BREAKER: BreakerOptions = { failures: 3, pauseMs: 500, maxPauseMs: 15_000 };
 
 /**
- * Spares a node that keeps failing, and its clients the wait. Closed: everything passes. Open: nothing does until the
- * pause is over. Then one trial passes: its success closes the breaker, its failure opens it for twice as long.
+ * Keeps requests from a node that keeps failing. Closed: everything passes. Open: nothing passes until the pause is over.
+ * Then one trial passes: its success closes the breaker, its failure opens it for twice as long.
  */
 export class CircuitBreaker {
   readonly #options: BreakerOptions;
@@ -28,7 +28,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** Asks to send one request; whoever gets true reports how it went. */
+  /** Asks to send one request; after true the caller reports how it went. */
   tryPass(): boolean {
     if (this.#pauseMs === 0) return true;
     const now = this.#now();
@@ -48,12 +48,12 @@ export class CircuitBreaker {
     if (this.#pauseMs > 0 || this.#failuresInRow >= this.#options.failures) this.open();
   }
 
-  /** Nobody knows how it would have gone: another request may be the trial. */
+  /** The request was given up before it ended: another one may be the trial. */
   givenUp(): void {
     this.#trialUntil = 0;
   }
 
-  /** Opens at once, for faults that no retry mends soon. */
+  /** Opens at once, for faults that no retry fixes soon. */
   open(): void {
     const now = this.#now();
     // Requests that were under way when it opened fail too: they must not lengthen the pause.

@@ -5,12 +5,12 @@ import { RpcFailure } from './rpc-failure.ts';
 type HttpTransport = ReturnType<ReturnType<typeof http>>;
 type RpcRequest = Parameters<HttpTransport['request']>[0];
 
-/** What a node answers with, before anyone has looked at it. */
+/** The answer of a node, unchecked. */
 type RawAnswer = { readonly error?: unknown; readonly result?: unknown };
 
 export type RpcOutcome = 'ok' | RpcFailure['code'];
 
-/** Told of each request that left for a node. */
+/** Called for each request that was sent to a node. */
 export type CountRpcCall = (method: string, outcome: RpcOutcome) => void;
 
 export interface RpcEndpointOptions {
@@ -52,7 +52,7 @@ export class RpcEndpoint {
       return result;
     } catch (error) {
       const failure = signal?.aborted
-        ? new RpcFailure('aborted', `${method} was given up before ${this.label} answered`)
+        ? new RpcFailure('aborted', `${method} was aborted before ${this.label} answered`)
         : this.#failureOf(method, error, limit.aborted);
       this.#options.count(method, failure.code);
       throw failure;

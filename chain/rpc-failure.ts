@@ -29,6 +29,14 @@ export class RpcFailure extends Error {
   }
 }
 
+/** Whether nodes answered that they do not do what was asked. */
+export const isRefusal = (error: unknown): error is RpcFailure =>
+  error instanceof RpcFailure && error.code === 'refused';
+
+/** Whether nodes refused to read at a block: as a rule it was reorganised away, or is of another chain. */
+export const isBlockRefusal = (error: unknown): error is RpcFailure =>
+  isRefusal(error) || (error instanceof RpcFailure && error.code === 'wrong_chain');
+
 /** @throws RpcFailure `wrong_chain` when a node of this chain answered for another one */
 export function checkChain(chainId: number, answeredBy: bigint): void {
   if (answeredBy === BigInt(chainId)) return;

@@ -17,7 +17,7 @@ export type OperationsDeps = {
   readonly maxLagSecs: number;
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
-  readonly snapshots: Pick<SnapshotService, 'head'>;
+  readonly snapshots: SnapshotService;
   /** Whether quote updates are queued for nobody; null without a usable builder. */
   readonly workerMissing: () => boolean | null;
   readonly metrics: Registry;
@@ -39,7 +39,7 @@ export function openOperations({ database, snapshots, metrics, logger, ...deps }
     maxLagSecs: deps.maxLagSecs,
     readIndexed: () => readIndexedBlocks(database),
     readHead: async (chainId) => {
-      const { number, timestamp } = await snapshots.head(chainId);
+      const { number, timestamp } = await snapshots.of(chainId).head();
       return { number: Number(number), timestamp: Number(timestamp) };
     },
     logger,

@@ -5,9 +5,8 @@ import { type ApiError, badRequest, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
-import type { QuotesDeps } from './bid-ask.ts';
+import { poolNotServed, type QuotesDeps, snapshotFailure } from './bid-ask.ts';
 import { quoteJson } from './quote-body.ts';
-import { poolNotServed, snapshotFailure } from './quote-errors.ts';
 import { BatchRequest } from './quote-schema.ts';
 
 const MAX_POOLS = 100;
@@ -30,7 +29,7 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
     const named = distinctPools(pools);
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
-    const read = await (depth === false ? snapshots.prices : snapshots.depths)(chain.chainId, served, { signal });
+    const read = await snapshots.of(chain.chainId)[depth === false ? 'prices' : 'depths'](served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     const body = batchJson(named, read);

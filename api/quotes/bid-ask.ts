@@ -1,10 +1,11 @@
 import type { Context, Handler } from 'hono';
-import { badQuery } from '../errors.ts';
+import type { Address } from 'viem';
+import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
-import { poolAddressParam, poolNotServed, snapshotFailure } from './quote-errors.ts';
 
 export interface QuotesDeps {
   readonly chains: ServedChains;
@@ -24,8 +25,8 @@ export function answerBidAsk({ chains, directory, snapshots }: QuotesDeps): Hand
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
     const kind = depth ? 'depths' : 'prices';
-    const snapshot =
-      snapshots.cached(chain.chainId, pool, kind) ?? (await snapshots[kind](chain.chainId, [pool])).get(address);
+    const ofChain = snapshots.of(chain.chainId);
+    const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
     if (snapshot instanceof SnapshotError) throw snapshotFailure(snapshot);
     return quoteResponse(c, snapshot);
@@ -37,4 +38,21 @@ function depthParam(c: Context): boolean {
   const text = c.req.query('depth') ?? 'true';
   if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
   return text === 'true';
+}
+
+/** The answer to a pool that is unknown, delisted, on another chain or on a disabled release. */
+export const poolNotServed = (pool: Address): ApiError =>
+  new ApiError(404, { error: `Pair metadata not found for ${pool}` });
+
+/** The answer to a pool without a snapshot: 500 when the chain did not give it, 503 when it did not come in time. */
+export function snapshotFailure(error: SnapshotError): ApiError {
+  return error.code === 'timed_out' ? unavailable(error) : internalError(error);
+}
+
+/** @throws ApiError 400 with the text for what is wrong with the address of the path */
+function poolAddressParam(text: string): Address {
+  const address = parseAddress(text);
+  if (address) return address;
+  const hasPrefix = /^0x/i.test(text);
+  throw badRequest(hasPrefix ? 'Invalid pool address format' : 'pool_address is not a valid EVM address');
 }

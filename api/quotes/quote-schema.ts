@@ -63,7 +63,7 @@ export const BatchResponse = z
   .strictObject({ results: z.array(BatchResult).describe('One entry per distinct pool, in request order.') })
   .openapi('BatchResponse', { description: 'Quotes of several pools.' });
 
-/** Shape alone: how many addresses there are, and whether they are any, is told apart in the errors. */
+/** The shape alone: the handler checks the number of addresses and each address, and names what is wrong. */
 export const BatchRequest = z
   .strictObject({
     pools: z

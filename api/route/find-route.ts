@@ -5,14 +5,14 @@ import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
-import { type DepthSnapshot, SnapshotError, type SnapshotMap, type SnapshotService } from '../snapshots/types.ts';
+import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { Deadline } from './deadline.ts';
 import { poolGraph } from './pool-graphs.ts';
 import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
   readonly directory: PoolDirectory;
-  readonly snapshots: Pick<SnapshotService, 'depths'>;
+  readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
 }
 
 type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
@@ -34,7 +34,7 @@ export async function findRoute(
   const pools = poolCorridors(table, chainId, request);
   const list = pools.flatMap(({ legs }) => legs.flat());
   if (list.length === 0) throw noPlan('no_route');
-  const snapshots = await deadline.within(sources.snapshots.depths(chainId, list, { signal: deadline.signal }));
+  const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(list, { signal: deadline.signal }));
   const hops = hopCorridors(pools, snapshots, request);
   const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
   if (typeof found !== 'string') return found;

@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 
-/** Asks for heads: the first node that answers, or all of them. */
+/** The head of the first node that answers, and the heads of all nodes that do. */
 export interface HeadSource<H extends { readonly block: BlockRef }> {
   head(): Promise<H>;
   heads(): Promise<H[]>;
@@ -16,12 +16,12 @@ export interface BlockClockOptions {
 
 /** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
 const GRACE_MS = 500;
-/** No node knows a block as high as the last one for this long: the chain was rolled back, we do not wait for more. */
+/** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
 const REMEMBERED_HEADS = 256;
 
 /**
- * Tells the block to read at, looking at the chain when someone asks and at most every `minRefreshMs`.
+ * Tells the block to read at. It looks at the chain when a request asks, at most every `minRefreshMs`.
  *
  * Invariants: a head is used for at most one block time and a second after it was first seen; it never goes back to an
  * older block unless the chain did, which shows as another hash at a height that was seen before.
@@ -34,7 +34,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   readonly #seen = new Map<bigint, string>();
   #current: H | undefined;
   #confirmed: H | undefined;
-  /** When the next look should be taken, and from when nobody is answered without it. */
+  /** When the next look should be taken, and from when on requests wait for it. */
   #dueAt = 0;
   #staleAt = 0;
   #firstSeenAt = 0;
@@ -58,7 +58,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   fresh(): H | undefined {
     const now = this.#now();
     if (!this.#current || now >= this.#staleAt) return undefined;
-    // Whoever needs the head once this one is stale waits for the same look, and sees its failure then.
+    // Requests that come once this head is stale wait for the same look, and see its failure.
     if (now >= this.#dueAt) this.#startLook().catch(() => undefined);
     return this.#current;
   }
@@ -72,12 +72,12 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     return this.fresh() ?? this.#startLook();
   }
 
-  /** Someone read at this head: it is real. */
+  /** A read at this head succeeded: nodes know it. */
   confirm(head: H): void {
     this.#confirmed = head;
   }
 
-  /** No node knew this head, or it was another chain's: goes back to the last that was read at, and looks again. */
+  /** Nodes refused to read at this head: goes back to the last one that was read at, and looks again. */
   reject(head: H): void {
     if (this.#current !== head) return;
     this.#seen.delete(head.block.number);
@@ -110,7 +110,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     this.#staleAt = dueAt + GRACE_MS;
   }
 
-  /** One node's head; when that is no news although a block is overdue, the highest head of all nodes. */
+  /** One node's head; when it is not newer although a block is overdue, the highest head of all nodes. */
   async #candidate(askedAt: number): Promise<H> {
     const first = await this.#source.head();
     const current = this.#current;
@@ -140,8 +140,8 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     this.#current = head;
     this.#behindSince = undefined;
     this.#firstSeenAt = askedAt;
-    // A block that was seen coming is as young as the time since the look before: the next one cannot be there much
-    // before its time, so a slow chain is not asked all the while.
+    // When the look before was recent, so is the block, and the next one is not due before a block time: a slow chain is
+    // not asked meanwhile.
     const seenComing = askedAt - this.#lookedAt <= this.#minRefreshMs + GRACE_MS;
     const wait = seenComing ? Math.max(this.#minRefreshMs, this.#blockTimeMs - GRACE_MS) : this.#minRefreshMs;
     this.#waitUntil(askedAt + wait);

@@ -1,55 +1,142 @@
+import { type Hex, zeroAddress } from 'viem';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
+import type { ContractCall } from '../../chain/contract-calls.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { SellAndBuyPrices } from '../../protocol/curve.ts';
-import type { LayoutAdapter, PoolAtBlock } from '../../protocol/layout.ts';
-import type { PriceFailure } from '../../protocol/quote-status.ts';
-import type { ServedPool } from './pool-directory.ts';
-import { SnapshotError } from './types.ts';
-
-/** What a pool says of itself at one block, apart from its provider's quote. */
-export interface PoolRead {
-  readonly state: PoolAtBlock;
-  /** The pool's prices, or why it gave none. */
-  readonly prices: SellAndBuyPrices | PriceFailure;
-  /** Raw units; null when the token did not answer. */
-  readonly balance0Raw: bigint | null;
-  readonly balance1Raw: bigint | null;
-}
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { quoteStatus } from '../../protocol/quote-status.ts';
+import { guardPlan, type ServedPool } from './pool-directory.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
 
 /** Of the answer, as much as is decoded: two prices, or the selector of an error. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
+/** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
+const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000 };
+/** Gas with which the stub asks the provider whatever the calls before it burned. */
+const CERTAIN_QUOTE_GAS = 3_500_000;
 
-/** The calls whose results {@link decodePoolRead} takes: of the provider and both tokens, which may be anyone's. */
-export function poolReadCalls({ address, token0, token1 }: ServedPool, layout: LayoutAdapter): BoundedCall[] {
+/** Code to put in place of pools, so that their providers answer {@link quoteCall}. */
+export const stubs = (pools: readonly ServedPool[]): CodeOverrides =>
+  new Map(
+    pools.map(({ address, layout, immutableProvider }) => [
+      address,
+      layoutAdapter(layout).prices.providerStubCode(immutableProvider ?? zeroAddress),
+    ]),
+  );
+
+/** Asks the pool for its storage. */
+export function storageCall({ address, layout, immutables }: ServedPool): ContractCall {
+  const { data, words } = layoutAdapter(layout).state.call(immutables);
+  return { target: address, data, gas: GAS.extsload + words * GAS.perSlot };
+}
+
+/** Asks the stub in place of the pool for its provider's quote. */
+export function quoteCall({ address, layout }: ServedPool, isCertain = false): ContractCall {
+  const gas = isCertain ? CERTAIN_QUOTE_GAS : GAS.quote;
+  return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas };
+}
+
+/** Whether the stub did not ask the provider because others had burned the gas. */
+export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
+  quote?.success === true && quote.data === '0x';
+
+/** Asks the pool for its prices and both tokens for its balances. */
+export function priceCalls({ address, layout, token0, token1 }: ServedPool): BoundedCall[] {
   return [
-    { target: address, data: layout.prices.call, ...PRICES },
+    { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
     balanceCall(token0.address, address),
     balanceCall(token1.address, address),
   ];
 }
 
+/** What the calls of a pool gave; absent where the nodes did not run them. */
+export interface PoolAnswers {
+  readonly storage?: CallResult | undefined;
+  readonly quote?: CallResult | undefined;
+  /** Of {@link priceCalls}. */
+  readonly prices?: readonly CallResult[] | undefined;
+}
+
 /**
- * @param storage the answer to the layout's call for the state
- * @param results what {@link poolReadCalls} gave; none when the node did not run them
- * @throws SnapshotError when the pool's storage could not be read or makes no sense
+ * The snapshot that the answers of a pool give; an error when its storage was not read or an answer does not decode.
+ *
+ * @param readAt Unix seconds
  */
-export function decodePoolRead(
+export function decodePool(
   pool: ServedPool,
-  layout: LayoutAdapter,
-  storage: CallResult | undefined,
-  results: readonly CallResult[],
-): PoolRead {
-  const [prices, balance0, balance1] = results;
-  if (!storage?.success) throw new SnapshotError('read_failed', `storage of ${pool.address} was not read`);
-  if (prices?.success && prices.data === '0x') throw new SnapshotError('read_failed', `no pool at ${pool.address}`);
+  block: BlockRef,
+  readAt: number,
+  answers: PoolAnswers,
+): PriceSnapshot | SnapshotError {
+  const { address } = pool;
+  const [prices, balance0, balance1] = answers.prices ?? [];
+  if (!answers.storage?.success) return new SnapshotError('read_failed', `storage of ${address} was not read`);
+  if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
   try {
     return {
-      state: layout.state.decode(pool.immutables, storage.data),
-      prices: prices ? layout.prices.decode(prices) : 'unread',
+      ...{ pool, block, readAt, ...decodePrices(pool, answers.storage.data, prices, answers.quote) },
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
+      depth: null,
     };
   } catch (cause) {
-    throw new SnapshotError('read_failed', `storage of ${pool.address} does not decode`, { cause });
+    return new SnapshotError('read_failed', `${address} does not decode`, { cause });
+  }
+}
+
+/** Prices are the pool's own to the last digit; the provider's quote only lays the curve. */
+function decodePrices(
+  { layout, immutables }: ServedPool,
+  storage: Hex,
+  answer: CallResult | undefined,
+  quote: CallResult | undefined,
+): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve'> {
+  const adapter = layoutAdapter(layout);
+  const state = adapter.state.decode(immutables, storage);
+  const prices = answer ? adapter.prices.decode(answer) : 'unread';
+  const curve = typeof prices === 'string' ? null : state.curve(prices, quote);
+  const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
+  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRefused: false, asksRefused: false });
+  if (status !== 'healthy' || typeof prices === 'string') {
+    return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null };
+  }
+  return { status, bidX64: prices.sellX64, askX64: prices.buyX64, curve };
+}
+
+/** The snapshot with the sides that trade. With both refused the pool does not trade. */
+export function withDepth({ curve: _, ...snapshot }: PriceSnapshot, { bids, asks }: TradingSides): DepthSnapshot {
+  const isRefused = bids === null && asks === null;
+  return {
+    ...snapshot,
+    status: isRefused ? 'pool_refused' : snapshot.status,
+    bidX64: bids === null ? CLOSED_BID_X64 : snapshot.bidX64,
+    askX64: asks === null ? CLOSED_ASK_X64 : snapshot.askX64,
+    depth: { bids: bids ?? [], asks: asks ?? [] },
+  };
+}
+
+/** Asks the pool's stop loss for its state; no calls for a pool without one. */
+export function stopLossCalls(pool: ServedPool): ContractCall[] {
+  const plan = guardPlan(pool);
+  if (plan.kind !== 'evaluated' || !plan.stopLoss) return [];
+  const calls = layoutAdapter(pool.layout).stopLoss.calls(plan.stopLoss.address, pool.address, pool.immutables);
+  return calls.map((call) => ({ ...call, gas: GAS.stopLoss + Math.floor(call.data.length / 64) * GAS.perSlot }));
+}
+
+/** @returns null when the extension does not answer as a stop loss does */
+export function decodeStopLoss(
+  { layout, immutables }: ServedPool,
+  answers: readonly CallResult[],
+  timestamp: bigint,
+): StopLossState | null {
+  if (answers.some(({ success }) => !success)) return null;
+  const data = answers.map((answer) => answer.data);
+  try {
+    return layoutAdapter(layout).stopLoss.decode(data, immutables, timestamp);
+  } catch {
+    // Another contract than a stop loss: the caller probes it as it would an unknown one.
+    return null;
   }
 }

@@ -39,7 +39,7 @@ export interface ServedPool {
   readonly stopLossMark: StopLossMark;
 }
 
-/** All served pools at one moment. A change makes a new table, so what is derived from one can be kept by identity. */
+/** All served pools. A change makes a new table, so what is derived from one can be kept by identity. */
 export interface PoolTable {
   /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
   find(chainId: number, address: Address): ServedPool | undefined;
@@ -76,4 +76,33 @@ const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 /** The extensions that can refuse a swap, in attachment order. */
 export function swapGuards(pool: ServedPool): readonly PoolExtension[] {
   return pool.extensions.filter((extension) => extension.phases.some((phase) => SWAP_PHASES.includes(phase)));
+}
+
+/**
+ * How a pool's guards are asked. `none`: nothing holds it back, or a swap allowlist does: that one judges the caller, and
+ * its answer to us does not hold for a trader. `evaluated`: all its guards are known, so the end of each side is computed
+ * and confirmed. `probed`: an unknown extension can refuse by any rule, so points of each side are tried.
+ */
+export type GuardPlan =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'evaluated'; readonly stopLoss: PoolExtension | null }
+  | { readonly kind: 'probed' };
+
+const EVALUATED: readonly ExtensionKind[] = ['stopLoss', 'priceVelocityGuard'];
+
+const plans = new WeakMap<ServedPool, GuardPlan>();
+
+/** Made once for each pool of a table. */
+export function guardPlan(pool: ServedPool): GuardPlan {
+  const plan = plans.get(pool) ?? makeGuardPlan(pool);
+  plans.set(pool, plan);
+  return plan;
+}
+
+function makeGuardPlan(pool: ServedPool): GuardPlan {
+  const guards = swapGuards(pool);
+  if (guards.length === 0 || guards.some(({ kind }) => kind === 'swapAllowlist')) return { kind: 'none' };
+  if (!guards.every(({ kind }) => EVALUATED.includes(kind))) return { kind: 'probed' };
+  const stopLoss = guards.find(({ kind, phases }) => kind === 'stopLoss' && phases.includes('afterSwap'));
+  return { kind: 'evaluated', stopLoss: stopLoss ?? null };
 }

@@ -1,77 +1,196 @@
-import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCalls } from '../../chain/isolated-calls.ts';
-import type { MulticallTarget } from '../../chain/multicall.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { boundedCalls, type MulticallTarget, multicall, multicallWithCode } from '../../chain/contract-calls.ts';
+import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { buildCurveSnapshot, type CurveSnapshot } from './curve-snapshot.ts';
-import { decodePoolRead, poolReadCalls } from './pool-calls.ts';
-import type { ServedPool } from './pool-directory.ts';
-import { type AdaptedPool, type StateRead, StateReader } from './state-reader.ts';
-import { SnapshotError } from './types.ts';
+import type { BlockClock } from './block-clock.ts';
+import type { GuardedPool, GuardProber } from './guard-prober.ts';
+import {
+  decodePool,
+  type PoolAnswers,
+  priceCalls,
+  quoteCall,
+  storageCall,
+  stubs,
+  wasQuoteSkipped,
+  withDepth,
+} from './pool-calls.ts';
+import { guardPlan, type ServedPool } from './pool-directory.ts';
+import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
 
-export type CurveRead = ReadonlyMap<Address, CurveSnapshot | SnapshotError>;
+export interface PoolReaderDeps {
+  readonly target: MulticallTarget;
+  readonly clock: BlockClock<ReportedHead>;
+  readonly prober: GuardProber;
+  /** Longest round, over all nodes and calls. */
+  readonly readTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+/** Of many pools, in their order. */
+type Outcomes<T> = readonly (T | SnapshotError)[];
+
+/** Pools that ask for a round within this time share its calls. */
+const BATCH_MS = 2;
+/** After nodes turned out not to apply overrides, how long before they are asked again. */
+const RETRY_OVERRIDES_MS = 60_000;
 
 /**
- * Reads sets of pools of one chain: storage and provider quotes under a state override; prices and balances, which come
- * from anyone's contracts, by calls that cannot spoil each other.
+ * Reads pools of one chain in rounds of calls, all at one block named by its hash:
+ *
+ * 1. prices: storage and provider quotes under a state override, prices and balances by isolated calls;
+ * 2. depth, of a healthy pool with guards: how far they let each side trade.
+ *
+ * Each pool goes from round to round by itself; pools that ask for a round of the same block within 2 ms share its calls.
  */
 export class PoolReader {
-  readonly #target: MulticallTarget;
-  readonly #states: StateReader;
-  readonly #logger: Logger;
+  readonly #deps: PoolReaderDeps;
+  #noOverridesUntil = 0;
 
-  constructor(target: MulticallTarget, logger: Logger) {
-    this.#target = target;
-    this.#states = new StateReader(target, logger);
-    this.#logger = logger;
+  constructor(deps: PoolReaderDeps) {
+    this.#deps = deps;
   }
+
+  /** @throws SnapshotError when this pool alone was not read, RpcFailure when the nodes did not give the block's state */
+  readonly prices = batched((head: ReportedHead, pools: readonly ServedPool[]) => this.#readPrices(head, pools));
 
   /**
-   * @returns an entry for each pool; a pool that alone could not be read is a `SnapshotError`
-   * @throws RpcFailure when no node gave the block's state
+   * The depth of a pool whose prices are read at the head. When nodes refuse its block by now, both are read once again at
+   * the next head. Throws as {@link prices}.
    */
-  async read(block: BlockRef, pools: readonly ServedPool[], signal?: AbortSignal): Promise<CurveRead> {
-    const adapted = pools.map((pool) => ({ pool, layout: layoutAdapter(pool.layout) }));
-    const groups = adapted.map(({ pool, layout }) => poolReadCalls(pool, layout));
-    const [states, answers] = await Promise.all([
-      this.#states.read(block, adapted, signal),
-      boundedCalls(this.#target, block, groups, signal).catch((error: unknown) => this.#withoutPrices(error)),
-    ]);
-    const readAt = Math.floor(Date.now() / 1000);
-    return new Map(
-      adapted.map((pool, index) => [
-        pool.pool.address,
-        this.#snapshot(pool, block, readAt, states[index], answers[index]?.results ?? []),
-      ]),
-    );
+  async depth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot> {
+    try {
+      return withDepth(prices, await this.#tradingSides(prices));
+    } catch (error) {
+      const next = await this.#headAfter(head, prices.block, error);
+      const newer = await this.prices(next, prices.pool);
+      return withDepth(newer, await this.#tradingSides(newer));
+    }
   }
 
-  /** A node that gives storage at this block and refuses this call will not know prices: their pools say so. */
+  /** Reads at the head; when nodes refuse its block, once again at the next one, which another node may report. */
+  async #readPrices(head: ReportedHead, pools: readonly ServedPool[]): Promise<Outcomes<PriceSnapshot>> {
+    try {
+      return await this.#readPricesAt(head, pools);
+    } catch (error) {
+      if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint.breaker.open();
+      return this.#readPricesAt(await this.#headAfter(head, head.block, error), pools);
+    }
+  }
+
+  /** The head after one at which nodes refused to read. @throws the error when it is another or there is no newer head */
+  async #headAfter(head: ReportedHead, block: BlockRef, error: unknown): Promise<ReportedHead> {
+    if (!isBlockRefusal(error)) throw error;
+    this.#deps.clock.reject(head);
+    const next = await this.#deps.clock.head();
+    if (next.block.hash === block.hash) throw error;
+    return next;
+  }
+
+  async #readPricesAt(head: ReportedHead, pools: readonly ServedPool[]): Promise<Outcomes<PriceSnapshot>> {
+    const { target, clock, logger } = this.#deps;
+    const signal = this.#deadline();
+    const [states, answers] = await Promise.all([
+      this.#readStates(head.block, pools, signal),
+      boundedCalls(target, head.block, pools.map(priceCalls), signal).catch((error) => this.#withoutPrices(error)),
+    ]);
+    clock.confirm(head);
+    const readAt = Math.floor(Date.now() / 1000);
+    return pools.map((pool, index) => {
+      const read = decodePool(pool, head.block, readAt, { ...states[index], prices: answers[index]?.results });
+      if (read instanceof SnapshotError) logger.warn({ err: read, pool: pool.address }, read.message);
+      return read;
+    });
+  }
+
+  /** A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it. */
   #withoutPrices(error: unknown): [] {
-    if (!(error instanceof RpcFailure) || error.code !== 'refused') throw error;
-    this.#logger.warn({ err: error }, 'prices were not read');
+    if (!isRefusal(error)) throw error;
+    this.#deps.logger.warn({ err: error }, 'prices were not read');
     return [];
   }
 
-  #snapshot(
-    { pool, layout }: AdaptedPool,
-    block: BlockRef,
-    readAt: number,
-    state: StateRead | undefined,
-    results: readonly CallResult[],
-  ): CurveSnapshot | SnapshotError {
+  /**
+   * Storage, and quotes where nodes apply overrides: the caller inverts prices where they do not.
+   *
+   * @throws RpcFailure when no node gave the block's storage
+   */
+  async #readStates(block: BlockRef, pools: readonly ServedPool[], signal: AbortSignal): Promise<PoolAnswers[]> {
+    if (performance.now() < this.#noOverridesUntil) return this.#readStorage(block, pools, signal);
     try {
-      const read = decodePoolRead(pool, layout, state?.storage, results);
-      return buildCurveSnapshot({ pool, block, readAt, read, quote: state?.quote });
-    } catch (cause) {
-      // What is odd about one pool is no reason to keep the others from their clients.
-      const error =
-        cause instanceof SnapshotError ? cause : new SnapshotError('read_failed', 'a pool makes no sense', { cause });
-      this.#logger.warn({ err: error, pool: pool.address }, error.message);
-      return error;
+      return await this.#readStorageAndQuotes(block, pools, signal);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const read = await this.#readStorage(block, pools, signal);
+      this.#spareOverrides(error);
+      return read;
     }
   }
+
+  async #readStorage(block: BlockRef, pools: readonly ServedPool[], signal: AbortSignal): Promise<PoolAnswers[]> {
+    const groups = pools.map((pool) => [storageCall(pool)]);
+    return (await multicall(this.#deps.target, block, groups, signal)).map(([storage]) => ({ storage }));
+  }
+
+  /** Storage comes first in each call: it is read before any provider can burn the gas. */
+  async #readStorageAndQuotes(block: BlockRef, pools: readonly ServedPool[], signal: AbortSignal) {
+    const { target } = this.#deps;
+    const code = stubs(pools);
+    const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
+    const { isApplied, results } = await multicallWithCode(target, block, groups, code, signal);
+    if (!isApplied) {
+      this.#spareOverrides();
+      return results.map(([storage]) => ({ storage }));
+    }
+    const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
+    const certain = skipped.map((pool) => [quoteCall(pool, true)]);
+    const late = await multicall(target, block, certain, signal, code);
+    return results.map(([storage, quote]) => ({ storage, quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote }));
+  }
+
+  #spareOverrides(refusal?: RpcFailure): void {
+    this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
+    this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
+  }
+
+  /** How the depth of a pool is found at the block of its prices: the place for further rounds. */
+  async #tradingSides({ pool, block, curve: lazyCurve }: PriceSnapshot): Promise<TradingSides> {
+    if (!lazyCurve) return { bids: [], asks: [] };
+    const curve = lazyCurve();
+    const { kind } = guardPlan(pool);
+    if (kind === 'none') return { bids: curve.bids.levels, asks: curve.asks.levels };
+    if (kind === 'probed') return this.#deps.prober.probe(block, { pool, curve }, this.#deadline());
+    return this.#evaluate(block, { pool, curve });
+  }
+
+  readonly #evaluate = batched((block: BlockRef, pools: readonly GuardedPool[]) =>
+    this.#deps.prober.evaluate(block, pools, this.#deadline()),
+  );
+
+  #deadline(): AbortSignal {
+    return AbortSignal.timeout(this.#deps.readTimeoutMs);
+  }
+}
+
+/** Reads single items, of which those asked for with the same key within `BATCH_MS` share a run: it gives all outcomes. */
+function batched<K, I, R>(run: (key: K, items: readonly I[]) => Promise<Outcomes<R>>): (key: K, item: I) => Promise<R> {
+  const open = new Map<K, { readonly items: I[]; readonly outcomes: Promise<Outcomes<R>> }>();
+  const runSoon = async (key: K, items: readonly I[]) => {
+    await sleep(BATCH_MS);
+    open.delete(key);
+    return run(key, items);
+  };
+  return async (key, item) => {
+    let batch = open.get(key);
+    if (!batch) {
+      const items: I[] = [];
+      batch = { items, outcomes: runSoon(key, items) };
+      open.set(key, batch);
+    }
+    const index = batch.items.push(item) - 1;
+    const outcome = (await batch.outcomes)[index] as R | SnapshotError;
+    if (outcome instanceof SnapshotError) throw outcome;
+    return outcome;
+  };
 }

@@ -3,14 +3,12 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CountGuardDisagreement, CountLookup, SnapshotLookup } from '../observability/snapshot-metrics.ts';
+import type { CountGuardDisagreement, CountLookup } from '../observability/snapshot-metrics.ts';
 import { BlockClock } from './block-clock.ts';
-import { ChainReads } from './chain-reads.ts';
-import { ChainSnapshots } from './chain-snapshots.ts';
-import { GuardProber } from './guards/guard-prober.ts';
-import type { ServedPool } from './pool-directory.ts';
+import { GuardProber } from './guard-prober.ts';
 import { PoolReader } from './pool-reader.ts';
-import type { ReadOptions, SnapshotService } from './types.ts';
+import { SnapshotCache } from './snapshot-cache.ts';
+import type { SnapshotService } from './types.ts';
 
 export interface SnapshotServiceDeps {
   readonly chains: readonly ChainConfig[];
@@ -21,50 +19,41 @@ export interface SnapshotServiceDeps {
   readonly logger: Logger;
 }
 
-/** Snapshots of all chains of the configuration. Asking for another chain is a defect and throws a RangeError. */
+/** Snapshots of all chains of the configuration. */
 export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotService {
-  const byChain = new Map(deps.chains.map((chain) => [chain.chainId, createChainSnapshots(chain, deps)] as const));
-  const of = (chainId: number): ChainSnapshots => {
-    const found = byChain.get(chainId);
-    if (!found) throw new RangeError(`chain ${chainId} is not configured`);
-    return found;
-  };
+  const byChain = new Map(deps.chains.map((chain) => [chain.chainId, createSnapshotCache(chain, deps)]));
   return {
-    head: (chainId) => of(chainId).head(),
-    cached: (chainId, pool, kind) => of(chainId).cached(pool, kind),
-    prices: (chainId: number, pools: readonly ServedPool[], options?: ReadOptions) =>
-      of(chainId).prices(pools, options),
-    depths: (chainId: number, pools: readonly ServedPool[], options?: ReadOptions) =>
-      of(chainId).depths(pools, options),
+    of: (chainId) => {
+      const found = byChain.get(chainId);
+      if (!found) throw new RangeError(`chain ${chainId} is not configured`);
+      return found;
+    },
   };
 }
 
-function createChainSnapshots(
+function createSnapshotCache(
   chain: ChainConfig,
   { quotes, countCall, countLookup, countDisagreement, logger }: SnapshotServiceDeps,
-): ChainSnapshots {
-  const isEthereum = chain.chainId === 1 || chain.pamm?.kind === 'ethereum';
+): SnapshotCache {
+  const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
+  const isEthereum = chainId === 1 || chain.pamm?.kind === 'ethereum';
   const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
-  const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, chain.rpcUrls.length)));
+  const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
   const rpc = openChainRpc(chain, timeoutMs, countCall);
-  const target = { rpc, chainId: chain.chainId, multicall3: chain.multicall3 };
-  const clockOptions = { blockTimeMs: chain.blockTimeMs, minRefreshMs: quotes.minRefreshMs };
-  const reads = new ChainReads({
-    clock: new BlockClock<ReportedHead>(rpc, clockOptions),
-    reader: new PoolReader(target, logger.child({ chainId: chain.chainId })),
-    prober: new GuardProber(target, (pool) => {
-      countDisagreement?.(chain.chainId);
-      logger.warn({ chainId: chain.chainId, pool }, 'guards did not do what their state says: every bin is probed');
-    }),
-    readTimeoutMs,
-    hasOtherNodes: chain.rpcUrls.length > 1,
+  const target = { rpc, chainId, multicall3 };
+  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs });
+  const prober = new GuardProber(target, (pool) => {
+    countDisagreement?.(chainId);
+    logger.warn({ chainId, pool }, 'guards did not do what their state says: every bin is probed');
   });
-  const { waitTimeoutMs, cacheBins } = quotes;
-  return new ChainSnapshots(reads, {
-    waitTimeoutMs,
-    cacheBins,
+  return new SnapshotCache({
+    clock,
+    reader: new PoolReader({ target, clock, prober, readTimeoutMs, logger: logger.child({ chainId }) }),
+    waitTimeoutMs: quotes.waitTimeoutMs,
+    readTimeoutMs,
+    cacheBins: quotes.cacheBins,
     slowIsUnavailable: isEthereum,
-    countLookup: (lookup: SnapshotLookup) => countLookup?.(chain.chainId, lookup),
+    countLookup: (lookup) => countLookup?.(chainId, lookup),
   });
 }

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Depth } from '../../protocol/depth.ts';
+import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { ServedPool } from './pool-directory.ts';
 
@@ -32,6 +33,9 @@ export interface Snapshot {
   readonly depth: Depth | null;
 }
 
+/** A snapshot without depth. `curve` is what its depth is made from; null unless it is `healthy`. */
+export type PriceSnapshot = Snapshot & { readonly depth: null; readonly curve: LazyCurve | null };
+
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & { readonly depth: Depth };
 
@@ -53,22 +57,27 @@ export class SnapshotError extends Error {
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
 
 /**
- * Shared snapshots: the first request of a block reads the chain, everyone else waits for it or finds it. Never
- * rejects for a pool's or a chain's sake: failures are entries of the map.
+ * Shared snapshots of one chain: the first request of a block reads the chain, all others join that read or find its
+ * result. Never rejects for a pool's or a chain's sake: failures are entries of the map.
  */
-export interface SnapshotService {
+export interface ChainSnapshots {
   /**
-   * The newest block of a chain, as quotes are read at.
+   * The newest block of the chain, as quotes are read at.
    *
    * @throws RpcFailure when no node answers
    */
-  head(chainId: number): Promise<BlockRef>;
+  head(): Promise<BlockRef>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
-  cached(chainId: number, pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
+  cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
-  prices(chainId: number, pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
+  prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
   /** Prices and depth, guards applied. */
-  depths(chainId: number, pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
+  depths(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
+}
+
+export interface SnapshotService {
+  /** @throws RangeError when the chain is not configured */
+  of(chainId: number): ChainSnapshots;
 }
 
 export interface ReadOptions {

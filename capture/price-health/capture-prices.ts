@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCalls } from '../../chain/isolated-calls.ts';
+import { boundedCalls } from '../../chain/contract-calls.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { pools } from '../../db/schema/read-model.ts';

@@ -1,14 +1,19 @@
-import type { PoolSide, SideLimit, SwapOutcome } from '../../../protocol/curve.ts';
-import type { DepthLevel } from '../../../protocol/depth.ts';
-import type { StopLossState } from '../../../protocol/guards/stop-loss.ts';
-import type { GuardedSide } from './simulated-swap.ts';
+import type { PoolSide, SideLimit, SwapOutcome } from '../curve.ts';
+import type { DepthLevel } from '../depth.ts';
+import type { StopLossMark, StopLossState } from './stop-loss.ts';
 
 /** The levels of a side that trade; null when nothing does. */
 export type ExecutableLevels = readonly DepthLevel[] | null;
 
-/** What is said of a side by its guards' state, and the simulated inputs that confirm it. */
+/** The part of each side of a pool that trades. */
+export interface TradingSides {
+  readonly bids: ExecutableLevels;
+  readonly asks: ExecutableLevels;
+}
+
+/** How far a side trades by its guards' state, and the simulated inputs that confirm it. */
 export interface SideClaim {
-  readonly side: GuardedSide;
+  readonly side: PoolSide;
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
   /** Raw units: the end of the side, then a point beyond it. */
@@ -16,19 +21,19 @@ export interface SideClaim {
 }
 
 /** @param stopLoss null for a pool whose guards judge the price alone: any amount asks them */
-export function claimSide(side: GuardedSide, stopLoss: StopLossState | null): SideClaim {
-  const limit = stopLoss && side.side.stopLossLimit(side.pool.stopLossMark, stopLoss);
-  const carriable = carriableLimit(side.side);
+export function claimSide(side: PoolSide, mark: StopLossMark, stopLoss: StopLossState | null): SideClaim {
+  const limit = stopLoss && side.stopLossLimit(mark, stopLoss);
+  const carriable = carriableLimit(side);
   if (limit && (!carriable || limit.most < carriable.most)) {
     const inputs = limit.most === 0n ? [1n] : [limit.most, ...(limit.beyond === null ? [] : [limit.beyond])];
     return { side, limit, inputs };
   }
-  const end = carriable?.most ?? side.side.levels.at(-1)?.cumulativeInput ?? 0n;
+  const end = carriable?.most ?? side.levels.at(-1)?.cumulativeInput ?? 0n;
   return { side, limit: carriable, inputs: [stopLoss && end > 0n ? end : 1n] };
 }
 
-/** What the chain makes of a claim; `disagrees` when it does not bear it out. */
-export function confirmClaim({ side: { side }, limit, inputs }: SideClaim, outcomes: readonly SwapOutcome[]) {
+/** The levels that trade where simulated swaps confirm the claim; `disagrees` where they do not. */
+export function confirmClaim({ side, limit, inputs }: SideClaim, outcomes: readonly SwapOutcome[]) {
   const [atEnd, beyond] = outcomes;
   if (atEnd === 'velocity') return null;
   if (limit?.most === 0n) return atEnd === 'fills' ? 'disagrees' : null;
@@ -41,7 +46,7 @@ export function executableLevels(side: PoolSide, limit: SideLimit | null): Execu
   return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level);
 }
 
-/** Odd prices ask for more than one swap can carry; null when the side is within that. */
+/** With extreme prices a side can take more than one swap carries; null when one swap carries all of it. */
 function carriableLimit({ levels, maxInput: most }: PoolSide): SideLimit | null {
   const end = levels.at(-1)?.cumulativeInput ?? 0n;
   return end > most ? { most, level: levels.length, beyond: null } : null;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CHUNK_GAS, type ContractCall, packCalls } from './multicall.ts';
+import { CHUNK_GAS, type ContractCall, packCalls } from './contract-calls.ts';
 
 const call = fc.record({
   target: fc.constant<`0x${string}`>('0x00000000000000000000000000000000000000aa'),

@@ -1,7 +1,6 @@
-import type { SideLimit, SwapOutcome } from '../../../protocol/curve.ts';
-import { tradingBins } from '../../../protocol/fill-walk.ts';
-import { minBigint } from '../../../protocol/fixed-point.ts';
-import type { GuardedSide } from './simulated-swap.ts';
+import type { PoolSide, SideLimit, SwapOutcome } from '../curve.ts';
+import { tradingBins } from '../fill-walk.ts';
+import { minBigint } from '../fixed-point.ts';
 
 /** An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. */
 export interface ProbedInput {
@@ -10,14 +9,14 @@ export interface ProbedInput {
 }
 
 /** Inputs from the first unit to the end of a side: the start, the middle and the end of every bin that trades. */
-export function everyBin({ side }: GuardedSide): bigint[] {
+export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
   let before = 0n;
-  const points = tradingBins(side.levels).flatMap(({ input }) => {
+  const points = tradingBins(levels).flatMap(({ input }) => {
     const start = before;
     before += input;
     return [start + 1n, start + (input + 1n) / 2n, before];
   });
-  return ascending([1n, ...points.map((point) => minBigint(point, side.maxInput))]);
+  return ascending([1n, ...points.map((point) => minBigint(point, maxInput))]);
 }
 
 /**
@@ -27,7 +26,7 @@ export function everyBin({ side }: GuardedSide): bigint[] {
  * @param costOf gas of a probe
  */
 export function withinBudget(
-  side: GuardedSide,
+  side: PoolSide,
   budget: { readonly gas: number; readonly probes: number },
   costOf: (input: bigint) => number,
 ): bigint[] {
@@ -54,11 +53,11 @@ export function pointsBetween(low: bigint, high: bigint, count: bigint): bigint[
 }
 
 /** The side ends at the last input that fills before the first that does not; null when all that were asked fill. */
-export function limitOf(side: GuardedSide, probed: readonly ProbedInput[]): SideLimit | null {
+export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLimit | null {
   const refused = probed.findIndex(({ outcome }) => outcome !== null && outcome !== 'fills');
   if (refused < 0) return null;
   const most = probed.slice(0, refused).findLast(({ outcome }) => outcome === 'fills')?.input ?? 0n;
-  return { most, level: side.side.levels.length, beyond: probed[refused]?.input ?? null };
+  return { most, level: side.levels.length, beyond: probed[refused]?.input ?? null };
 }
 
 const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));

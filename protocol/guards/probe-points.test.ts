@@ -1,18 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SwapOutcome } from '../../../protocol/curve.ts';
-import type { DepthLevel } from '../../../protocol/depth.ts';
+import type { PoolSide, SwapOutcome } from '../curve.ts';
+import type { DepthLevel } from '../depth.ts';
 import { everyBin, limitOf, pointsBetween, withinBudget } from './probe-points.ts';
-import type { GuardedSide } from './simulated-swap.ts';
 
 /** A side whose levels take these inputs. */
-function sideOf(inputs: readonly bigint[]): GuardedSide {
+function sideOf(inputs: readonly bigint[]): PoolSide {
   let total = 0n;
   const levels = inputs.map((input, bin): DepthLevel => {
     total += input;
     return { bin, priceX64: 1n, cumulativeInput: total, cumulativeOutput: total, priceImpactE6: 0n };
   });
-  return { side: { levels, maxInput: 1n << 127n } } as unknown as GuardedSide;
+  return { levels, maxInput: 1n << 127n } as unknown as PoolSide;
 }
 
 const inputs = fc.array(fc.bigInt(0n, 10n ** 20n), { minLength: 1, maxLength: 130 });
@@ -26,7 +25,7 @@ test('every bin is tried at its start, inside and at its end, in order, from the
       expect(points[0]).toBe(1n);
       expect(isAscending(points)).toBe(true);
       let before = 0n;
-      for (const { cumulativeInput } of side.side.levels) {
+      for (const { cumulativeInput } of side.levels) {
         const inBin = points.filter((point) => point > before && point <= cumulativeInput);
         const width = cumulativeInput - before;
         expect(inBin.length).toBeGreaterThanOrEqual(width > 2n ? 3 : Number(width));

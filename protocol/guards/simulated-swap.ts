@@ -1,12 +1,6 @@
-import { type BoundedCall, CALLER } from '../../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolSide } from '../../../protocol/curve.ts';
-import type { ServedPool } from '../pool-directory.ts';
-
-/** One direction of a guarded pool. */
-export interface GuardedSide {
-  readonly pool: ServedPool;
-  readonly side: PoolSide;
-}
+import type { Address } from 'viem';
+import { type BoundedCall, CALLER } from '../bounded-calls/bounded-calls.ts';
+import type { PoolSide } from '../curve.ts';
 
 const SELECTOR_BYTES = 4;
 
@@ -22,20 +16,25 @@ const GAS_LIMITS = {
 export const likelyGasOf = (side: PoolSide, input: bigint): number =>
   LIKELY_GAS.base + binsTouched(side, input) * LIKELY_GAS.perBin;
 
-/** Simulates one exact input (raw units, at least 1) of a side. */
-export function simulatedSwap({ pool, side }: GuardedSide, amount: bigint, guards: 'known' | 'unknown'): BoundedCall {
+/** Simulates one exact input (raw units, at least 1) of a side of a pool with guards. */
+export function simulatedSwap(
+  pool: Address,
+  side: PoolSide,
+  input: bigint,
+  guards: keyof typeof GAS_LIMITS,
+): BoundedCall {
   const { base, perBin, most } = GAS_LIMITS[guards];
   return {
-    target: pool.address,
-    data: side.simulation(amount, CALLER),
-    likelyGas: likelyGasOf(side, amount),
-    gasLimit: Math.min(base + binsTouched(side, amount) * perBin, most),
+    target: pool,
+    data: side.simulation(input, CALLER),
+    likelyGas: likelyGasOf(side, input),
+    gasLimit: Math.min(base + binsTouched(side, input) * perBin, most),
     keptBytes: SELECTOR_BYTES,
   };
 }
 
 /** Bins that an input walks through, or is likely to. */
-function binsTouched({ levels }: PoolSide, amount: bigint): number {
-  const end = levels.findIndex(({ cumulativeInput }) => cumulativeInput >= amount);
+function binsTouched({ levels }: PoolSide, input: bigint): number {
+  const end = levels.findIndex(({ cumulativeInput }) => cumulativeInput >= input);
   return end < 0 ? levels.length : Math.min(end + 2, levels.length);
 }

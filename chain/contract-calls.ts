@@ -1,10 +1,37 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, parseAbi } from 'viem';
-import { CALL_GAS_CAP, type CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  multicall3Abi,
+  numberToHex,
+  parseAbi,
+} from 'viem';
+import {
+  type BoundedAnswer,
+  type BoundedCall,
+  CALL_GAS_CAP,
+  CALLER,
+  type CallResult,
+  decodeBoundedCalls,
+  encodeBoundedCalls,
+} from '../protocol/bounded-calls/bounded-calls.ts';
+import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run-bounded-calls.ts';
 import { packGroups } from '../protocol/pack-groups.ts';
 import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { checkChain, RpcFailure } from './rpc-failure.ts';
 
-/** One call of a batch; `gas` is what it may need, the base of chunking. */
+/** The nodes of a chain. Every answer names its chain, so that a node of another one is found out by it. */
+export interface ChainTarget {
+  readonly rpc: ChainRpc;
+  readonly chainId: number;
+}
+
+export interface MulticallTarget extends ChainTarget {
+  readonly multicall3: Address;
+}
+
+/** One call of a multicall; `gas` is what it may need, the base of chunking. */
 export interface ContractCall {
   readonly target: Address;
   readonly data: Hex;
@@ -19,16 +46,15 @@ const CHUNK_HEX_CHARS = 1_500_000;
 const chainIdAbi = parseAbi(['function getChainId() view returns (uint256)']);
 const CHAIN_ID_CALL = encodeFunctionData({ abi: chainIdAbi });
 
-export interface MulticallTarget {
-  readonly rpc: ChainRpc;
-  readonly chainId: number;
-  readonly multicall3: Address;
-}
+/** Code that returns 42, put where nothing lives: an answer of 42 proves that the node applied the overrides. */
+const CANARY: Address = '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a';
+const CANARY_CODE: Hex = '0x602a5f5260205ff3';
+const CANARY_ANSWER = numberToHex(42, { size: 32 });
+const CANARY_CALL: ContractCall = { target: CANARY, data: '0x', gas: 5_000 };
 
 /**
- * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Each
- * `eth_call` also asks for the chain id, so that a node of another chain is found out by the very answer it gives.
- * Multicall3 gives each call all the gas there is: only for contracts which are known not to burn it.
+ * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Multicall3
+ * gives each call all the gas there is: only for contracts which are known not to burn it.
  *
  * @param groups calls that stay together in one chunk, such as those of one pool; within a chunk the first calls of all
  *   groups come before the second ones, and so on
@@ -39,12 +65,63 @@ export async function multicall(
   target: MulticallTarget,
   block: BlockRef,
   groups: readonly (readonly ContractCall[])[],
-  overrides?: CodeOverrides,
   signal?: AbortSignal,
+  overrides?: CodeOverrides,
 ): Promise<CallResult[][]> {
   const chunks = packCalls(groups);
   const results = await Promise.all(chunks.map((chunk) => runChunk(target, block, chunk, overrides, signal)));
   return results.flat();
+}
+
+/**
+ * {@link multicall} with other code at some addresses.
+ *
+ * @returns the results, and whether the node put the code there: some do not know overrides and ignore them
+ */
+export async function multicallWithCode(
+  target: MulticallTarget,
+  block: BlockRef,
+  groups: readonly (readonly ContractCall[])[],
+  code: CodeOverrides,
+  signal?: AbortSignal,
+): Promise<{ readonly isApplied: boolean; readonly results: CallResult[][] }> {
+  const overrides = new Map([...code, [CANARY, CANARY_CODE]]);
+  const [canary, ...results] = await multicall(target, block, [[CANARY_CALL], ...groups], signal, overrides);
+  return { isApplied: canary?.[0]?.data === CANARY_ANSWER, results };
+}
+
+/**
+ * Runs calls of contracts that may do their worst at one block, isolated from each other: see `runBoundedCalls`.
+ *
+ * @throws RpcFailure when an `eth_call` failed on every node
+ */
+export function boundedCalls(
+  target: ChainTarget,
+  block: BlockRef | 'latest',
+  groups: readonly (readonly BoundedCall[])[],
+  signal?: AbortSignal,
+): Promise<(GroupAnswer | null)[]> {
+  return runBoundedCalls(groups, (calls) => boundedCallsOnce(target, block, calls, signal));
+}
+
+/**
+ * Runs isolated calls in one `eth_call`, in order, as far as its gas goes: by default as much as nodes give.
+ *
+ * @throws RpcFailure when it failed on every node
+ */
+export function boundedCallsOnce(
+  { rpc, chainId }: ChainTarget,
+  block: BlockRef | 'latest',
+  calls: readonly BoundedCall[],
+  signal?: AbortSignal,
+  gas = CALL_GAS_CAP,
+): Promise<BoundedAnswer> {
+  const check = (result: Hex): BoundedAnswer => {
+    const answer = decodeBoundedCalls(result, calls.length);
+    checkChain(chainId, answer.chainId);
+    return answer;
+  };
+  return rpc.call({ from: CALLER, data: encodeBoundedCalls(calls), gas, block }, check, signal);
 }
 
 /** Chunks of groups for one `eth_call` each. */

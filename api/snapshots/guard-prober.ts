@@ -1,0 +1,189 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { PoolCurve, PoolSide, SwapOutcome } from '../../protocol/curve.ts';
+import {
+  everyBin,
+  limitOf,
+  type ProbedInput,
+  pointsBetween,
+  withinBudget,
+} from '../../protocol/guards/probe-points.ts';
+import {
+  claimSide,
+  confirmClaim,
+  type ExecutableLevels,
+  executableLevels,
+  type SideClaim,
+  type TradingSides,
+} from '../../protocol/guards/side-claim.ts';
+import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { decodeStopLoss, stopLossCalls } from './pool-calls.ts';
+import type { ServedPool } from './pool-directory.ts';
+import { SnapshotError } from './types.ts';
+
+/** A healthy pool with guards, and what it would trade without them. */
+export interface GuardedPool {
+  readonly pool: ServedPool;
+  readonly curve: PoolCurve;
+}
+
+/** Told of each pool whose guards did not do what their state says. */
+export type CountDisagreement = (pool: Address) => void;
+
+/** One exact input, raw units. */
+interface Simulation {
+  readonly pool: Address;
+  readonly side: PoolSide;
+  readonly input: bigint;
+}
+
+/** What one side of a pool with an unknown extension may cost. */
+const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
+/** When every bin is probed, the one that is cut is searched this finely, with so many inputs at a time. */
+const SEARCH = { precision: 1_000_000n, inputs: 15n, rounds: 6 };
+/** How long pools whose guards burn all the gas are left alone, and of how many that is remembered. */
+const BURNED = { ttl: 60_000, max: 10_000 };
+const CLOSED: TradingSides = { bids: null, asks: null };
+
+/**
+ * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and simulated swaps
+ * confirm the end; where they do not, and for unknown extensions, points of the side are simulated.
+ */
+export class GuardProber {
+  readonly #target: MulticallTarget;
+  readonly #countDisagreement: CountDisagreement;
+  /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
+  readonly #burnedOut = new LRUCache<Address, true>(BURNED);
+
+  constructor(target: MulticallTarget, countDisagreement: CountDisagreement) {
+    this.#target = target;
+    this.#countDisagreement = countDisagreement;
+  }
+
+  /**
+   * Pools whose guards are all known, together.
+   *
+   * @returns in the order of the pools; an error for a pool that alone could not be simulated
+   * @throws RpcFailure when the nodes did not give the state of the guards
+   */
+  async evaluate(
+    block: BlockRef,
+    pools: readonly GuardedPool[],
+    signal: AbortSignal,
+  ): Promise<(TradingSides | SnapshotError)[]> {
+    const claims = await this.#claims(block, pools, signal);
+    const asked = claims.flatMap((sides, index) => {
+      const pool = pools[index]?.pool.address as Address;
+      return sides.flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
+    });
+    const outcomes = await this.#simulate(block, asked, signal);
+    const sides = claims.map((own) => confirmed(own, outcomes));
+    return Promise.all(
+      pools.map((pool, index) => {
+        const confirmedSides = sides[index];
+        if (confirmedSides) return confirmedSides;
+        this.#countDisagreement(pool.pool.address);
+        return this.#probeEveryBin(block, pool, signal).catch(asProbeError);
+      }),
+    );
+  }
+
+  /** A pool with an unknown extension: one call a side, whatever the extension does. @throws SnapshotError */
+  async probe(block: BlockRef, { pool: { address }, curve }: GuardedPool, signal: AbortSignal): Promise<TradingSides> {
+    if (this.#burnedOut.has(address)) return CLOSED;
+    const probeSide = (side: PoolSide) => this.#probeOnce(block, address, side, signal);
+    try {
+      const [bids, asks] = await Promise.all([probeSide(curve.bids), probeSide(curve.asks)]);
+      if (isBurnedOut(bids) && isBurnedOut(asks)) this.#burnedOut.set(address, true);
+      return {
+        bids: executableLevels(curve.bids, limitOf(curve.bids, bids)),
+        asks: executableLevels(curve.asks, limitOf(curve.asks, asks)),
+      };
+    } catch (error) {
+      throw asProbeError(error);
+    }
+  }
+
+  /** What the state of the guards says of both sides; nothing of a pool whose stop loss does not answer as one. */
+  async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<SideClaim[][]> {
+    const groups = pools.map(({ pool }) => stopLossCalls(pool));
+    const asked = groups.filter((calls) => calls.length > 0);
+    const answers = await multicall(this.#target, block, asked, signal);
+    return pools.map(({ pool, curve: { bids, asks } }, index) => {
+      const hasStopLoss = groups[index]?.length !== 0;
+      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
+      if (hasStopLoss && !stopLoss) return [];
+      return [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss));
+    });
+  }
+
+  async #probeEveryBin(
+    block: BlockRef,
+    { pool: { address }, curve }: GuardedPool,
+    signal: AbortSignal,
+  ): Promise<TradingSides> {
+    const search = (side: PoolSide) => this.#search(block, address, side, signal);
+    const [bids, asks] = await Promise.all([search(curve.bids), search(curve.asks)]);
+    return { bids, asks };
+  }
+
+  /** Every bin, then ever more finely between the last input that fills and the first that does not. */
+  async #search(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ExecutableLevels> {
+    const simulate = async (inputs: readonly bigint[]): Promise<ProbedInput[]> => {
+      const asked = inputs.map((input) => ({ pool, side, input }));
+      const outcomes = await this.#simulate(block, asked, signal);
+      return inputs.map((input, index) => ({ input, outcome: outcomes[index] ?? 'silence' }));
+    };
+    let limit = limitOf(side, await simulate(everyBin(side)));
+    const width = limit?.beyond ? limit.beyond - limit.most : 0n;
+    for (let round = 0; round < SEARCH.rounds && limit?.beyond && limit.most > 0n; round++) {
+      const { most: low, beyond: high } = limit;
+      if (high - low <= 1n || (high - low) * SEARCH.precision <= width) break;
+      const between = await simulate(pointsBetween(low, high, SEARCH.inputs));
+      limit = limitOf(side, [{ input: low, outcome: 'fills' }, ...between, { input: high, outcome: 'refused' }]);
+    }
+    return executableLevels(side, limit);
+  }
+
+  /** How simulated swaps end, in order; one that the node gives too little gas for ends in silence. */
+  async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<SwapOutcome[]> {
+    const groups = asked.map(({ pool, side, input }) => [simulatedSwap(pool, side, input, 'known')]);
+    const answers = await boundedCalls(this.#target, block, groups, signal);
+    return asked.map(({ side }, index) => {
+      const [result] = answers[index]?.results ?? [];
+      return result ? side.swapOutcome(result) : 'silence';
+    });
+  }
+
+  async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
+    const inputs = withinBudget(side, UNKNOWN_SIDE, (input) => likelyGasOf(side, input));
+    const swaps = inputs.map((input) => simulatedSwap(pool, side, input, 'unknown'));
+    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
+    if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
+    return inputs.map((input, index) => {
+      const result = results[index];
+      return { input, outcome: result ? side.swapOutcome(result) : null };
+    });
+  }
+}
+
+/** Takes the outcomes of a pool's claims from the front; null unless they confirm both sides. */
+function confirmed(claims: readonly SideClaim[], outcomes: SwapOutcome[]): TradingSides | null {
+  const [bids, asks] = claims.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
+  if (bids === undefined || bids === 'disagrees' || asks === undefined || asks === 'disagrees') return null;
+  return { bids, asks };
+}
+
+/** The first unit does not fill, and finding that out took the gas of many probes. */
+const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
+  probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
+
+/** Failed probes are the failure of their pool alone. Anything else is a defect and is thrown. */
+function asProbeError(error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  if (!(error instanceof RpcFailure)) throw error;
+  return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
+}

@@ -1,0 +1,199 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { SnapshotLookup } from '../observability/snapshot-metrics.ts';
+import type { BlockClock } from './block-clock.ts';
+import type { ServedPool } from './pool-directory.ts';
+import type { PoolReader } from './pool-reader.ts';
+import {
+  type ChainSnapshots,
+  type DepthSnapshot,
+  type PriceSnapshot,
+  type ReadOptions,
+  type Snapshot,
+  SnapshotError,
+  type SnapshotMap,
+} from './types.ts';
+
+export interface SnapshotCacheDeps {
+  readonly clock: BlockClock<ReportedHead>;
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  /** Longest wait for a read that another request started. */
+  readonly waitTimeoutMs: number;
+  /** Longest wait for the head. */
+  readonly readTimeoutMs: number;
+  /** Bound of the cache, in bins. */
+  readonly cacheBins: number;
+  /** Whether a read that times out is unavailable (503) for the request that started it, as on Ethereum, and not failed (500). */
+  readonly slowIsUnavailable: boolean;
+  /** Told how each snapshot that was asked for was had. */
+  readonly countLookup: (lookup: SnapshotLookup) => void;
+}
+
+/** What an entry is asked for: prices alone, or prices and depth. */
+type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
+type Kind = keyof Kinds;
+
+/** The reads of one pool at one head, each made when it is first asked for. */
+interface Entry {
+  readonly pool: ServedPool;
+  readonly head: ReportedHead;
+  readonly reads: { [K in Kind]?: SharedRead<Kinds[K]> };
+}
+
+/** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
+export class SnapshotCache implements ChainSnapshots {
+  readonly #deps: SnapshotCacheDeps;
+  readonly #entries: LRUCache<Address, Entry>;
+
+  constructor(deps: SnapshotCacheDeps) {
+    this.#deps = deps;
+    this.#entries = new LRUCache({
+      maxSize: deps.cacheBins,
+      sizeCalculation: ({ pool: { immutables } }) => immutables.highestBin - immutables.lowestBin + 1,
+    });
+  }
+
+  async head(): Promise<BlockRef> {
+    return (await this.#deps.clock.head()).block;
+  }
+
+  cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
+    const head = this.#deps.clock.fresh();
+    const entry = head && this.#entries.get(pool.address);
+    if (entry?.head.block.hash !== head?.block.hash) return undefined;
+    const outcome = entry?.reads[kind]?.settled;
+    if (!outcome || outcome instanceof SnapshotError) return undefined;
+    this.#deps.countLookup('cached');
+    return outcome;
+  }
+
+  prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
+    return this.#read('prices', pools, options);
+  }
+
+  depths(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap<DepthSnapshot>> {
+    return this.#read('depths', pools, options);
+  }
+
+  async #read<K extends Kind>(kind: K, pools: readonly ServedPool[], { signal }: ReadOptions) {
+    const head = this.#deps.clock.fresh() ?? (await this.#awaitHead(signal));
+    if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
+    const asked = pools.map((pool) => this.#ask(kind, head, pool));
+    const pending = asked.filter(({ read }) => read.settled === undefined);
+    if (pending.length > 0) {
+      const own = pending.filter(({ isFirst }) => isFirst);
+      const others = pending.filter(({ isFirst }) => !isFirst);
+      await Promise.all([settle(own, signal), settle(others, within(this.#deps.waitTimeoutMs, signal))]);
+    }
+    return new Map(
+      asked.map(({ entry, read, isFirst }) => {
+        const outcome = this.#newerOutcome(kind, entry) ?? read.settled ?? timedOut();
+        const { address } = entry.pool;
+        return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
+      }),
+    );
+  }
+
+  async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
+    const read = new SharedRead(this.#deps.clock.head());
+    await settle([{ read }], within(this.#deps.readTimeoutMs, signal));
+    const head = read.settled ?? timedOut();
+    return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
+  }
+
+  /** The read that a request needs: started by it, or by another. */
+  #ask<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
+    const entry = this.#entryAt(head, pool);
+    const known = entry.reads[kind];
+    if (known && !known.mayRetry) {
+      this.#deps.countLookup(known.settled ? 'cached' : 'joined');
+      return { entry, read: known, isFirst: false };
+    }
+    this.#deps.countLookup('read');
+    return { entry, read: this.#start[kind](entry), isFirst: true };
+  }
+
+  readonly #start: { readonly [K in Kind]: (entry: Entry) => SharedRead<Kinds[K]> } = {
+    prices: (entry) => {
+      entry.reads.prices = new SharedRead(this.#deps.reader.prices(entry.head, entry.pool));
+      return entry.reads.prices;
+    },
+    depths: (entry) => {
+      const known = entry.reads.prices;
+      const prices = known && !known.mayRetry ? known : this.#start.prices(entry);
+      entry.reads.depths = new SharedRead(prices.value.then((read) => this.#deps.reader.depth(entry.head, read)));
+      return entry.reads.depths;
+    },
+  };
+
+  #entryAt(head: ReportedHead, pool: ServedPool): Entry {
+    const known = this.#entries.get(pool.address);
+    if (known && (known.head.block.hash === head.block.hash || known.head === this.#deps.clock.current)) return known;
+    const entry: Entry = { pool, head, reads: {} };
+    this.#entries.set(pool.address, entry);
+    return entry;
+  }
+
+  /** A read that took longer than the next block's must not show its client an older block than others saw meanwhile. */
+  #newerOutcome<K extends Kind>(kind: K, entry: Entry): Kinds[K] | undefined {
+    const latest = this.#entries.get(entry.pool.address);
+    if (!latest || latest.head.block.number <= entry.head.block.number) return undefined;
+    const outcome = latest.reads[kind]?.settled;
+    return outcome instanceof SnapshotError ? undefined : outcome;
+  }
+
+  /** A timeout is a failure for the request that started the read, and stays a timeout for requests that joined it. */
+  #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
+    if (error.code !== 'timed_out' || !isFirst || signal?.aborted || this.#deps.slowIsUnavailable) return error;
+    return new SnapshotError('read_failed', error.message, { cause: error.cause });
+  }
+}
+
+/** A read that several requests wait for. */
+class SharedRead<T> {
+  readonly value: Promise<T>;
+  /** Never rejects. */
+  readonly done: Promise<void>;
+  /** The outcome, once there is one. */
+  settled: T | SnapshotError | undefined;
+
+  constructor(value: Promise<T>) {
+    this.value = value;
+    this.done = value.catch(asSnapshotError).then((outcome) => {
+      this.settled = outcome;
+    });
+  }
+
+  /** Whether the chain was not read: the same read may succeed at once. A pool's own failure stays for the block. */
+  get mayRetry(): boolean {
+    return this.settled instanceof SnapshotError && this.settled.cause instanceof RpcFailure;
+  }
+}
+
+/** Waits until all reads have their outcomes, at most until the signal; the reads go on for others. */
+function settle(asked: readonly { readonly read: SharedRead<unknown> }[], signal?: AbortSignal): Promise<unknown> {
+  const all = Promise.all(asked.map(({ read }) => read.done));
+  if (!signal) return all;
+  return new Promise<void>((resolve) => {
+    const stop = () => resolve();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    all.finally(() => signal.removeEventListener('abort', stop)).then(stop);
+  });
+}
+
+function within(milliseconds: number, signal: AbortSignal | undefined): AbortSignal {
+  const limit = AbortSignal.timeout(milliseconds);
+  return signal ? AbortSignal.any([signal, limit]) : limit;
+}
+
+const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
+
+/** The reason why a pool has no snapshot. */
+function asSnapshotError(error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  const isLate = error instanceof RpcFailure && (error.code === 'timeout' || error.code === 'aborted');
+  return new SnapshotError(isLate ? 'timed_out' : 'read_failed', 'the pool was not read', { cause: error });
+}
