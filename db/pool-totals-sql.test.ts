@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADDS_UP, TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
+import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools } from '../test/harness/seed-pools.ts';
@@ -59,9 +60,13 @@ test('a total that is added to the list is shown by the view and by any window, 
 
 /** `npx vitest run db/pool-totals-sql.test.ts -u` writes the document anew. */
 test('docs/totals.md is made from the list', async () => {
-  const rows = Object.entries(ADDS_UP).map(([name, addsUp]) => {
-    const columns = [name, name.replace('0', '1')].map((one) => `\`${totalColumn(one)}\``);
-    return `| ${[...new Set(columns)].join(', ')} | ${totalType(name)} | ${addsUp} |`;
+  const source = await readFile(new URL('../protocol/pool-totals.ts', import.meta.url), 'utf8');
+  const documented = [...source.matchAll(/ {2}\/\*\* (.+) \*\/\n {2}(\w+): \d+,/g)].map(([, addsUp, name = '']) => {
+    return { names: [...new Set([name, name.replace('0', '1')])], type: totalType(name), addsUp };
+  });
+  expect(documented.flatMap(({ names }) => names)).toEqual(TOTAL_NAMES);
+  const rows = documented.map(({ names, type, addsUp }) => {
+    return `| ${names.map((name) => `\`${totalColumn(name)}\``).join(', ')} | ${type} | ${addsUp} |`;
   });
   await expect(
     [

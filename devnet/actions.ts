@@ -6,12 +6,11 @@ import {
   type Hex,
   parseEventLogs,
 } from 'viem';
-import { factoryFunctions } from '../protocol/abi/factory.ts';
 import { MAX_UINT128, MAX_UINT256 } from '../protocol/fixed-point.ts';
-import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
 import { type Deployment, deployContract } from './deploy.ts';
 import { type DevChain, send, staticCall } from './dev-chain.ts';
+import { factoryAbi, flatPoolAbi } from './protocol-abi.ts';
 
 /** Shares to add to or remove from one bin. */
 export interface BinShares {
@@ -181,8 +180,8 @@ export async function administer<F extends AdminFunction>(
   deployment: Pick<Deployment, 'poolFactory'>,
   from: Address,
   functionName: F,
-  args: ContractFunctionArgs<typeof factoryFunctions, 'nonpayable', F>,
+  args: ContractFunctionArgs<typeof factoryAbi, 'nonpayable', F>,
 ): Promise<void> {
-  const data = encodeFunctionData({ abi: factoryFunctions, functionName, args } as never);
+  const data = encodeFunctionData({ abi: factoryAbi, functionName, args } as never);
   await send(chain, { from, to: deployment.poolFactory, data });
 }

@@ -1,12 +1,11 @@
 import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
-import { providerAbi } from '../protocol/abi/providers.ts';
-import { priceVelocityGuardAbi, stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
-import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
+import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { oracleAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
 import { type Ground, startGround } from './contracts.fixture.ts';
 import { RevertedError } from './dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from './pools.ts';
+import { flatPoolAbi, priceVelocityGuardAbi, providerAbi } from './protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from './providers.ts';
 
 /** Every error that a user of a pool may meet. */

@@ -1,8 +1,8 @@
 import { type Address, decodeErrorResult, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
-import { poolErrors } from '../protocol/layouts/flat/pool-abi.ts';
 import { administer, extsload, type SwapAmounts, type SwapOrder, simulateSwap } from './actions.ts';
 import { type Deployment, deployProtocol } from './deploy.ts';
 import { connectDevChain, type DevChain } from './dev-chain.ts';
+import { poolErrors } from './protocol-abi.ts';
 import { createRandomPool, type PoolRecipe, type RandomPool, stockTokens, type TokenShelf } from './random-pool.ts';
 import { type Anvil, startAnvil } from './services/anvil.ts';
 

@@ -1,6 +1,6 @@
 import { type Log, parseEventLogs } from 'viem';
-import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import type { Ground, PoolWords } from './contracts.fixture.ts';
+import { flatPoolAbi } from './protocol-abi.ts';
 import type { RandomPool } from './random-pool.ts';
 
 /** What events can tell of a pool's words. */

@@ -1,21 +1,15 @@
 import { type AbiEvent, type AbiParameter, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { factoryAbi } from '../protocol/abi/factory.ts';
 import {
   anchoredProviderFactoryEvents,
-  providerAbi,
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardAbi,
-  stopLossAbi,
-  swapAllowlistEvents,
-} from '../protocol/layouts/flat/extension-abi.ts';
-import { flatPoolAbi, flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
+import { depositAllowlistEvents, stopLossAbi, swapAllowlistEvents } from '../protocol/layouts/flat/extension-abi.ts';
+import { flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
 import * as devnetAbi from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';
+import { factoryAbi, flatPoolAbi, priceVelocityGuardAbi, providerAbi } from './protocol-abi.ts';
 
 /** An item as what matters on the wire: names and types of arguments, which are indexed, types of results. */
 function signature(item: {

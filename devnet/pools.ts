@@ -1,10 +1,9 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, parseEventLogs, zeroHash } from 'viem';
-import { factoryAbi } from '../protocol/abi/factory.ts';
-import { encodeBinData } from '../protocol/layouts/flat/bin-data.ts';
-import { encodeExtensionOrder } from '../protocol/layouts/flat/extension-orders.ts';
 import type { BinShape, ExtensionPhase } from '../protocol/pool-events.ts';
 import type { Deployment } from './deploy.ts';
 import { type DevChain, send } from './dev-chain.ts';
+import { encodeBinData, encodeExtensionOrder } from './pool-words.ts';
+import { factoryAbi } from './protocol-abi.ts';
 
 /** An extension of a pool to create: where it runs and what it is told. */
 export interface ExtensionSpec {

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { type Address, encodeErrorResult, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { providerAbi } from '../protocol/abi/providers.ts';
-import { flatPoolAbi } from '../protocol/layouts/flat/pool-abi.ts';
 import { administer, sellAndBuyPrices } from './actions.ts';
 import {
   AnchoredMarket,
@@ -17,6 +15,7 @@ import {
 import { poolOf } from './contracts.fixture.ts';
 import { staticCall } from './dev-chain.ts';
 import { NEVER } from './pools.ts';
+import { flatPoolAbi, providerAbi } from './protocol-abi.ts';
 import { deployManualProvider, silenceFeed } from './providers.ts';
 import { poolRecipe } from './random-pool.ts';
 

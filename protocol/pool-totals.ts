@@ -1,52 +1,46 @@
 /**
  * What is counted of a pool, by its place in the list of running totals. They only grow. Everything that holds or shows
- * totals is made from this list; a new one goes at its end, since the places are stored.
+ * totals is made from this list; a new one goes at its end, since the places are stored. The comments say what each adds
+ * up, of a pair the first for both tokens: `docs/totals.md` is made of them.
  */
 export const TOTAL = {
+  /** one per `Swap` */
   swapCount: 0,
+  /** one per transaction with a `Swap` of this pool */
   swapTxCount: 1,
+  /** one per `LiquidityAdded` */
   liquidityAddCount: 2,
+  /** one per `LiquidityRemoved` */
   liquidityRemoveCount: 3,
+  /** one per non-zero raw amount: the two of a swap, the two of a liquidity change, the four of a fee collection */
   transferCount: 4,
+  /** positive amounts of `Swap` */
   swapIn0Raw: 5,
   swapIn1Raw: 6,
+  /** absolute values of negative amounts of `Swap` */
   swapOut0Raw: 7,
   swapOut1Raw: 8,
+  /** raw amounts of `LiquidityAdded` (`liquidity_change.amount0_raw`) */
   liquidityIn0Raw: 9,
   liquidityIn1Raw: 10,
+  /** absolute raw amounts of `LiquidityRemoved` */
   liquidityOut0Raw: 11,
   liquidityOut1Raw: 12,
+  /** `ProtocolFeesCollected`, to protocol and to admin together */
   feesCollected0Raw: 13,
   feesCollected1Raw: 14,
+  /** `lpFeeAmount` of `BinSwapped`, on the side of the input token */
   lpFee0Scaled: 15,
   lpFee1Scaled: 16,
+  /** `protocolFeeAmount` of `Swap`, on the side of the input token */
   protocolFee0Scaled: 17,
   protocolFee1Scaled: 18,
+  /** notional fee: output token of an exact input, input token of an exact output */
   notionalFee0Scaled: 19,
   notionalFee1Scaled: 20,
 } as const;
 
 export type TotalName = keyof typeof TOTAL;
-
-/** What each total adds up; of a pair the first speaks for both tokens. `docs/totals.md` is made of it. */
-export const ADDS_UP: Readonly<Record<Exclude<TotalName, SecondOfPair>, string>> = {
-  swapCount: 'one per `Swap`',
-  swapTxCount: 'one per transaction with a `Swap` of this pool',
-  liquidityAddCount: 'one per `LiquidityAdded`',
-  liquidityRemoveCount: 'one per `LiquidityRemoved`',
-  transferCount:
-    'one per non-zero raw amount: the two of a swap, the two of a liquidity change, the four of a fee collection',
-  swapIn0Raw: 'positive amounts of `Swap`',
-  swapOut0Raw: 'absolute values of negative amounts of `Swap`',
-  liquidityIn0Raw: 'raw amounts of `LiquidityAdded` (`liquidity_change.amount0_raw`)',
-  liquidityOut0Raw: 'absolute raw amounts of `LiquidityRemoved`',
-  feesCollected0Raw: '`ProtocolFeesCollected`, to protocol and to admin together',
-  lpFee0Scaled: '`lpFeeAmount` of `BinSwapped`, on the side of the input token',
-  protocolFee0Scaled: '`protocolFeeAmount` of `Swap`, on the side of the input token',
-  notionalFee0Scaled: 'notional fee: output token of an exact input, input token of an exact output',
-};
-
-type SecondOfPair = Extract<TotalName, `${string}1${string}`>;
 
 /** In the order of their places. Marked, so that the indexer's fingerprint does not hold it. */
 export const TOTAL_NAMES = /* @__PURE__ */ Object.keys(TOTAL) as readonly TotalName[];

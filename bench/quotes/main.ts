@@ -88,7 +88,7 @@ async function measureCurve({ world, pools }: Bench): Promise<void> {
   const words = await Promise.all(
     flatStorage.stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
   );
-  const { state } = flatStorage.decodeState(
+  const state = flatStorage.decodeState(
     immutables,
     words.map((word) => word ?? '0x0'),
   );

@@ -1,8 +1,8 @@
 import { encodeAbiParameters, encodeErrorResult, type Hex, numberToHex, zeroHash } from 'viem';
 import { expect, test } from 'vitest';
+import { poolErrors } from '../../devnet/protocol-abi.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
-import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
 import { readPoolPrice } from './pool-price.ts';
 
 const layout = layoutAdapter('flat');

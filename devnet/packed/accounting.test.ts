@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { decodeErrorResult } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
 import { addLiquidity, administer, balanceOf, removeLiquidity, sellAndBuyPrices } from '../actions.ts';
 import { RevertedError } from '../dev-chain.ts';
+import { poolErrors } from '../protocol-abi.ts';
 import type { Anvil } from '../services/anvil.ts';
 import { administerPacked, packedSimulation, packedSwap } from './actions.ts';
 import { expectedWords, liquidityDeltas, type SwapWords, swapWords } from './event-words.fixture.ts';

@@ -8,10 +8,10 @@ import {
   zeroHash,
 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { flatPoolAbi } from '../../protocol/layouts/flat/pool-abi.ts';
 import { addLiquidity, administer, balanceOf, extsload } from '../actions.ts';
 import { staticCall } from '../dev-chain.ts';
 import { createPool, evenBins } from '../pools.ts';
+import { flatPoolAbi } from '../protocol-abi.ts';
 import { packedFactoryEvents, packedLensAbi, packedPoolEvents } from './abi.ts';
 import { administerPacked } from './actions.ts';
 import { ONE, PackedMarket, quoteAround, refusalOf } from './market.fixture.ts';

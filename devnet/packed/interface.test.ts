@@ -1,8 +1,7 @@
 import { toEventSelector, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { factoryAbi } from '../../protocol/abi/factory.ts';
-import { flatPoolAbi } from '../../protocol/layouts/flat/pool-abi.ts';
 import { type ContractName, loadArtifact } from '../artifacts.ts';
+import { factoryAbi, flatPoolAbi } from '../protocol-abi.ts';
 import * as packed from './abi.ts';
 
 /** Selectors of a contract's functions and errors, topics of its events, as its compiler says. */

@@ -1,8 +1,8 @@
 import { type Address, decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem';
-import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
 import { addLiquidity, type SwapAmounts } from '../actions.ts';
 import { RevertedError } from '../dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
+import { poolErrors } from '../protocol-abi.ts';
 import type { Anvil } from '../services/anvil.ts';
 import {
   extensionProviderAbi,

@@ -1,10 +1,10 @@
 import { type Address, encodeFunctionData, getAbiItem } from 'viem';
-import { factoryFunctions } from '../../protocol/abi/factory.ts';
 import type { DevChain } from '../dev-chain.ts';
 import { type PoolSpec, poolParameters, sendCreation } from '../pools.ts';
+import { factoryAbi } from '../protocol-abi.ts';
 import type { PackedDeployment } from './deploy.ts';
 
-const { inputs, ...createPool } = getAbiItem({ abi: factoryFunctions, name: 'createPool' });
+const { inputs, ...createPool } = getAbiItem({ abi: factoryAbi, name: 'createPool' });
 const creationAbi = [
   {
     ...createPool,

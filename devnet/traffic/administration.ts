@@ -1,7 +1,7 @@
 import { type Address, decodeAbiParameters, encodeFunctionData, type Hex, zeroAddress } from 'viem';
-import { factoryAbi } from '../../protocol/abi/factory.ts';
 import { stopLossAdminAbi } from '../abi.ts';
 import { staticCall, type Transaction } from '../dev-chain.ts';
+import { factoryAbi } from '../protocol-abi.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 import { busyPools, glance, type TrafficWorld } from './world.ts';
 

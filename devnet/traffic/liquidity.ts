@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem';
-import { flatPoolAbi } from '../../protocol/layouts/flat/pool-abi.ts';
 import { liquidityAdderAbi } from '../abi.ts';
 import type { Transaction } from '../dev-chain.ts';
+import { flatPoolAbi } from '../protocol-abi.ts';
 import { busyPools, sharesOfBin, type TrafficWorld } from './world.ts';
 
 const SALT = 1n;

@@ -15,23 +15,4 @@ export const regularL2ProviderFactoryEvents = parseAbi([
 
 export const providerEvents = parseAbi(['event ConfidenceParamSet(uint256 indexed newValue)']);
 
-export const providerFunctions = parseAbi([
-  'function getBidAndAskPrice() returns (uint128 bidPriceX64, uint128 askPriceX64)',
-  'function token0() view returns (address)',
-  'function token1() view returns (address)',
-  'function offchainOracle() view returns (address)',
-  'function baseFeedId() view returns (bytes32)',
-  'function quoteFeedId() view returns (bytes32)',
-  'function minMargin() view returns (uint256)',
-  'function MAX_REF_STALENESS() view returns (uint256)',
-  'function MAX_SPREAD_BPS() view returns (uint16)',
-  'function MUTABLE_PARAMS() view returns (bool)',
-  'function source() view returns (address)',
-  'function confidenceParam() view returns (uint256)',
-  'function marginStep() view returns (int256)',
-  'function MAX_TIME_DELTA() view returns (uint256)',
-  'function offchainFeedId() view returns (bytes32)',
-  'error FeedStalled()',
-]);
-
-export const providerAbi = [...providerEvents, ...providerFunctions] as const;
+export const providerFunctions = parseAbi(['function confidenceParam() view returns (uint256)']);

@@ -1,7 +1,7 @@
 import { type Address, getAbiItem, type PublicClient } from 'viem';
 import { stopLossAdminAbi } from '../../devnet/abi.ts';
-import { providerFunctions } from '../../protocol/abi/providers.ts';
-import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
+import { priceVelocityGuardAbi, providerAbi } from '../../devnet/protocol-abi.ts';
+import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 
 /** What a StopLoss says of a pool, as a row of `stop_loss`; null when it knows nothing of it. */
@@ -49,7 +49,7 @@ export async function readPriceVelocity(client: PublicClient, guard: Address, po
 
 /** What a provider says of itself, as columns of `price_provider` and `price_provider_setting`. */
 export async function readProvider(client: PublicClient, address: Address, kind: string) {
-  const at = { address, abi: providerFunctions } as const;
+  const at = { address, abi: providerAbi } as const;
   const common = {
     oracle: (await client.readContract({ ...at, functionName: 'offchainOracle' })).toLowerCase(),
     margin_step: await client.readContract({ ...at, functionName: 'marginStep' }),

@@ -1,15 +1,16 @@
 import { type Address, erc20Abi, type Hex, type PublicClient } from 'viem';
-import { factoryFunctions } from '../../protocol/abi/factory.ts';
+import { factoryAbi } from '../../devnet/protocol-abi.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { decodeBin, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { decodeHead } from '../protocol/flat-storage.ts';
 import type { IndexedPool } from './indexed-pools.ts';
 
 /** Every pool of a factory as the chain's storage and getters have it, in the shape of the index. */
 export async function readChainPools(client: PublicClient, factory: Address): Promise<Map<Address, IndexedPool>> {
-  const count = await client.readContract({ address: factory, abi: factoryFunctions, functionName: 'nextPoolIdx' });
+  const count = await client.readContract({ address: factory, abi: factoryAbi, functionName: 'nextPoolIdx' });
   const idxs = Array.from({ length: Number(count) - 1 }, (_, index) => BigInt(index + 1));
   const pools = idxs.map(async (idx) => {
-    const at = { address: factory, abi: factoryFunctions, functionName: 'idxToPool', args: [idx] } as const;
+    const at = { address: factory, abi: factoryAbi, functionName: 'idxToPool', args: [idx] } as const;
     const address = (await client.readContract(at)).toLowerCase() as Address;
     return [address, await readChainPool(client, factory, address)] as const;
   });
@@ -21,11 +22,11 @@ async function readChainPool(client: PublicClient, factory: Address, address: Ad
   const [lowestBin, highestBin] = [Number(immutables.lowestBin), Number(immutables.highestBin)];
   const binIdxs = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
   const [headWords, binWords, shareWords] = await Promise.all([
-    extsload(client, address, flatStorage.headSlots),
-    extsload(client, address, binIdxs.map(flatStorage.binSlot)),
+    extsload(client, address, FLAT_HEAD_SLOTS),
+    extsload(client, address, binIdxs.map(flatBinSlot)),
     extsload(client, address, binIdxs.map(flatStorage.binSharesSlot)),
   ]);
-  const head = flatStorage.decodeHead(headWords);
+  const head = decodeHead(headWords);
   const balanceOf = (token: Address) =>
     client.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [address] });
   const { token0ScaleMultiplier, token1ScaleMultiplier } = immutables;
@@ -47,14 +48,14 @@ async function readChainPool(client: PublicClient, factory: Address, address: Ad
     ...(await readFactorySettings(client, factory, address)),
     bins: binIdxs.map((binIdx, index) => ({
       binIdx,
-      ...flatStorage.decodeBin(wordAt(binWords, index)),
+      ...decodeBin(wordAt(binWords, index)),
       totalShares: BigInt(wordAt(shareWords, index)),
     })),
   };
 }
 
 async function readFactorySettings(client: PublicClient, factory: Address, pool: Address) {
-  const at = { address: factory, abi: factoryFunctions, args: [pool] } as const;
+  const at = { address: factory, abi: factoryAbi, args: [pool] } as const;
   const addressOrNull = (address: Address) => (BigInt(address) === 0n ? null : (address.toLowerCase() as Address));
   const [fees, admin, pendingAdmin, destination, timelock, pendingProvider, executeAfter] = await Promise.all([
     client.readContract({ ...at, functionName: 'poolFeeConfig' }),

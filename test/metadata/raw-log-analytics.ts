@@ -1,5 +1,5 @@
 import { type Address, decodeEventLog, type Hex, type Log, type PublicClient, parseAbi, size } from 'viem';
-import { flatPoolAbi } from '../../protocol/layouts/flat/pool-abi.ts';
+import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
 
 /** A pool's window counted from its raw logs, event by event, with nothing of the indexer or the listing. */
 export type RawCount = {

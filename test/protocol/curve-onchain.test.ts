@@ -8,15 +8,11 @@ import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
 import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
-import { levelAtOutput, type SideCurve, walkSides } from '../../protocol/layouts/flat/side-curve.ts';
-import {
-  encodeBin,
-  encodeBinTotals,
-  encodeSlot0,
-  FLAT_HEAD_SLOTS,
-  flatBinSlot,
-} from '../../protocol/layouts/flat/storage.ts';
-import { computeSwap } from '../../protocol/layouts/flat/swap.ts';
+import { type SideCurve, walkSides } from '../../protocol/layouts/flat/side-curve.ts';
+import { FLAT_HEAD_SLOTS, flatBinSlot } from '../../protocol/layouts/flat/storage.ts';
+import { levelAtOutput } from './flat-level.ts';
+import { encodeBin, encodePair, encodeSlot0 } from './flat-storage.ts';
+import { computeSwap } from './flat-swap.ts';
 import {
   type CallResult,
   callMany,
@@ -80,7 +76,7 @@ function overrides({ pool, state, quote }: Random): StateOverride {
       address: pool.address,
       stateDiff: [
         { slot: slot0, value: encodeSlot0(state) },
-        { slot: slot1, value: encodeBinTotals(totalsOf(state)) },
+        { slot: slot1, value: encodePair(totalsOf(state)) },
         ...state.bins.map((bin, index) => ({ slot: flatBinSlot(state.lowestBin + index), value: encodeBin(bin) })),
       ],
     },

@@ -22,6 +22,7 @@ import { encodeSimulation } from '../../protocol/layouts/flat/quoted-curve.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { decodeHead } from './flat-storage.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */
 const GAS_LIMIT = 1_000_000_000n;
@@ -112,7 +113,8 @@ export async function readState(poolChain: PoolChain, { address, immutables }: T
   const slots = flatStorage.stateSlots(immutables);
   const [result] = await callMany(poolChain, [{ to: address, data: flatStorage.encodeExtsload(slots) }]);
   if (!result?.success) throw new Error('extsload failed');
-  return flatStorage.decodeState(immutables, flatStorage.decodeExtsload(result.returnData));
+  const words = flatStorage.decodeExtsload(result.returnData);
+  return { head: decodeHead(words), state: flatStorage.decodeState(immutables, words) };
 }
 
 /** Calldata of a simulated swap: positive amount = exact input, negative = exact output, raw units. */

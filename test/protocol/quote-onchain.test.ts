@@ -9,13 +9,12 @@ import {
   swapAllowlistExtension,
   velocityExtension,
 } from '../../devnet/pools.ts';
+import { flatPoolAbi, providerAbi } from '../../devnet/protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
-import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { decodePriceFailure } from '../../protocol/layouts/flat/errors.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
-import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
@@ -34,7 +33,7 @@ import { decodeSimulation } from './simulation-outcome.ts';
 
 const FEED = feedId('BASE/QUOTE');
 const REFERENCE_X64 = 7n * Q64;
-const FEED_STALLED = encodeErrorResult({ abi: providerFunctions, errorName: 'FeedStalled' });
+const FEED_STALLED = encodeErrorResult({ abi: providerAbi, errorName: 'FeedStalled' });
 
 let poolChain: PoolChain;
 /** One pool with a replaceable, one with an immutable anchored provider, both protected; and one with an open provider. */
@@ -88,7 +87,7 @@ async function pricesOf(pool: TestPool) {
 
 describe('a protected provider', () => {
   it('refuses to be asked directly', async () => {
-    const data = encodeFunctionData({ abi: providerFunctions, functionName: 'getBidAndAskPrice' });
+    const data = encodeFunctionData({ abi: providerAbi, functionName: 'getBidAndAskPrice' });
     const [direct] = await callMany(poolChain, [{ to: replaceable.provider, data }]);
     expect(direct?.success).toBe(false);
   });
@@ -114,7 +113,7 @@ describe('a protected provider', () => {
   );
 
   it('is named to whoever asks the stub which provider is being read', async () => {
-    const inSwap = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'inSwap' });
+    const inSwap = encodeFunctionData({ abi: flatPoolAbi, functionName: 'inSwap' });
     for (const pool of [replaceable, immutable, open]) {
       const { returnData, success } = await askStub(pool, inSwap);
       expect(success).toBe(true);

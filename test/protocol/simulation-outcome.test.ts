@@ -1,7 +1,7 @@
 import { encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
-import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
+import { poolErrors, priceVelocityGuardAbi } from '../../devnet/protocol-abi.ts';
+import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
 import { decodeSimulation } from './simulation-outcome.ts';
 
 const oracleError = encodeErrorResult({

@@ -1,6 +1,6 @@
 import { type Hex, hexToBigInt, toFunctionSelector } from 'viem';
-import { priceVelocityGuardAbi, stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
-import { poolErrors } from '../../protocol/layouts/flat/pool-abi.ts';
+import { poolErrors, priceVelocityGuardAbi } from '../../devnet/protocol-abi.ts';
+import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
 
 /** What a simulated swap ended with. */
 export type SimulationOutcome =

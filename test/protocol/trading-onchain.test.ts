@@ -7,12 +7,12 @@ import { send } from '../../devnet/dev-chain.ts';
 import { createRandomPool, poolRecipe, stockTokens } from '../../devnet/random-pool.ts';
 import { E6, E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
-import { decodeFlatPoolLog } from '../../protocol/layouts/flat/events.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
-import { computeSwap, type SwapRequest, type SwapResult } from '../../protocol/layouts/flat/swap.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { decodeFlatPoolLog } from './flat-log.ts';
+import { computeSwap, type SwapRequest, type SwapResult } from './flat-swap.ts';
 import { type PoolChain, readState, startPoolChain, type TestPool } from './pool-chain.ts';
 
 const SEED = 20_261_121;

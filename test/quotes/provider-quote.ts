@@ -1,8 +1,8 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import { flatProviderFunctions } from '../../protocol/layouts/flat/provider-abi.ts';
 
 interface TracedCall {
   readonly input: Hex;
@@ -25,7 +25,7 @@ export async function providerQuote(chain: DevChain, pool: Address): Promise<Pro
   const output = outputOf(trace);
   if (!output) throw new Error(`${pool} does not ask its provider`);
   const [bidX64, askX64] = decodeFunctionResult({
-    abi: providerFunctions,
+    abi: flatProviderFunctions,
     functionName: 'getBidAndAskPrice',
     data: output,
   });

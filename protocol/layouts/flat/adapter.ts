@@ -1,14 +1,14 @@
 import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
-import { providerFunctions } from '../../abi/providers.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter, PriceDuty, StateDuty } from '../../layout.ts';
 import { decodePriceFailure } from './errors.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import type { ProviderQuote } from './pool-state.ts';
+import { flatProviderFunctions } from './provider-abi.ts';
 import { providerStubCode } from './provider-stub.ts';
 import { flatCurve } from './quoted-curve.ts';
 import { flatStopLoss } from './stop-loss-reading.ts';
-import { FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
+import { decodeSlot0, FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
 
 /** Bytes of two prices or quotes; of an array, before its elements. */
 const TWO_WORDS = 64;
@@ -27,7 +27,7 @@ const flatPrices: PriceDuty = {
     return { sellX64, buyX64 };
   },
   providerStubCode,
-  providerQuoteCall: encodeFunctionData({ abi: providerFunctions, functionName: 'getBidAndAskPrice' }),
+  providerQuoteCall: encodeFunctionData({ abi: flatProviderFunctions, functionName: 'getBidAndAskPrice' }),
 };
 
 const flatState: StateDuty = {
@@ -37,14 +37,15 @@ const flatState: StateDuty = {
   },
   decodePauseLevel({ success, data }) {
     if (!success || size(data) < TWO_WORDS) return null;
-    return flatStorage.decodeHead(flatStorage.decodeExtsload(data)).pauseLevel;
+    const [slot0] = flatStorage.decodeExtsload(data);
+    return slot0 === undefined ? null : decodeSlot0(slot0).pauseLevel;
   },
   call(immutables) {
     const slots = flatStorage.stateSlots(immutables);
     return { data: flatStorage.encodeExtsload(slots), words: slots.length };
   },
   decode(immutables, answer) {
-    const { state } = flatStorage.decodeState(immutables, flatStorage.decodeExtsload(answer));
+    const state = flatStorage.decodeState(immutables, flatStorage.decodeExtsload(answer));
     return {
       pauseLevel: state.pauseLevel,
       curve: (prices, quote) => flatCurve(state, prices, decodeProviderQuote(quote)),
@@ -56,7 +57,7 @@ const flatState: StateDuty = {
 export function decodeProviderQuote(result: CallResult | undefined): ProviderQuote | undefined {
   if (!result?.success || size(result.data) < TWO_WORDS) return undefined;
   const [bidX64, askX64] = decodeFunctionResult({
-    abi: providerFunctions,
+    abi: flatProviderFunctions,
     functionName: 'getBidAndAskPrice',
     data: result.data,
   });

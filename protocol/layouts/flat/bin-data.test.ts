@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBinData, encodeBinData } from './bin-data.ts';
+import { encodeBinData } from '../../../devnet/pool-words.ts';
+import { decodeBinData } from './bin-data.ts';
 
 const uint16 = fc.integer({ min: 0, max: 65_535 });
 const entry = fc.record({ lengthE6: fc.integer({ min: 1, max: 65_535 }), addFeeBuyE6: uint16, addFeeSellE6: uint16 });

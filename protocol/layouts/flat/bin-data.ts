@@ -15,15 +15,6 @@ export function decodeBinData(nonNegative: readonly bigint[], negative: readonly
   return [...down.reverse(), ...up];
 }
 
-/** The arrays that `decodeBinData` reads back. The bins must have no gaps and no zero length. */
-export function encodeBinData(bins: readonly BinShape[]): { nonNegative: bigint[]; negative: bigint[] } {
-  const ascending = [...bins].sort((a, b) => a.bin - b.bin);
-  return {
-    nonNegative: encodeList(ascending.filter(({ bin }) => bin >= 0)),
-    negative: encodeList(ascending.filter(({ bin }) => bin < 0).reverse()),
-  };
-}
-
 function decodeList(words: readonly bigint[]): Omit<BinShape, 'bin'>[] {
   const entries: Omit<BinShape, 'bin'>[] = [];
   for (const word of words) {
@@ -39,20 +30,4 @@ function decodeList(words: readonly bigint[]): Omit<BinShape, 'bin'>[] {
     }
   }
   return entries;
-}
-
-function encodeList(bins: readonly BinShape[]): bigint[] {
-  const words: bigint[] = [];
-  for (let start = 0; start < bins.length; start += BINS_PER_WORD) {
-    let word = 0n;
-    for (const [index, bin] of bins.slice(start, start + BINS_PER_WORD).entries()) {
-      const entry =
-        BigInt(bin.lengthE6) |
-        (BigInt(bin.addFeeBuyE6) << FIELD_BITS) |
-        (BigInt(bin.addFeeSellE6) << (2n * FIELD_BITS));
-      word |= entry << (BigInt(index) * BIN_BITS);
-    }
-    words.push(word);
-  }
-  return words;
 }

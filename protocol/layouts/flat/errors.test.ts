@@ -1,8 +1,8 @@
 import { encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { poolErrors, priceVelocityGuardAbi } from '../../../devnet/protocol-abi.ts';
 import { decodePriceFailure, swapOutcome } from './errors.ts';
-import { priceVelocityGuardAbi, stopLossAbi } from './extension-abi.ts';
-import { poolErrors } from './pool-abi.ts';
+import { stopLossAbi } from './extension-abi.ts';
 
 const foreign = parseAbi([
   'error FeedStalled()',

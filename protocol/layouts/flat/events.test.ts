@@ -7,8 +7,9 @@ import {
   toEventSelector,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { decodeFlatPoolLog } from '../../../test/protocol/flat-log.ts';
 import { factoryEvents } from '../../abi/factory.ts';
-import { decodeFlatPoolLog, flatEvents, normalisePoolCreated } from './events.ts';
+import { flatEvents, normalisePoolCreated } from './events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';

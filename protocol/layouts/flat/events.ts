@@ -1,4 +1,4 @@
-import { type Address, type DecodeEventLogReturnType, decodeEventLog, type Hex, toEventSelector } from 'viem';
+import type { Address, DecodeEventLogReturnType } from 'viem';
 import type { PoolCreatedArgs } from '../../layout.ts';
 import type {
   BinFeesUpdated,
@@ -8,21 +8,18 @@ import type {
   NotionalFeeUpdated,
   PauseLevelUpdated,
   PoolCreation,
-  PoolEvent,
   PriceProviderUpdated,
   SpreadFeeUpdated,
   Swapped,
 } from '../../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
-import { flatPoolEvents } from './pool-abi.ts';
+import type { flatPoolEvents } from './pool-abi.ts';
 
 /** A pool event as viem (and so Ponder) decodes it with `flatPoolEvents`. */
-export type FlatPoolEvent = DecodeEventLogReturnType<typeof flatPoolEvents>;
+type FlatPoolEvent = DecodeEventLogReturnType<typeof flatPoolEvents>;
 
 type FlatArgs<Name extends FlatPoolEvent['eventName']> = Extract<FlatPoolEvent, { eventName: Name }>['args'];
-
-const POOL_TOPICS: ReadonlySet<Hex> = new Set(flatPoolEvents.map((event) => toEventSelector(event)));
 
 /** Normalises the arguments of one decoded pool event: `flatEvents.Swap(event.args)`. */
 export const flatEvents = {
@@ -72,38 +69,6 @@ export const flatEvents = {
     ...args,
   }),
 };
-
-/** The pool event that a log carries; null when its first topic is no event of a flat pool. */
-export function decodeFlatPoolLog(log: { readonly topics: readonly Hex[]; readonly data: Hex }): PoolEvent | null {
-  const [topic, ...rest] = log.topics;
-  if (topic === undefined || !POOL_TOPICS.has(topic)) return null;
-  return normalise(decodeEventLog({ abi: flatPoolEvents, topics: [topic, ...rest], data: log.data }));
-}
-
-function normalise(event: FlatPoolEvent): PoolEvent {
-  switch (event.eventName) {
-    case 'LiquidityAdded':
-      return flatEvents.LiquidityAdded(event.args);
-    case 'LiquidityRemoved':
-      return flatEvents.LiquidityRemoved(event.args);
-    case 'BinSwapped':
-      return flatEvents.BinSwapped(event.args);
-    case 'Swap':
-      return flatEvents.Swap(event.args);
-    case 'SpreadFeeUpdated':
-      return flatEvents.SpreadFeeUpdated(event.args);
-    case 'NotionalFeeUpdated':
-      return flatEvents.NotionalFeeUpdated(event.args);
-    case 'PauseLevelUpdated':
-      return flatEvents.PauseLevelUpdated(event.args);
-    case 'PriceProviderUpdated':
-      return flatEvents.PriceProviderUpdated(event.args);
-    case 'BinAdditionalFeesUpdated':
-      return flatEvents.BinAdditionalFeesUpdated(event.args);
-    case 'ProtocolFeesCollected':
-      return flatEvents.ProtocolFeesCollected(event.args);
-  }
-}
 
 /** Normalises a factory's `PoolCreated`; flat and packed pools share its fields. */
 export function normalisePoolCreated(args: PoolCreatedArgs): PoolCreation {

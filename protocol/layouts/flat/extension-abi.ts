@@ -27,14 +27,6 @@ export const priceVelocityGuardEvents = parseAbi([
   'event LastMidPriceUpdated(address indexed pool, uint128 newLastMidPriceX64)',
 ]);
 
-export const priceVelocityGuardAbi = [
-  ...priceVelocityGuardEvents,
-  ...parseAbi([
-    'function priceVelocityState(address pool) view returns (uint128 lastMidPriceX64, uint64 lastUpdateBlock, uint64 maxChangePerBlockE18)',
-    'error PriceVelocityExceeded(uint256 actualDeltaSqE36, uint256 allowedDeltaSqE36)',
-  ]),
-] as const;
-
 export const depositAllowlistEvents = parseAbi([
   'event AllowedToDepositSet(address indexed pool, address indexed depositor, bool allowed)',
   'event AllowAllDepositorsSet(address indexed pool, bool allowed)',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attachExtensions, decodeExtensionOrder, encodeExtensionOrder } from './extension-orders.ts';
+import { encodeExtensionOrder } from '../../../devnet/pool-words.ts';
+import { attachExtensions, decodeExtensionOrder } from './extension-orders.ts';
 
 const NO_ORDERS = {
   beforeAddLiquidity: 0n,

@@ -13,11 +13,6 @@ export function decodeExtensionOrder(order: bigint): number[] {
   return numbers;
 }
 
-/** The order that calls extensions of these numbers (1..7) one after another. */
-export function encodeExtensionOrder(numbers: readonly number[]): bigint {
-  return numbers.reduceRight((order, number) => (order << NUMBER_BITS) | BigInt(number), 0n);
-}
-
 /** The extensions of a pool with the phases each runs in. Numbers without an extension are ignored. */
 export function attachExtensions(
   extensions: readonly Address[],

@@ -18,30 +18,8 @@ export const flatPoolEvents = parseAbi([
 /** Pool of the flat layout: calls. A pool has no view getters: its state is read with `extsload`. */
 export const flatPoolFunctions = parseAbi([
   'struct PoolImmutables { address factory; address token0; address token1; uint256 token0ScaleMultiplier; uint256 token1ScaleMultiplier; uint256 initialScaledToken0PerShareE18; uint256 initialScaledToken1PerShareE18; uint256 minimalMintableLiquidity; address immutablePriceProvider; int256 lowestBin; int256 highestBin; address extension1; address extension2; address extension3; address extension4; address extension5; address extension6; address extension7; uint256 beforeAddLiquidityOrder; uint256 afterAddLiquidityOrder; uint256 beforeRemoveLiquidityOrder; uint256 afterRemoveLiquidityOrder; uint256 beforeSwapOrder; uint256 afterSwapOrder; }',
-  'struct LiquidityDelta { int256[] binIdxs; uint256[] shares; }',
   'function getImmutables() view returns (PoolImmutables)',
   'function getSellAndBuyPrices() returns (uint128 sellPriceX64, uint128 buyPriceX64)',
-  'function inSwap() view returns (address priceProvider)',
-  'function extsload(bytes32 slot) view returns (bytes32)',
-  'function extsload(bytes32 startSlot, uint256 nSlots) view returns (bytes32[])',
   'function extsload(bytes32[] slots) view returns (bytes32[])',
-  'function swap(address recipient, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64, bytes callbackData, bytes extensionData) returns (int128, int128)',
   'function simulateSwapAndRevert(address recipient, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64, uint128 bidPriceX64, uint128 askPriceX64, bytes extensionData) returns (int128, int128)',
-  'function addLiquidity(address owner, uint80 salt, LiquidityDelta deltas, bytes callbackData, bytes extensionData) returns (uint256, uint256)',
-  'function removeLiquidity(address owner, uint80 salt, LiquidityDelta deltas, bytes extensionData) returns (uint256, uint256)',
 ]);
-
-/** Reverts of a pool that a reader meets. */
-export const poolErrors = parseAbi([
-  'error SimulateSwap(int256 amount0Delta, int256 amount1Delta)',
-  'error PriceProviderFailed(bytes reason)',
-  'error BidGreaterThanAsk()',
-  'error BidIsZero()',
-  'error PoolPaused()',
-  'error InvalidAmount()',
-  'error AmountScaledExceedsMax()',
-  'error NotAllowedToSwap()',
-  'error ExtensionCallFailed()',
-]);
-
-export const flatPoolAbi = [...flatPoolEvents, ...flatPoolFunctions, ...poolErrors] as const;

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { levelAtOutput } from '../../../test/protocol/flat-level.ts';
+import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { E6 } from '../../fixed-point.ts';
 import { framePrices, pricePool, sellAndBuyPrices } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.arbitrary.ts';
 import { MAX_POSITION } from './pool-state.ts';
-import { levelAtInput, levelAtOutput, sideCurve, walkSides } from './side-curve.ts';
-import { computeSwap } from './swap.ts';
+import { levelAtInput, sideCurve, walkSides } from './side-curve.ts';
 
 const direction = fc.boolean();
 

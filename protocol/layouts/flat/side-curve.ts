@@ -1,7 +1,7 @@
 import type { DepthLevel } from '../../depth.ts';
 import { E6, E8, mulDivFloor } from '../../fixed-point.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
-import { type BinFill, costBetweenCeil, fillExactInput, fillExactOutput, inputOf, paidPriceCeil } from './bin-fill.ts';
+import { type BinFill, costBetweenCeil, fillExactInput, inputOf, paidPriceCeil } from './bin-fill.ts';
 import { type NumberedSlice, slicesFromCursor } from './bin-slices.ts';
 import { buyPriceCeil, framePrices, type PricedPool, priceAtFloor, sellPriceFloor } from './geometry.ts';
 import { MAX_POSITION } from './pool-state.ts';
@@ -64,11 +64,6 @@ export function sideCurve(priced: PricedPool, zeroForOne: boolean): SideCurve {
     startPaidX64 = endPaidX64;
   }
   return curve;
-}
-
-/** The level of a stop inside a bin, after exactly this much of the bin's output (scaled, 0..available). */
-export function levelAtOutput(curve: SideCurve, step: SideStep, outputScaled: bigint): DepthLevel {
-  return levelAfter(curve, step, fillExactOutput(step.slice, outputScaled));
 }
 
 /**

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
 import type { StopLossMark, StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import { pricePool } from './geometry.ts';
@@ -7,7 +8,6 @@ import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
 import { binAt, type PoolState, type ProviderQuote } from './pool-state.ts';
 import { levelsWithin, type SideCurve, sideCurve } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
-import { computeSwap } from './swap.ts';
 
 const E18 = 10n ** 18n;
 

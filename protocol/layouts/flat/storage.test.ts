@@ -10,28 +10,14 @@ import {
   toHex,
 } from 'viem';
 import { describe, expect, it } from 'vitest';
+import { decodeHead, encodeBin, encodePair, encodeSlot0, type TokenPair } from '../../../test/protocol/flat-storage.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.arbitrary.ts';
 import { MAX_POSITION } from './pool-state.ts';
-import type { NotionalFees } from './storage.ts';
-import {
-  decodeBin,
-  decodeBinTotals,
-  decodeNotionalFees,
-  decodeSlot0,
-  encodeBin,
-  encodeBinTotals,
-  encodeNotionalFees,
-  encodeSlot0,
-  FLAT_HEAD_SLOTS,
-  flatBinSharesSlot,
-  flatBinSlot,
-  flatPositionSlot,
-  flatStorage,
-} from './storage.ts';
+import { decodeBin, decodeSlot0, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from './storage.ts';
 
 const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);
-const pair: fc.Arbitrary<NotionalFees> = fc.record({ token0Scaled: uint128, token1Scaled: uint128 });
+const pair: fc.Arbitrary<TokenPair> = fc.record({ token0Scaled: uint128, token1Scaled: uint128 });
 
 /** A word written as its fields from the highest-order bits down, each as hex digits. */
 const word = (...fields: string[]): Hex => pad(`0x${fields.join('')}`, { size: 32 });
@@ -62,23 +48,6 @@ describe('slot 0', () => {
   });
 });
 
-describe('pairs of 128 bits', () => {
-  it('have token0 in the low half', () => {
-    const packed = word('00000000000000000000000000000002', '00000000000000000000000000000001');
-    expect(decodeBinTotals(packed)).toEqual({ token0Scaled: 1n, token1Scaled: 2n });
-    expect(decodeNotionalFees(packed)).toEqual({ token0Scaled: 1n, token1Scaled: 2n });
-  });
-
-  it('come back from their own encoding', () => {
-    fc.assert(
-      fc.property(pair, (values) => {
-        expect(decodeBinTotals(encodeBinTotals(values))).toEqual(values);
-        expect(decodeNotionalFees(encodeNotionalFees(values))).toEqual(values);
-      }),
-    );
-  });
-});
-
 describe('a bin', () => {
   it('is packed from the lowest-order bits up', () => {
     const packed = word('0005', '0004', '0003', '00000000000000000000000002', '00000000000000000000000001');
@@ -94,14 +63,8 @@ describe('mapping slots', () => {
 
   it.each([0, 1, 127, -1, -128])('hash the key of bin %d with the mapping', (bin) => {
     expect(flatBinSlot(bin)).toBe(slotOf(key(BigInt(bin)), 4n));
-    expect(flatBinSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
+    expect(flatStorage.binSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
     expect(flatBinSlot(bin)).toBe(flatBinSlot(bin));
-  });
-
-  it('hash the key of a position twice', () => {
-    const owner = '0x00000000000000000000000000000000000000aa';
-    const inner = keccak256(`0x${[pad(owner), key(7n), key(-2n)].map((part) => part.slice(2)).join('')}`);
-    expect(flatPositionSlot(owner, 7n, -2)).toBe(slotOf(inner, 6n));
   });
 });
 
@@ -116,17 +79,16 @@ describe('a whole pool', () => {
         const [slot0, slot1, slot2, slot3] = FLAT_HEAD_SLOTS;
         if (!slot0 || !slot1 || !slot2 || !slot3) throw new Error('four head slots expected');
         storage.set(slot0, encodeSlot0(state));
-        storage.set(slot1, encodeBinTotals(binTotals));
-        storage.set(slot2, encodeNotionalFees(notionalFees));
+        storage.set(slot1, encodePair(binTotals));
+        storage.set(slot2, encodePair(notionalFees));
         storage.set(slot3, mutable ? pad(provider) : numberToHex(0n, { size: 32 }));
         state.bins.forEach((bin, index) => {
           storage.set(flatBinSlot(lowestBin + index), encodeBin(bin));
         });
         const slots = flatStorage.stateSlots({ lowestBin, highestBin, scale });
         const words = slots.map((slot) => storage.get(slot) ?? '0x');
-        const decoded = flatStorage.decodeState({ lowestBin, highestBin, scale }, words);
-        expect(decoded.state).toEqual(state);
-        expect(decoded.head).toMatchObject({
+        expect(flatStorage.decodeState({ lowestBin, highestBin, scale }, words)).toEqual(state);
+        expect(decodeHead(words)).toMatchObject({
           binTotals,
           notionalFees,
           mutablePriceProvider: mutable ? provider : null,
@@ -139,7 +101,6 @@ describe('a whole pool', () => {
     const immutables = { lowestBin: 0, highestBin: 0, scale: { multiplier0: 1n, multiplier1: 1n } };
     const words = flatStorage.stateSlots(immutables);
     expect(() => flatStorage.decodeState(immutables, words.slice(1))).toThrow(RangeError);
-    expect(() => flatStorage.decodeHead(words.slice(0, 3))).toThrow(RangeError);
   });
 
   it('goes through the pool ABI unchanged', () => {

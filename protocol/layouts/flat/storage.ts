@@ -1,22 +1,21 @@
 import {
-  type Address,
   decodeFunctionResult,
   encodeAbiParameters,
   encodeFunctionData,
   type Hex,
   keccak256,
   numberToHex,
-  parseAbi,
   parseAbiParameters,
 } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
-import { wordCodec } from './bit-fields.ts';
-import type { BinState, Cursor, PoolState } from './pool-state.ts';
+import { wordReader } from './bit-fields.ts';
+import { flatPoolFunctions } from './pool-abi.ts';
+import type { BinState, PoolState } from './pool-state.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;
 
-const SLOT0 = wordCodec({
+const readSlot0 = wordReader({
   pauseLevel: { bits: 8 },
   curBin: { bits: 8, signed: true },
   posInBin: { bits: 104 },
@@ -25,9 +24,7 @@ const SLOT0 = wordCodec({
   notionalFeeE8: { bits: 24 },
 });
 
-const TOKEN_PAIR = wordCodec({ token0Scaled: { bits: 128 }, token1Scaled: { bits: 128 } });
-
-const BIN = wordCodec({
+const readBin = wordReader({
   token0Scaled: { bits: 104 },
   token1Scaled: { bits: 104 },
   lengthE6: { bits: 16 },
@@ -35,33 +32,8 @@ const BIN = wordCodec({
   addFeeSellE6: { bits: 16 },
 });
 
-/** Balances of all bins together, scaled. */
-export interface BinTotals {
-  readonly token0Scaled: bigint;
-  readonly token1Scaled: bigint;
-}
-
-/** Notional fees accrued and not collected, scaled. */
-export interface NotionalFees {
-  readonly token0Scaled: bigint;
-  readonly token1Scaled: bigint;
-}
-
-/** What a pool's fixed slots say. */
-export interface PoolHead {
-  readonly pauseLevel: number;
-  readonly cursor: Cursor;
-  readonly spreadFeeE6: number;
-  readonly notionalFeeE8: number;
-  readonly binTotals: BinTotals;
-  readonly notionalFees: NotionalFees;
-  /** The replaceable price provider; null when the provider is an immutable of the pool. */
-  readonly mutablePriceProvider: Address | null;
-}
-
-type Slot0 = Pick<PoolHead, 'pauseLevel' | 'cursor' | 'spreadFeeE6' | 'notionalFeeE8'>;
-
-const EXTSLOAD_ABI = parseAbi(['function extsload(bytes32[] slots) view returns (bytes32[])']);
+/** What a pool's first slot says. */
+export type Slot0 = Pick<PoolState, 'pauseLevel' | 'cursor' | 'spreadFeeE6' | 'notionalFeeE8'>;
 
 /** Slot of a bin in a mapping keyed by int256, kept because a keccak costs more than the rest of a decode. */
 function mappingSlots(mapping: bigint): (bin: number) => Hex {
@@ -76,17 +48,12 @@ function mappingSlots(mapping: bigint): (bin: number) => Hex {
 }
 
 export const flatBinSlot = mappingSlots(BINS_MAPPING_SLOT);
-export const flatBinSharesSlot = mappingSlots(BIN_SHARES_MAPPING_SLOT);
+const flatBinSharesSlot = mappingSlots(BIN_SHARES_MAPPING_SLOT);
+/** Slot 0, balances of all bins, uncollected notional fees, and the replaceable price provider. */
 export const FLAT_HEAD_SLOTS: readonly Hex[] = [0, 1, 2, 3].map((slot) => numberToHex(slot, { size: 32 }));
 
-/** Slot of an owner's shares in a bin. */
-export function flatPositionSlot(owner: Address, salt: bigint, bin: number): Hex {
-  const key = keccak256(encodeAbiParameters(parseAbiParameters('address, uint80, int8'), [owner, salt, bin]));
-  return keccak256(encodeAbiParameters(parseAbiParameters('bytes32, uint256'), [key, 6n]));
-}
-
 export function decodeSlot0(word: Hex): Slot0 {
-  const slot = SLOT0.unpack(word);
+  const slot = readSlot0(word);
   return {
     pauseLevel: Number(slot.pauseLevel),
     cursor: { bin: Number(slot.curBin), position: slot.posInBin, lowerDistE6: Number(slot.curBinDistE6) },
@@ -95,35 +62,8 @@ export function decodeSlot0(word: Hex): Slot0 {
   };
 }
 
-export function encodeSlot0({ pauseLevel, cursor, spreadFeeE6, notionalFeeE8 }: Slot0): Hex {
-  return SLOT0.pack({
-    pauseLevel: BigInt(pauseLevel),
-    curBin: BigInt(cursor.bin),
-    posInBin: cursor.position,
-    curBinDistE6: BigInt(cursor.lowerDistE6),
-    spreadFeeE6: BigInt(spreadFeeE6),
-    notionalFeeE8: BigInt(notionalFeeE8),
-  });
-}
-
-export function decodeBinTotals(word: Hex): BinTotals {
-  return TOKEN_PAIR.unpack(word);
-}
-
-export function encodeBinTotals(totals: BinTotals): Hex {
-  return TOKEN_PAIR.pack({ ...totals });
-}
-
-export function decodeNotionalFees(word: Hex): NotionalFees {
-  return TOKEN_PAIR.unpack(word);
-}
-
-export function encodeNotionalFees(fees: NotionalFees): Hex {
-  return TOKEN_PAIR.pack({ ...fees });
-}
-
 export function decodeBin(word: Hex): BinState {
-  const bin = BIN.unpack(word);
+  const bin = readBin(word);
   return {
     token0Scaled: bin.token0Scaled,
     token1Scaled: bin.token1Scaled,
@@ -133,67 +73,32 @@ export function decodeBin(word: Hex): BinState {
   };
 }
 
-export function encodeBin(bin: BinState): Hex {
-  return BIN.pack({
-    token0Scaled: bin.token0Scaled,
-    token1Scaled: bin.token1Scaled,
-    lengthE6: BigInt(bin.lengthE6),
-    addFeeBuyE6: BigInt(bin.addFeeBuyE6),
-    addFeeSellE6: BigInt(bin.addFeeSellE6),
-  });
-}
-
-function decodeHead(words: readonly Hex[]): PoolHead {
-  const [slot0, totals, fees, provider] = words;
-  if (slot0 === undefined || totals === undefined || fees === undefined || provider === undefined) {
-    throw new RangeError(`a pool's head takes ${FLAT_HEAD_SLOTS.length} words, got ${words.length}`);
-  }
-  return {
-    ...decodeSlot0(slot0),
-    binTotals: decodeBinTotals(totals),
-    notionalFees: decodeNotionalFees(fees),
-    mutablePriceProvider: addressOf(provider),
-  };
-}
-
-function addressOf(word: Hex): Address | null {
-  const address = BigInt.asUintN(160, BigInt(word));
-  return address === 0n ? null : numberToHex(address, { size: 20 });
-}
-
 function stateSlots({ lowestBin, highestBin }: PoolImmutables): Hex[] {
   const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => flatBinSlot(lowestBin + index));
   return [...FLAT_HEAD_SLOTS, ...bins];
 }
 
-function decodeState(immutables: PoolImmutables, words: readonly Hex[]): { head: PoolHead; state: PoolState } {
-  const binCount = immutables.highestBin - immutables.lowestBin + 1;
-  if (words.length !== FLAT_HEAD_SLOTS.length + binCount) {
-    throw new RangeError(`expected ${FLAT_HEAD_SLOTS.length + binCount} storage words, got ${words.length}`);
+function decodeState({ lowestBin, highestBin, scale }: PoolImmutables, words: readonly Hex[]): PoolState {
+  const expected = FLAT_HEAD_SLOTS.length + highestBin - lowestBin + 1;
+  const [slot0] = words;
+  if (slot0 === undefined || words.length !== expected) {
+    throw new RangeError(`expected ${expected} storage words, got ${words.length}`);
   }
-  const head = decodeHead(words.slice(0, FLAT_HEAD_SLOTS.length));
-  const { pauseLevel, cursor, spreadFeeE6, notionalFeeE8 } = head;
   const bins = words.slice(FLAT_HEAD_SLOTS.length).map(decodeBin);
-  const { lowestBin, highestBin, scale } = immutables;
-  return {
-    head,
-    state: { lowestBin, highestBin, scale, pauseLevel, cursor, spreadFeeE6, notionalFeeE8, bins },
-  };
+  return { lowestBin, highestBin, scale, ...decodeSlot0(slot0), bins };
 }
 
 /** How a pool of the flat layout is stored. */
 export const flatStorage = {
-  headSlots: FLAT_HEAD_SLOTS,
-  /** @param words of `headSlots` */
-  decodeHead,
-  binSlot: flatBinSlot,
-  decodeBin,
   /** Slot of a bin's total shares: a plain uint256. */
   binSharesSlot: flatBinSharesSlot,
   /** Calldata of `extsload(bytes32[])`. */
-  encodeExtsload: (slots: readonly Hex[]): Hex => encodeFunctionData({ abi: EXTSLOAD_ABI, args: [slots] }),
-  decodeExtsload: (answer: Hex): readonly Hex[] => decodeFunctionResult({ abi: EXTSLOAD_ABI, data: answer }),
+  encodeExtsload: (slots: readonly Hex[]): Hex =>
+    encodeFunctionData({ abi: flatPoolFunctions, functionName: 'extsload', args: [slots] }),
+  decodeExtsload: (answer: Hex): readonly Hex[] =>
+    decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'extsload', data: answer }),
   /** Slots of everything `decodeState` needs: head, then every bin from lowest to highest. */
   stateSlots,
+  /** @throws RangeError when there are not as many words as slots */
   decodeState,
 };

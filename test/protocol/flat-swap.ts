@@ -1,9 +1,16 @@
-import { E8, mulDivFloor } from '../../fixed-point.ts';
-import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
-import { type BinFill, type BinSlice, fillExactInput, fillExactOutput, fillWhole, inputOf } from './bin-fill.ts';
-import { slicesFromCursor } from './bin-slices.ts';
-import type { PricedPool } from './geometry.ts';
-import { MAX_POSITION, type PoolState } from './pool-state.ts';
+import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
+import {
+  type BinFill,
+  type BinSlice,
+  fillExactInput,
+  fillExactOutput,
+  fillWhole,
+  inputOf,
+} from '../../protocol/layouts/flat/bin-fill.ts';
+import { slicesFromCursor } from '../../protocol/layouts/flat/bin-slices.ts';
+import type { PricedPool } from '../../protocol/layouts/flat/geometry.ts';
+import { MAX_POSITION, type PoolState } from '../../protocol/layouts/flat/pool-state.ts';
+import { toRawCeil, toRawFloor, toScaled } from '../../protocol/scaling.ts';
 
 /** A swap without a price limit. Amounts are raw units. */
 export interface SwapRequest {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { E6, E8, Q64 } from '../../fixed-point.ts';
-import { tokenScale } from '../../scaling.ts';
-import { inputOf } from './bin-fill.ts';
-import { type PricedPool, pricePool } from './geometry.ts';
-import { pricedPool, tradeAmount } from './pool-state.arbitrary.ts';
-import { MAX_POSITION, type PoolState } from './pool-state.ts';
-import { computeSwap, type SwapResult } from './swap.ts';
+import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
+import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import { MAX_POSITION, type PoolState } from '../../protocol/layouts/flat/pool-state.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+import { computeSwap, type SwapResult } from './flat-swap.ts';
 
 const direction = fc.boolean();
 

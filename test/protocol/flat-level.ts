@@ -1,0 +1,30 @@
+import type { DepthLevel } from '../../protocol/depth.ts';
+import { E6, E8 } from '../../protocol/fixed-point.ts';
+import { fillExactOutput, inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
+import { buyPriceCeil, priceAtFloor, sellPriceFloor } from '../../protocol/layouts/flat/geometry.ts';
+import type { SideCurve, SideStep } from '../../protocol/layouts/flat/side-curve.ts';
+import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
+
+/** The level of a stop inside a bin, after exactly this much of the bin's output (scaled, 0..available). */
+export function levelAtOutput(
+  { priced: { state }, zeroForOne, bestX64 }: SideCurve,
+  { slice, outputBefore, inputBefore }: SideStep,
+  outputScaled: bigint,
+): DepthLevel {
+  const { multiplier0, multiplier1 } = state.scale;
+  const fill = fillExactOutput(slice, outputScaled);
+  const output = outputBefore + fill.output;
+  const adjust = zeroForOne ? sellPriceFloor : buyPriceCeil;
+  const priceX64 = adjust(priceAtFloor(slice.edges, fill.position), slice.feeX64, state.notionalFeeE8);
+  const distance = priceX64 > bestX64 ? priceX64 - bestX64 : bestX64 - priceX64;
+  return {
+    bin: slice.bin,
+    priceX64,
+    cumulativeOutput: toRawFloor(
+      output - (output * BigInt(state.notionalFeeE8)) / E8,
+      zeroForOne ? multiplier1 : multiplier0,
+    ),
+    cumulativeInput: toRawCeil(inputBefore + inputOf(fill), zeroForOne ? multiplier0 : multiplier1),
+    priceImpactE6: bestX64 === 0n ? 0n : (distance * E6) / bestX64,
+  };
+}
