@@ -195,7 +195,7 @@ describe('methods', () => {
   });
 });
 
-describe('manners', () => {
+describe('response headers', () => {
   test('an unchanged listing is not sent again', async () => {
     const first = await get('/public/v1/chains');
     const tag = first.headers.get('ETag') ?? '';

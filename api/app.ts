@@ -7,7 +7,7 @@ import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
 import { noteArrival } from './http/arrival.ts';
-import { mountManners } from './http/manners.ts';
+import { mountResponseHeaders } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
@@ -28,7 +28,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   handleErrors(app, deps.logger);
   app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
-  mountManners(app);
+  mountResponseHeaders(app);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   mountRoutes(app, routes, createLimits(deps.rateLimit));
   deps.pages?.(app);

@@ -21,7 +21,7 @@ const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After',
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
 /** What every request gets, whatever it asks for; mounted first. */
-export function mountManners(app: Hono): void {
+export function mountResponseHeaders(app: Hono): void {
   app.use(nameRequest);
   app.use(allowAnyOrigin);
   app.use(storeNothing);
