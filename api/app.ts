@@ -7,6 +7,7 @@ import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
 import { noteArrival } from './http/arrival.ts';
+import { limitBody } from './http/limit-body.ts';
 import { mountResponseHeaders } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
@@ -29,6 +30,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
   mountResponseHeaders(app);
+  app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   mountRoutes(app, routes, createLimits(deps.rateLimit));
   deps.pages?.(app);

@@ -81,7 +81,7 @@ export class SupervisedProcess {
     await this.#loop;
   }
 
-  /** Whether it did not serve at some moment between two times, Unix milliseconds. */
+  /** Whether it did not serve at some time between two times, Unix milliseconds. */
   wasAway(fromMs: number, toMs: number): boolean {
     return this.#outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
   }

@@ -12,7 +12,7 @@ import { BLOCKS_PER_MAKER, CHAIN, load, Maker, pick, submit } from './makers.ts'
 import { createProcesses, type Restartable } from './processes.ts';
 import { signedTx } from './sample-updates.ts';
 
-/** Kills every part at random moments under load, and looks at what the builders received and the clients heard. */
+/** Kills every part at random times under load, and looks at what the builders received and the clients heard. */
 
 const STREAMS = 2;
 /** How long a request that was in flight when its cancel was answered may take to be seen by the builder. */
@@ -59,7 +59,7 @@ afterAll(async () => {
   await Promise.all([redis.stop(), database.drop(), processes.remove()]);
 });
 
-/** Kills one part of a group after the other at random moments, at least two, and starts it again. */
+/** Kills one part of a group after the other at random times, at least two, and starts it again. */
 async function disturb(victims: readonly Restartable[], untilMs: number): Promise<void> {
   for (let kills = 0; kills < 2 || Date.now() < untilMs; kills++) {
     const victim = pick(victims);
@@ -155,7 +155,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
     );
     expect(revived).toEqual([]);
   }
-  // The audit trail goes on as well, whoever writes it.
+  // Another worker goes on with the audit trail.
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const outcomes = await eventually(async () => {
