@@ -6,7 +6,7 @@ const { unit, services } = splitTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/harness/property-seed.ts'],
+    setupFiles: ['test/harness/seed-properties.ts'],
     // By default one core less than there are: on two, one would idle while the other waits for processes and blocks.
     maxWorkers: 2,
     sequence: { sequencer: EndToEndFirst },

@@ -119,9 +119,9 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test('go on in memory while Redis is away', async () => {
+  test('go on in memory while Redis is unreachable', async () => {
     const gone = new Redis({ port: await freePort(), enableOfflineQueue: false, retryStrategy: () => 50 });
-    gone.on('error', () => undefined); // Being away is the point.
+    gone.on('error', () => undefined); // It is unreachable on purpose.
     const alone = await startServer(buildApp(gone), '127.0.0.1', 0);
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push((await fetch(`http://127.0.0.1:${alone.port}/public/v1/chains`)).status);
@@ -195,7 +195,7 @@ describe('methods', () => {
   });
 });
 
-describe('manners', () => {
+describe('response headers', () => {
   test('an unchanged listing is not sent again', async () => {
     const first = await get('/public/v1/chains');
     const tag = first.headers.get('ETag') ?? '';

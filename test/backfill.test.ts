@@ -43,7 +43,7 @@ test('a first block after the first pool is refused, before anything is begun', 
   const factories = [{ chainId: 31337, startBlock: block, factories: [rows[0]?.factory as `0x${string}`] }];
   const late = factories.map((one) => ({ ...one, startBlock: block + 1 }));
   const nodes = new ChainNodes(loadChainsFile(world.chainsFile).chains);
-  // By the rows of the index that serves, and by the node where there is none.
+  // By the rows of the index that serves, and by the node when no index serves.
   for (const served of ['onchain_1', null]) {
     await refuseLateStart(world.database, served, factories, nodes);
     await expect(refuseLateStart(world.database, served, late, nodes)).rejects.toThrow(

@@ -100,9 +100,9 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
   });
 
   test('names the setting when Redis or the folder for logs cannot be used, in one line', async () => {
-    const away = startDemo([], { REDIS_URL: 'redis://:secret@127.0.0.1:1' });
-    expect(await away.exitCode()).toBe(1);
-    expect(away.errors()).toBe('demo: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1\n');
+    const unreachable = startDemo([], { REDIS_URL: 'redis://:secret@127.0.0.1:1' });
+    expect(await unreachable.exitCode()).toBe(1);
+    expect(unreachable.errors()).toBe('demo: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1\n');
     const logs = startDemo(['--logs', '/dev/null/logs']);
     expect(await logs.exitCode()).toBe(1);
     expect(logs.errors()).toBe('demo: --logs: cannot write to /dev/null/logs (ENOTDIR)\n');
@@ -146,7 +146,7 @@ function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [comman
   return { child, prints, exitCode: () => ended, output: () => output, errors: () => errors };
 }
 
-/** Leaders of the groups that the demo started, but for the watchdog, which ends a moment after the demo. */
+/** Leaders of the groups that the demo started, but for the watchdog, which ends shortly after the demo. */
 function processGroupsOf(pid: number | undefined): number[] {
   const lines = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' }).split('\n');
   return lines.filter((line) => line && !/watchdog|\bps -o\b/.test(line)).map((line) => Number.parseInt(line, 10));
@@ -177,7 +177,7 @@ async function expectExamplesToWork(output: string): Promise<void> {
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
 }
 
-/** An API that somebody starts with the printed settings hands quote updates to the demo's own worker. */
+/** An API started with the printed settings hands quote updates to the demo's own worker. */
 async function expectAnotherApiToReachTheBuilders(output: string): Promise<void> {
   const [, base = ''] = /API +(http:\S+)/.exec(output) ?? [];
   const [, submission = ''] = /^ +(curl .+\/pamm-quote)$/m.exec(output) ?? [];

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 
 /**
- * The methods that a path takes, read off the routes of the app; none for an unknown path. GET brings HEAD. OPTIONS is not
+ * The methods that a path takes, read off the routes of the app; empty for an unknown path. GET brings HEAD. OPTIONS is not
  * named: it is a CORS preflight on every path, known or not.
  */
 export function allowedMethods(app: Pick<Hono, 'routes' | 'router'>, path: string): string[] {

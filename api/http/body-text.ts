@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import { ApiError } from '../errors.ts';
 
 /**
- * The body of a request. Reading it fails only by the client: it went away, or what it sent is not what it announced.
- * That is no defect of ours, whatever the answer that nobody receives.
+ * The body of a request. Reading it fails only when the client disconnects or sends another length than it announced:
+ * an error of the client, not a defect.
  *
  * @throws ApiError 400
  */

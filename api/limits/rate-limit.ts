@@ -8,7 +8,7 @@ import { WindowCounter } from './window-counter.ts';
 
 export type RateLimitDeps = {
   readonly limits: LimitsConfig;
-  /** Shared count of all replicas; while it is away each replica counts for itself. */
+  /** Shared count of all replicas; while it is unreachable each replica counts for itself. */
   readonly redis: Redis;
   /** Start of the names of the counts in Redis, `QUEUE_PREFIX`: deployments with different ones share no count. */
   readonly prefix: string;
@@ -37,7 +37,7 @@ function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandl
 type Counted = { readonly refused: boolean; readonly remaining: number; readonly msBeforeNext: number };
 
 /**
- * Counts in Redis; while it is away, or does not answer in time, in the memory of this process.
+ * Counts in Redis; while it is unreachable or slow, in the memory of this process.
  *
  * @param keyPrefix start of the names in Redis; the client follows
  */

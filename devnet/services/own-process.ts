@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServiceProcess, startService } from './service-process.ts';
 
@@ -26,12 +28,18 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
   return startService({
     name: main,
     command: process.execPath,
-    args: ['--import', 'tsx', main, ...args],
+    args: [...ownMain(main), ...args],
     cwd: ROOT,
     env: { ...process.env, ...env },
     ready: typeof ready === 'string' ? () => answers(ready) : ready,
     ...rest,
   });
+}
+
+/** Node's arguments that run a main file: the bundle that a run of the tests has made of it, or the source as `npm run` does. */
+export function ownMain(main: string): string[] {
+  const bundle = join(process.env.BUNDLED_PROCESSES ?? '', main.replace(/[.]ts$/, '.mjs'));
+  return process.env.BUNDLED_PROCESSES && existsSync(bundle) ? [bundle] : ['--import', 'tsx', main];
 }
 
 async function answers(url: string): Promise<boolean> {

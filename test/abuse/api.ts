@@ -70,7 +70,7 @@ class OutputLines extends Writable {
   }
 }
 
-/** Whatever is no line of the log was written by Node itself, about something that nobody caught. */
+/** What is no line of the log was written by Node itself, about an uncaught error. */
 function isDefect(line: string): boolean {
   if (!line.startsWith('{')) return line.trim() !== '';
   const { level, msg } = JSON.parse(line) as { level: number; msg: string };

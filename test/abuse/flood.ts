@@ -19,7 +19,7 @@ const BATCH = 500;
 const RAW_PER_BATCH = 40;
 const AT_ONCE = 32;
 const MOST_FAULTS = 20;
-/** One client of so many requests never stops, so that the limits have somebody to hold up. */
+/** One client of so many requests never stops, so that the limits refuse some requests. */
 const EVERY_NTH_IS_THE_SAME = 25;
 
 /**
@@ -123,6 +123,6 @@ function decoded(target: string): string {
   try {
     return `${target} ${decodeURIComponent(target)}`;
   } catch {
-    return target; // Escapes that are none: repeated as they are, if at all.
+    return target; // Invalid escapes: repeated as they are, if at all.
   }
 }

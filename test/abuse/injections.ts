@@ -99,7 +99,7 @@ const TABLES = `
   SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
   WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_type = 'BASE TABLE' ORDER BY 1`;
 
-/** Every table of the database with a digest of its rows: equal as long as nobody wrote. */
+/** Every table of the database with a digest of its rows: equal as long as nothing is written. */
 export async function fingerprint(database: pg.Pool): Promise<Record<string, string>> {
   const { rows } = await database.query<{ name: string }>(TABLES);
   const digests = rows.map(async ({ name }) => {

@@ -50,7 +50,7 @@ function statusFaults({ status, headers }: Answer): string[] {
   ];
 }
 
-const emptyFaults = ({ body }: Answer): string[] => (body === '' ? [] : ['a body where there is none']);
+const emptyFaults = ({ body }: Answer): string[] => (body === '' ? [] : ['an unexpected body']);
 
 function bodyFaults({ status, headers, body }: Answer, request: string): string[] {
   const type = headers['content-type'] ?? '';

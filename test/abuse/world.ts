@@ -28,7 +28,7 @@ import { type AbusedApi, startAbusedApi } from './api.ts';
 /** The one chain with pools; 1 and 56 take quote updates, of which 1 has no builder. */
 export const CHAIN = 31337;
 export const CHAIN_WITHOUT_BUILDERS = 1;
-/** Of chains without pools, which nobody has to read: nothing listens there. */
+/** For chains without pools, which are never read: nothing listens there. */
 const NO_NODE = 'http://127.0.0.1:1';
 
 /** So low that one client that never stops is sure to be held up, however slow the machine. */
@@ -135,7 +135,7 @@ async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Pro
   await eventually(isListed, 60_000).finally(capture.stop);
 }
 
-/** Nobody works the builders' queues: an update is accepted into them, and reported as pending. */
+/** No worker empties the builders' queues: an update is accepted into them, and reported as pending. */
 function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens }: Market) {
   const chain = (chainId: number, extra: object) => ({
     ...{ chainId, name: `chain-${chainId}`, rpcUrls: [NO_NODE], blockTimeMs: 1_000, deployments: [] },

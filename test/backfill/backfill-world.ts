@@ -10,6 +10,7 @@ import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { createDatabase } from '../harness/database.ts';
@@ -106,7 +107,7 @@ export function backfill(
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Command {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'cli/backfill.ts', ...parameters], {
+  const child = spawn(process.execPath, [...ownMain('cli/backfill.ts'), ...parameters], {
     cwd: ROOT,
     env: { ...process.env, DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

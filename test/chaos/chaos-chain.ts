@@ -96,7 +96,7 @@ export class ChaosChain {
     return { ...this.plan, url: this.#proxy.url, scenario: this.scenario };
   }
 
-  /** As somebody sees it who is not disturbed. */
+  /** As a client that is not disturbed sees it. */
   get undisturbed(): ServedChain {
     return { ...this.plan, url: this.anvil.url, scenario: this.scenario };
   }

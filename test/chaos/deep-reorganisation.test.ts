@@ -1,11 +1,12 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ownMain } from '../../devnet/services/own-process.ts';
 import { catchUp, compareWithTruth } from './aftermath.ts';
 import { FINALITY_BLOCKS } from './disturbances.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 import { startWorld, type World } from './world.ts';
 
-/** An index never keeps more than twice the window undone: this is beyond it at any moment. */
+/** An index never keeps more than twice the window undone: this is always beyond it. */
 const BEYOND_FINALITY = 2 * FINALITY_BLOCKS + 1;
 const START_LIMIT_MS = 180_000;
 const NOTICE_LIMIT_MS = 90_000;
@@ -37,7 +38,7 @@ async function stalledGauge(): Promise<string | undefined> {
   return new RegExp(`^indexing_stalled\\{.*chain="${chainId}".*\\} (\\d)$`, 'm').exec(metrics)?.[1];
 }
 
-test('a reorganisation beyond the finality window shows, and a backfill of the chain mends it', {
+test('a reorganisation beyond the finality window shows, and a backfill of the chain repairs it', {
   timeout: 4 * START_LIMIT_MS,
 }, async () => {
   const [chain] = world.chains;
@@ -65,7 +66,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
 
   // What the operator does: build the index anew from the chain's nodes, beside the one that serves.
   await chain.advance(2 * FINALITY_BLOCKS);
-  const backfill = await execa('npx', ['tsx', 'cli/backfill.ts', '--chains', String(chainId)], {
+  const backfill = await execa('node', [...ownMain('cli/backfill.ts'), '--chains', String(chainId)], {
     env: world.env,
     reject: false,
   });

@@ -22,7 +22,7 @@ type Range = readonly [from: number, to: number];
 /** Deepest reorganisation that an index undoes: the finality window of a chain of which nothing better is known. */
 export const FINALITY_BLOCKS = 30;
 
-/** Disturbs everything at random moments until it is told to stop; settles when the last disturbance is over. */
+/** Disturbs everything at random times until it is told to stop; settles when the last disturbance is over. */
 export async function disturb(world: World, tempo: Tempo, fork: () => Random, signal: AbortSignal): Promise<void> {
   const { chains, builders, servers, processes } = world;
   const small = [processes.capture, ...processes.apis, ...processes.workers];
@@ -64,8 +64,8 @@ async function kill(process: SupervisedProcess): Promise<void> {
   process.kill();
 }
 
-function crash(server: KillableServer, awayMs: number): Promise<void> {
-  return server.crash(awayMs);
+function crash(server: KillableServer, downMs: number): Promise<void> {
+  return server.crash(downMs);
 }
 
 /** Mostly shallow, as on real chains, but every depth of the window may come. */

@@ -17,7 +17,7 @@ interface Contract {
   readonly deadlineMs: number;
 }
 
-const AWAY = /^\{"error":"Service temporarily unavailable"\}$/;
+const UNAVAILABLE = /^\{"error":"Service temporarily unavailable"\}$/;
 const INTERNAL = /^\{"error":"Internal server error"\}$/;
 const UNKNOWN_CHAIN = /^\{"error":"Unknown chainId: 99"\}$/;
 const UNKNOWN_POOL = /^\{"error":"Pair metadata not found for 0x[0-9a-f]{40}"\}$/;
@@ -28,7 +28,7 @@ const PLAIN_QUERY = /^Failed to deserialize query string: /;
 const UPSTREAM = /^\{"error":"(?![^"]*(127\.0\.0\.1|\bat ))[^"]+"\}$/;
 
 /**
- * Longest time until an answer where the contract names none: the database's limits for a connection and a statement,
+ * Longest time until an answer where the contract names no limit: the database's limits for a connection and a statement,
  * and those of a chain's node.
  */
 const SILENT_DEADLINE_MS = 15_000;
@@ -56,24 +56,24 @@ const PammResponse = z
   );
 
 const CONTRACTS: Readonly<Record<EndpointName, Contract>> = {
-  chains: { body: z.array(Chain), errors: { 429: TOO_MANY, 503: AWAY }, deadlineMs: SILENT_DEADLINE_MS },
+  chains: { body: z.array(Chain), errors: { 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: SILENT_DEADLINE_MS },
   metadata: {
     body: MetadataPage,
-    errors: { 400: PLAIN_QUERY, 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: AWAY },
+    errors: { 400: PLAIN_QUERY, 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: UNAVAILABLE },
     deadlineMs: SILENT_DEADLINE_MS,
   },
   quote: {
     body: Quote,
-    errors: { 400: PLAIN_QUERY, 404: UNKNOWN_POOL, 429: TOO_MANY, 500: INTERNAL, 503: AWAY },
+    errors: { 400: PLAIN_QUERY, 404: UNKNOWN_POOL, 429: TOO_MANY, 500: INTERNAL, 503: UNAVAILABLE },
     deadlineMs: SILENT_DEADLINE_MS,
   },
-  batch: { body: BatchResponse, errors: { 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: AWAY }, deadlineMs: 20_000 },
+  batch: { body: BatchResponse, errors: { 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: 20_000 },
   route: {
     body: RoutePlan,
-    errors: { 404: UNKNOWN_CHAIN, 422: NO_PLAN, 429: TOO_MANY, 500: INTERNAL, 502: UPSTREAM, 503: AWAY },
+    errors: { 404: UNKNOWN_CHAIN, 422: NO_PLAN, 429: TOO_MANY, 500: INTERNAL, 502: UPSTREAM, 503: UNAVAILABLE },
     deadlineMs: 5_000,
   },
-  pamm: { body: PammResponse, errors: { 429: TOO_MANY, 503: AWAY }, deadlineMs: 500 },
+  pamm: { body: PammResponse, errors: { 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: 500 },
 };
 
 /** Statuses and texts that one entry of a batch may have. */

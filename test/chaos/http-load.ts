@@ -25,7 +25,7 @@ export interface LoadReport {
 
 /** What a busy machine may add to a deadline. */
 const GRACE_MS = 5_000;
-/** A connection may break a moment before or after the kill that is known of. */
+/** A connection may break shortly before or after the recorded time of a kill. */
 const SLACK_MS = 250;
 
 export function emptyReport(): LoadReport {
@@ -98,7 +98,7 @@ async function exchange(base: string, { path, body, key }: PlannedRequest, limit
     headers: {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-      // A process that stops may close an idle connection in the very moment in which it is used again.
+      // A process that stops may close an idle connection just as it is used again.
       Connection: 'close',
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -6,7 +6,7 @@ import { FULL } from './tempos.ts';
 const HELP = `
 Starts the whole service on two local chains that trade, with its own Postgres and Redis. For some minutes it kills
 processes, Postgres and Redis, reorganises the chains, stalls their nodes and breaks builders' connections at random
-moments, while clients send requests. Afterwards every table must equal that of an undisturbed run of the same chains.
+times, while clients send requests. Afterwards every table must equal that of an undisturbed run of the same chains.
 Exit code 0 when nothing was lost and no client saw what the contract does not name, otherwise 1.`;
 
 interface Options {
@@ -16,7 +16,7 @@ interface Options {
 }
 
 const { minutes, seed, logs } = new Command('test:chaos')
-  .description('Kills everything at random moments and looks for what was lost.')
+  .description('Kills everything at random times and looks for what was lost.')
   .option('--minutes <number>', 'how long the chaos lasts', positive, 8)
   .option('--seed <number>', 'of every random decision; default: from the clock', positive)
   .option('--logs <folder>', 'write the log of every process to a file there')

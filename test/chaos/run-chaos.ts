@@ -7,7 +7,7 @@ import { QuoteUpdates } from './quote-updates.ts';
 import { startWorld, type World } from './world.ts';
 
 export interface ChaosOptions {
-  /** Every random decision follows from it; their moments follow from the machine as well. */
+  /** Every random decision follows from it; their times follow from the machine as well. */
   readonly seed: number;
   /** How long everything is disturbed. */
   readonly seconds: number;
@@ -27,7 +27,7 @@ export interface ChaosOptions {
 /** What was done to the service, and what became of it. */
 export interface ChaosReport {
   readonly kills: Readonly<Record<string, number>>;
-  /** Ends that nobody caused directly, as of an indexer whose database is gone: the supervisor started it again. */
+  /** Ends that the run did not cause directly, as of an indexer whose database is gone: the supervisor started it again. */
   readonly ownEnds: Readonly<Record<string, readonly string[]>>;
   readonly reorganisations: number;
   readonly blocksUndone: number;
@@ -44,7 +44,7 @@ const START_LIMIT_MS = 180_000;
 
 /**
  * Runs the whole service on chains that trade, kills its parts, reorganises the chains and stalls their nodes at random
- * moments under requests, and then looks for anything that was lost.
+ * times under requests, and then looks for anything that was lost.
  *
  * @throws Error when a part does not come up, or does not come back
  */

@@ -34,7 +34,7 @@ export class KillableServer {
     await this.#startAgain();
   }
 
-  /** A server that was killed may need a moment until the last of its processes has let go of the data. */
+  /** The last process of a killed server may still hold the data for a short time. */
   async #startAgain(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type GuardedProcess, signalProcess, spawnGuarded } from '../../devnet/services/guarded-process.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -80,7 +81,7 @@ export class SupervisedProcess {
     await this.#loop;
   }
 
-  /** Whether it did not serve at some moment between two times, Unix milliseconds. */
+  /** Whether it did not serve at some time between two times, Unix milliseconds. */
   wasAway(fromMs: number, toMs: number): boolean {
     return this.#outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
   }
@@ -112,7 +113,7 @@ export class SupervisedProcess {
     const running = await spawnGuarded({
       name,
       command: process.execPath,
-      args: ['--import', 'tsx', main],
+      args: ownMain(main),
       cwd: ROOT,
       env: { ...process.env, ...env, HOST, PORT: String(port) },
       output,

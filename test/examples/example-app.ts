@@ -26,7 +26,7 @@ import {
 } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 
-/** Ethereum with a builder that nobody delivers to: an update is queued, and stays pending. */
+/** Ethereum with a builder but no worker: an update is queued, and stays pending. */
 const ETHEREUM = ChainConfig.parse({
   ...{ chainId: 1, name: 'ethereum', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 12_000, deployments: [] },
   pamm: { kind: 'ethereum', builders: [{ id: 'titan', transport: 'quote-stream', url: 'ws://127.0.0.1:1' }] },

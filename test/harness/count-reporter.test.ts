@@ -24,7 +24,7 @@ test.each([
     0,
   ],
   ['the file is broken', 'throw new Error("no");', '0 passed, 1 failed', 1],
-  ['nobody awaits a rejection', 'test("a", () => { Promise.reject(new Error("no")); });', '1 passed, 1 failed', 1],
+  ['a rejection is not awaited', 'test("a", () => { Promise.reject(new Error("no")); });', '1 passed, 1 failed', 1],
 ])('the last line of a run is the count: %s', async (_case, source, line, exitCode) => {
   await writeFile(join(folder, 'a.test.js'), source);
   const run = await runVitest();

@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { buildContracts } from '../../devnet/build-contracts.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
+import { bundleProcesses } from './bundle-processes.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,10 +13,12 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one Postgres and one Redis for the whole run; returns what stops them. */
+/** Compiles the processes and starts one Postgres and one Redis for the whole run; returns what stops them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Kept on disk from here on: else each worker would compile them in the first file that needs them.
   buildContracts();
+  const processes = await bundleProcesses();
+  process.env.BUNDLED_PROCESSES = processes.path;
   const postgres = await startPostgres();
   const redis = await startRedis().catch(async (error: unknown) => {
     await postgres.stop();
@@ -24,6 +27,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresUrl', postgres.url);
   project.provide('redisUrl', redis.url);
   return async () => {
-    await Promise.all([postgres.stop(), redis.stop()]);
+    await Promise.all([postgres.stop(), redis.stop(), processes.remove()]);
   };
 }

@@ -1,11 +1,17 @@
-import fc from 'fast-check';
+import { relative } from 'node:path';
+import { expect } from 'vitest';
 
-/*
- * Property tests draw the same examples in every run, so that a red run can be seen again. `PROPERTY_SEED=random` looks
- * for new ones, `PROPERTY_SEED=<number>` repeats what such a run named.
- */
 const named = process.env.PROPERTY_SEED ?? '20261121';
-const seed = named === 'random' ? Date.now() % 2 ** 31 : Number(named);
-if (!Number.isInteger(seed)) throw new Error(`PROPERTY_SEED is not a number: ${named}`);
 
-fc.configureGlobal({ seed });
+/**
+ * Seed of all that tests draw at random: the same in every run, so that a failure can be repeated.
+ * `PROPERTY_SEED=random` takes another one, `PROPERTY_SEED=<number>` that one.
+ */
+export const PROPERTY_SEED = named === 'random' ? Date.now() % 2 ** 31 : Number(named);
+if (!Number.isInteger(PROPERTY_SEED)) throw new Error(`PROPERTY_SEED is not a number: ${named}`);
+
+/** The command that runs the current test file again with the same seed. */
+export function repeatCommand(): string {
+  const path = relative(process.cwd(), expect.getState().testPath ?? '');
+  return `PROPERTY_SEED=${PROPERTY_SEED} npx vitest run ${path}`;
+}

@@ -15,7 +15,7 @@ interface Status {
   readonly [chain: string]: { readonly id: number; readonly block: { readonly number: number } };
 }
 
-/** Starts the real indexer and waits until it followed all chains to their heads of that moment and readers see it. */
+/** Starts the real indexer and waits until it has followed all chains to their current heads and readers see it. */
 export function startIndexer(settings: {
   readonly databaseUrl: string;
   readonly chainsFile: string;
@@ -41,7 +41,7 @@ export function startIndexer(settings: {
   });
 }
 
-/** The first index of a database says that it is complete a moment before its views are there. */
+/** The first index of a database is ready shortly before its views are there. */
 async function untilServed(databaseUrl: string): Promise<void> {
   const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   try {

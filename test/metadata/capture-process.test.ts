@@ -62,7 +62,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('starts before there is anything to read, lists although nodes are away or hang, and outlives the database', {
+test('starts before there is anything to read, lists although nodes are unreachable or hang, and outlives the database', {
   timeout: 4 * LIMIT_MS,
 }, async () => {
   const chainsFile = join(folder.path, 'chains.json');

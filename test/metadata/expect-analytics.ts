@@ -95,7 +95,7 @@ function expectFiat(row: Row, { count, week, liquidity }: Counted): void {
   expectApr(row.aprBps7d ?? null, worth(week.lpFeeScaled, scaled), tvl, 7);
 }
 
-/** The priced share of the tokens that the pool holds or moved; none of a pool that did neither. */
+/** The priced share of the tokens that the pool holds or moved; null for a pool that did neither. */
 function expectCoverage({ analytics24h: shown, ...row }: Row, { count, liquidity }: Counted): void {
   const sides = ([0, 1] as const).filter((side) => liquidity[side] + count.inflow[side] + count.outflow[side] > 0n);
   const priced = sides.filter((side) => (side === 0 ? row.token0FiatPrice : row.token1FiatPrice) !== null);

@@ -125,7 +125,7 @@ async function readProviderFields(source: Source, creation: Creation) {
   };
 }
 
-/** @returns null for a provider that none of the known factories has deployed */
+/** @returns null for a provider of an unknown factory */
 async function readProviderDetails({ client, scenario: { deployment } }: Source, address: Address) {
   const isDeployedBy = async (factories: readonly Address[]) => {
     const logs = await client.getLogs({ address: [...factories], fromBlock: 0n });

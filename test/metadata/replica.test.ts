@@ -110,7 +110,7 @@ test('the listing is what the replica has, not what the primary has', { timeout:
   expect(await ask()).toEqual({ status: 200, total: 2 });
 });
 
-test('it goes on while the primary is away', { timeout: 2 * LIMIT_MS }, async () => {
+test('it goes on while the primary is unreachable', { timeout: 2 * LIMIT_MS }, async () => {
   await primary.kill();
   expect(await ask()).toEqual({ status: 200, total: 2 });
   await primary.restart();

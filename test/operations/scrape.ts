@@ -1,8 +1,8 @@
-/** What a process's `/metrics` said at one moment. */
+/** One answer of a process's `/metrics`. */
 export type Scrape = {
   /** Names that samples have or may come to have, as `http_request_duration_seconds_bucket`. */
   readonly names: ReadonlySet<string>;
-  /** Sum of the samples of this name that have all of these labels; undefined when there is none. */
+  /** Sum of the samples of this name that have all of these labels; undefined without such a sample. */
   readonly sum: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 };
 
@@ -30,7 +30,7 @@ function parseSample(line: string): Sample[] {
   return name === undefined ? [] : [{ name, labels, value: Number(value) }];
 }
 
-/** A metric is declared before its first sample: one that counts failures has none while nothing fails. */
+/** A metric is declared before its first sample: one that counts failures has no sample while nothing fails. */
 function declaredNames(line: string): string[] {
   const [, name, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
   if (name === undefined) return [];

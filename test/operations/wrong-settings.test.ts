@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([database.drop(), anvil.stop(), folder.remove()]));
 
 async function chainsFile(chainId: number, rpcUrl: string): Promise<string> {
-  const path = join(folder.path, `${chainId}-${Math.random()}.json`);
+  const path = join(folder.path, `${chainId}-${randomUUID()}.json`);
   const poolFactory = `0x${'11'.repeat(20)}`;
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }];
   const chain = { chainId, name: 'devnet', rpcUrls: [rpcUrl], blockTimeMs: 1_000, deployments };

@@ -6,13 +6,15 @@ import { migrate } from '../../db/migrate.ts';
 import type { Received } from '../../devnet/mock-builders/behaviour.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
+import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { PROPERTY_SEED, repeatCommand } from '../harness/property-seed.ts';
 import { eventually } from './eventually.ts';
-import { BLOCKS_PER_MAKER, CHAIN, load, Maker, pick, submit } from './makers.ts';
+import { BLOCKS_PER_MAKER, CHAIN, load, Maker, submit } from './makers.ts';
 import { createProcesses, type Restartable } from './processes.ts';
 import { signedTx } from './sample-updates.ts';
 
-/** Kills every part at random moments under load, and looks at what the builders received and the clients heard. */
+/** Kills every part at random times under load, and looks at what the builders received and the clients heard. */
 
 const STREAMS = 2;
 /** How long a request that was in flight when its cancel was answered may take to be seen by the builder. */
@@ -59,14 +61,14 @@ afterAll(async () => {
   await Promise.all([redis.stop(), database.drop(), processes.remove()]);
 });
 
-/** Kills one part of a group after the other at random moments, at least two, and starts it again. */
-async function disturb(victims: readonly Restartable[], untilMs: number): Promise<void> {
+/** Kills one part of a group after the other at random times, at least two, and starts it again. */
+async function disturb(victims: readonly Restartable[], random: Random, untilMs: number): Promise<void> {
   for (let kills = 0; kills < 2 || Date.now() < untilMs; kills++) {
-    const victim = pick(victims);
+    const victim = random.pick(victims);
     await victim.kill();
-    await sleep(Math.random() * 300);
+    await sleep(random.integer(0, 300));
     await victim.restart();
-    await sleep(500 + Math.random() * 2_000);
+    await sleep(random.integer(500, 2_500));
   }
 }
 
@@ -98,7 +100,8 @@ const bundlesOf = ({ firstBlock }: Maker) =>
 
 test('order, cancels and deadlines hold while worker, API, Redis and builders are killed', {
   timeout: 300_000,
-}, async () => {
+}, async ({ onTestFailed }) => {
+  onTestFailed(() => void process.stdout.write(`Repeat: ${repeatCommand()}\n`));
   const [api1, api2, worker1, worker2] = await Promise.all([
     processes.startApi(),
     processes.startApi(),
@@ -107,9 +110,9 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
   ]);
   const bases = [api1.base, api2.base];
   const makers = Array.from({ length: 12 }, (_, index) => new Maker(index, tx));
-  const first = pick(makers);
+  const [first = new Maker(0, tx)] = makers;
   await eventually(async () => {
-    await submit(api1.base, first, first.next(0.5));
+    await submit(api1.base, first, first.advance());
     return mocks.every((mock) => receivedOf(mock, first).length > 0);
   }, PATIENCE_MS);
 
@@ -117,8 +120,10 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
   const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], [...mocks, bundler].map(builderAsVictim)];
   const over = new AbortController();
   const [answers] = await Promise.all([
-    load(bases, makers, over.signal),
-    Promise.all(groups.map((group) => disturb(group, untilMs))).finally(() => over.abort()),
+    load(bases, makers, seededRandom(PROPERTY_SEED), over.signal),
+    Promise.all(groups.map((group, index) => disturb(group, seededRandom(PROPERTY_SEED + index), untilMs))).finally(
+      () => over.abort(),
+    ),
   ]);
 
   // The API answers in time, whatever has died: results, or that it cannot take the update now.
@@ -155,7 +160,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
     );
     expect(revived).toEqual([]);
   }
-  // The audit trail goes on as well, whoever writes it.
+  // Another worker goes on with the audit trail.
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const outcomes = await eventually(async () => {

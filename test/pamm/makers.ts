@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPoolTradingDataClient } from '../../client/client.ts';
+import type { Random } from '../../devnet/traffic/random.ts';
 import type { PammBody } from './rig.ts';
 import { newUuid } from './sample-updates.ts';
 
@@ -49,10 +50,15 @@ export class Maker {
     this.firstBlock = (index + 1) * BLOCKS_PER_MAKER;
   }
 
-  next(random: number): Step {
-    if (random < 0.15 && this.seq > 2) return { seq: this.seq - 1, cancel: false };
+  next(random: Random): Step {
+    if (random.chance(15) && this.seq > 2) return { seq: this.seq - 1, cancel: false };
+    return this.advance(random.chance(18));
+  }
+
+  /** Its next quote, or the cancel of it. */
+  advance(cancel = false): Step {
     this.seq += 1;
-    return { seq: this.seq, cancel: random > 0.85 };
+    return { seq: this.seq, cancel };
   }
 
   bodyOf({ seq, cancel }: Step): PammBody {
@@ -82,19 +88,12 @@ export async function submit(base: string, maker: Maker, step: Step): Promise<An
 }
 
 /** Sends random updates to random processes; a refused connection belongs to a killed process and counts as nothing. */
-export async function load(bases: string[], makers: Maker[], over: AbortSignal): Promise<Answered[]> {
+export async function load(bases: string[], makers: Maker[], random: Random, over: AbortSignal): Promise<Answered[]> {
   const answers: Promise<Answered | undefined>[] = [];
   while (!over.aborted) {
-    const maker = pick(makers);
-    const base = pick(bases);
-    answers.push(submit(base, maker, maker.next(Math.random())).catch(() => undefined));
+    const maker = random.pick(makers);
+    answers.push(submit(random.pick(bases), maker, maker.next(random)).catch(() => undefined));
     await sleep(1_000 / PER_SECOND);
   }
   return (await Promise.all(answers)).filter((answer) => answer !== undefined);
-}
-
-export function pick<T>(items: readonly T[]): T {
-  const item = items[Math.floor(Math.random() * items.length)];
-  if (item === undefined) throw new Error('nothing to pick from');
-  return item;
 }

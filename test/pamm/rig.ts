@@ -104,7 +104,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   const redis = connectPatient(redisUrl, logger);
   const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
-  // This Redis has held its data for long: nobody need wait for workers that may know more.
+  // As if this Redis had held its data for long: a worker need not wait for others that may know more.
   await redis.set(keys.epoch(), '1');
   const worker = startBuildersWorker({
     chains: mocks.chains,

@@ -37,5 +37,5 @@ export function updateOf(changes: Partial<QuoteUpdate> = {}): QuoteUpdate {
 
 /** A submission of {@link updateOf} that arrived at the given time, by default now. */
 export function submissionOf(changes: Partial<QuoteUpdate> = {}, arrivedAtMs: number = Date.now()): Submission {
-  return { id: randomBytes(18).toString('hex'), replyTo: 'nobody', arrivedAtMs, update: updateOf(changes) };
+  return { id: randomBytes(18).toString('hex'), replyTo: 'no-listener', arrivedAtMs, update: updateOf(changes) };
 }

@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts';
 import { BSC, ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 
-/** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays nobody. */
+/** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays no update. */
 
 let anvil: Anvil;
 let redis: TestRedis;

@@ -42,7 +42,7 @@ const titanOutcomes = async (uuid: string) =>
 const OLDER = 'skipped: older than a quote already seen for this stream';
 const SUPERSEDED = 'skipped: superseded by a newer quote before sending';
 
-/** Breaks Titan's connection; it is refused until the behaviour changes. Whoever dials again has noticed. */
+/** Breaks Titan's connection; it is refused until the behaviour changes. A worker that dials again has noticed. */
 async function disconnect(): Promise<void> {
   const { state } = mocks.titan;
   const before = state.refusals;
@@ -117,7 +117,7 @@ describe('order', () => {
   });
 });
 
-describe('while the connection is away', () => {
+describe('while the connection is broken', () => {
   test('only the newest update of a uuid is kept, and sent once it is back', async () => {
     const [replaced, cancelled] = [newUuid(), newUuid()];
     await disconnect();

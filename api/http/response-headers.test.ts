@@ -173,7 +173,7 @@ describe('bodies', () => {
     expect(JSON.parse(large.body.toString())).toEqual({ error: `Request body is larger than ${MAX_BODY} bytes` });
   });
 
-  test('that nobody read does not end the connection that the next request is on', async () => {
+  test('that are not read do not end the connection that the next request is on', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const refused = await send(`${EVM}/1/pamm-quote`, { method: 'POST', body: 'x'.repeat(200_000), agent });
     expect([refused.status, refused.headers.connection]).toEqual([401, 'keep-alive']);

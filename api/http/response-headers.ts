@@ -1,10 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { cors } from 'hono/cors';
 import { PUBLIC_PREFIX } from '../declaration/api-route.ts';
-import { ApiError } from '../errors.ts';
-import { incompleteBody } from './body-text.ts';
 import { compressed } from './compressed.ts';
 
 declare module 'hono' {
@@ -14,19 +11,16 @@ declare module 'hono' {
   }
 }
 
-/** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
-const MAX_BODY_BYTES = 256 * 1024;
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
 const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
-/** What every request gets, whatever it asks for; mounted first. */
-export function mountManners(app: Hono): void {
+/** Headers of every response: request id, CORS, no-store; and the compression of pages. Mounted first. */
+export function mountResponseHeaders(app: Hono): void {
   app.use(nameRequest);
   app.use(allowAnyOrigin);
   app.use(storeNothing);
   app.use(compressPages);
-  app.post('*', limitBody);
 }
 
 const preflight = cors({
@@ -78,28 +72,3 @@ function setEarly(c: Context, name: string, value: string): void {
 /** Endpoints declare for themselves whether their answers are compressed. */
 const compressPages: MiddlewareHandler = (c, next) =>
   c.req.path.startsWith(PUBLIC_PREFIX) ? next() : compressed(c, next);
-
-const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
-
-/**
- * A body that tells its length is left alone until a handler reads it: one that was opened and then not read would end
- * the connection, and with it the client's next request. A body that does not is read here, up to the limit.
- */
-const limitBody: MiddlewareHandler = async (c, next) => {
-  if (c.req.header('Transfer-Encoding') === undefined) {
-    if (Number(c.req.header('Content-Length') ?? 0) > MAX_BODY_BYTES) refuseLargeBody();
-    return next();
-  }
-  try {
-    return await limitStream(c, next);
-  } catch (error) {
-    // What handlers throw has become an answer before it gets here.
-    throw error instanceof ApiError ? error : incompleteBody(error);
-  }
-};
-
-function refuseLargeBody(): never {
-  // The rest of the body is not read, so the connection cannot serve another request.
-  const headers = { Connection: 'close' };
-  throw new ApiError(413, { error: `Request body is larger than ${MAX_BODY_BYTES} bytes` }, { headers });
-}

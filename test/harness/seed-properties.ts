@@ -1,0 +1,11 @@
+import fc from 'fast-check';
+import { PROPERTY_SEED, repeatCommand } from './property-seed.ts';
+
+fc.configureGlobal({
+  seed: PROPERTY_SEED,
+  reporter(run) {
+    if (!run.failed) return;
+    const message = `${fc.defaultReportMessage(run)}\n\nRepeat: ${repeatCommand()}`;
+    throw new Error(message, { cause: run.errorInstance });
+  },
+});
