@@ -1,14 +1,20 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { AppError } from '../config/app-error.ts';
 
 /** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
 export type ErrorBody = { readonly error: string; readonly code?: string };
 
+/** Too many requests; something that the request needs is unreachable. */
+const RETRYABLE: readonly number[] = [429, 503];
+
 /**
  * An answer other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
  */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+export class ApiError extends AppError {
+  /** The body's code, otherwise the status: `http_503`. */
+  readonly code: string;
+  readonly retryable: boolean;
   readonly status: ContentfulStatusCode;
   readonly body: ErrorBody | string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,6 +25,8 @@ export class ApiError extends Error {
     options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(typeof body === 'string' ? body : body.error, { cause: options.cause });
+    this.code = (typeof body === 'string' ? undefined : body.code) ?? `http_${status}`;
+    this.retryable = RETRYABLE.includes(status);
     this.status = status;
     this.body = body;
     this.headers = options.headers ?? {};

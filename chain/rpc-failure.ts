@@ -1,3 +1,5 @@
+import { AppError } from '../config/app-error.ts';
+
 /**
  * Why a node gave no usable answer:
  *
@@ -15,13 +17,14 @@ export type RpcFailureCode = 'unreachable' | 'timeout' | 'garbage' | 'wrong_chai
 const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'garbage', 'wrong_chain'];
 
 /** Never carries a URL, since URLs of nodes hold keys. */
-export class RpcFailure extends Error {
-  override readonly name = 'RpcFailure';
+export class RpcFailure extends AppError {
   readonly code: RpcFailureCode;
+  readonly retryable: boolean;
 
   constructor(code: RpcFailureCode, message: string) {
     super(message);
     this.code = code;
+    this.retryable = this.isNodeFault || code === 'paused';
   }
 
   get isNodeFault(): boolean {

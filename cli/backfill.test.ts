@@ -74,10 +74,10 @@ test('a mistake ends it with 1 and one line that names it', { timeout: 120_000 }
   }
 });
 
-test('a database that is away ends it with 75 and one line', async () => {
+test('an unreachable database ends it with 75 and one line', async () => {
   const { exitCode, stderr } = await run(['list'], { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' });
   expect(exitCode).toBe(75);
-  expect(stderr).toMatch(/^DATABASE_URL: the database is away[^\n]*\n$/);
+  expect(stderr).toMatch(/^DATABASE_URL: the database is unreachable[^\n]*\n$/);
   expect(stderr).not.toContain('secret');
 });
 

@@ -6,7 +6,7 @@ import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { createDisplay } from '../indexer/backfill/display.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
-import { exitCodeOf, InterruptedError } from '../indexer/backfill/exit-codes.ts';
+import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -41,19 +41,19 @@ Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node 
 130, 143 interrupted: run it again to go on.`,
   )
   .enablePositionalOptions()
-  .action((options: RunOptions) => guarded((database) => run(database, options)));
+  .action((options: RunOptions) => withDatabase((database) => run(database, options)));
 
 program
   .command('list')
   .description('list the indexes of the database')
   .option('--json', 'print JSON')
-  .action(({ json }: { json?: true }) => guarded((database) => list(database, json === true)));
+  .action(({ json }: { json?: true }) => withDatabase((database) => list(database, json === true)));
 
 program
   .command('drop')
   .description('remove indexes that neither serve readers nor are written')
   .argument('<schema...>', 'as list names them')
-  .action((schemas: string[]) => guarded((database) => drop(database, schemas)));
+  .action((schemas: string[]) => withDatabase((database) => drop(database, schemas)));
 
 async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
@@ -100,20 +100,6 @@ async function drop(database: pg.Pool, schemas: readonly string[]): Promise<void
     await dropSchema(database, schema);
     process.stdout.write(`dropped ${schema}\n`);
   }
-}
-
-/** Runs a command with a database, and ends with the exit code that its failure calls for. */
-function guarded(work: (database: pg.Pool) => Promise<void>): Promise<void> {
-  return withDatabase(async (database) => {
-    try {
-      await work(database);
-    } catch (error) {
-      const exitCode = exitCodeOf(error);
-      if (exitCode === null) throw error;
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-      process.exitCode = exitCode;
-    }
-  });
 }
 
 function whenInterrupted(): Promise<never> {

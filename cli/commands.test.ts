@@ -111,12 +111,12 @@ test('status tells how far each chain is', async () => {
   expect(chain.indexedAgeSecs).toBeGreaterThanOrEqual(4);
 });
 
-test('a database that is away ends a command with one line', async () => {
+test('an unreachable database ends a command with one line', async () => {
   const main = fileURLToPath(new URL('./status.ts', import.meta.url));
   const env = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' };
   const { exitCode, stderr } = await execa('node', ['--import', 'tsx', main], { env, reject: false });
   expect(exitCode).toBe(75);
-  expect(stderr).toMatch(/^DATABASE_URL: the database is away[^\n]*$/);
+  expect(stderr).toMatch(/^DATABASE_URL: the database is unreachable[^\n]*$/);
   expect(stderr).not.toContain('secret');
 });
 

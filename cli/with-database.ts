@@ -7,7 +7,7 @@ import { createLogger } from '../runtime/logger.ts';
 /**
  * Runs a command's work on the database of `DATABASE_URL` and closes it.
  *
- * @throws ConfigError one line when the setting is wrong, or when the database is away or not migrated
+ * @throws ConfigError one line when the setting is wrong, or when the database is unreachable or not migrated
  */
 export async function withDatabase(work: (database: pg.Pool) => Promise<void>): Promise<void> {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);

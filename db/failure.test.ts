@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { isDatabaseAway, isTemporaryFailure } from './failure.ts';
+import { isDatabaseUnreachable, isTemporaryFailure } from './failure.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -33,13 +33,13 @@ test.each([
   ['a column that does not exist', 'SELECT m FROM counter', false],
   ['a value that cannot be', 'SELECT 1 / 0 FROM counter', false],
 ])('%s', async (_what, sql, isAway) => {
-  expect(isDatabaseAway(await failureOf(sql))).toBe(isAway);
+  expect(isDatabaseUnreachable(await failureOf(sql))).toBe(isAway);
 });
 
 test('a missing table or function is temporary until an index is published, then a defect', async () => {
   const missing = [await failureOf('SELECT FROM live.pool'), await failureOf('SELECT no_such_function()')];
   const areTemporary = () => Promise.all(missing.map((error) => isTemporaryFailure(error, pool)));
-  expect(missing.map(isDatabaseAway)).toEqual([false, false]);
+  expect(missing.map(isDatabaseUnreachable)).toEqual([false, false]);
   expect(await areTemporary()).toEqual([true, true]);
   await pool.query('CREATE SCHEMA live; CREATE VIEW live._ponder_checkpoint AS SELECT 1 AS one');
   expect(await areTemporary()).toEqual([false, false]);
@@ -53,7 +53,7 @@ test('a query that another transaction undid', async () => {
     await pool.query('UPDATE counter SET n = 2');
     const error = await client.query('UPDATE counter SET n = 3').catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: '40001' });
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnreachable(error)).toBe(true);
   } finally {
     await client.query('ROLLBACK');
     client.release();
@@ -64,11 +64,11 @@ test('a server that does not listen, also as the cause of another error', async 
   const nobody = new pg.Pool({ connectionString: 'postgres://postgres@127.0.0.1:1/postgres' });
   const error = await nobody.query('SELECT').catch((failure: unknown) => failure);
   await nobody.end();
-  expect(isDatabaseAway(error)).toBe(true);
-  expect(isDatabaseAway(new Error('round failed', { cause: error }))).toBe(true);
-  expect(isDatabaseAway(new AggregateError([new Error('other'), error]))).toBe(true);
+  expect(isDatabaseUnreachable(error)).toBe(true);
+  expect(isDatabaseUnreachable(new Error('round failed', { cause: error }))).toBe(true);
+  expect(isDatabaseUnreachable(new AggregateError([new Error('other'), error]))).toBe(true);
 });
 
 test('what is no failure of the database', () => {
-  expect([new Error('other'), 'timeout', null].map(isDatabaseAway)).toEqual([false, false, false]);
+  expect([new Error('other'), 'timeout', null].map(isDatabaseUnreachable)).toEqual([false, false, false]);
 });

@@ -4,7 +4,7 @@ import type { Queryable } from './transaction.ts';
  * SQLSTATE classes: connection lost; undone in favour of another transaction, as a replica undoes a query that holds up
  * what the primary sends; out of resources; stopped by the operator or a time limit.
  */
-const AWAY_CLASSES = ['08', '40', '53', '57'];
+const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
@@ -17,17 +17,17 @@ const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use 
  * @param database where the query ran
  */
 export async function isTemporaryFailure(error: unknown, database: Queryable): Promise<boolean> {
-  return isDatabaseAway(error) || (isMissing(error) && !(await hasIndex(database)));
+  return isDatabaseUnreachable(error) || (isMissing(error) && !(await hasIndex(database)));
 }
 
 /** True when a query failed because the database is unreachable or busy, as opposed to a wrong query. */
-export function isDatabaseAway(error: unknown): boolean {
+export function isDatabaseUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
-  if (error.cause !== undefined && isDatabaseAway(error.cause)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
+  if (error.cause !== undefined && isDatabaseUnreachable(error.cause)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
   if (code === null) return DRIVER_MESSAGES.test(error.message);
-  if (AWAY_CLASSES.includes(code.slice(0, 2))) return true;
+  if (UNREACHABLE_CLASSES.includes(code.slice(0, 2))) return true;
   // A socket file that is missing has the code of any file.
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
 }

@@ -33,8 +33,13 @@ test.each([
   ['a wrong password', { password: 'wrong' }, 'password authentication failed for user "postgres"', 1],
   ['no password', { password: '' }, 'the database asks for a password', 1],
   ['a database that does not exist', { pathname: '/nowhere' }, 'database "nowhere" does not exist', 1],
-  ['a server that is away', { host: '127.0.0.1:1' }, 'the database is away (connect ECONNREFUSED 127.0.0.1:1)', 75],
-  ['every address of a host', { host: 'localhost:1' }, 'the database is away (connect ECONNREFUSED ', 75],
+  [
+    'an unreachable server',
+    { host: '127.0.0.1:1' },
+    'the database is unreachable (connect ECONNREFUSED 127.0.0.1:1)',
+    75,
+  ],
+  ['every address of a host', { host: 'localhost:1' }, 'the database is unreachable (connect ECONNREFUSED ', 75],
 ])('%s is told in one line', async (_name, change, text, exitCode) => {
   const error = databaseSettingError(await failureOn(changed(change)), 'DATABASE_URL');
   expect(error).toMatchObject({ message: expect.stringContaining(`DATABASE_URL: ${text}`), exitCode });

@@ -1,33 +1,33 @@
 import type pg from 'pg';
+import { AppError } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { isDatabaseAway, isMissing } from './failure.ts';
+import { isDatabaseUnreachable, isMissing } from './failure.ts';
 
-/** The database is away or not migrated yet: the same start or command may succeed later. */
-export class DatabaseAwayError extends ConfigError {
-  override readonly name = 'DatabaseAwayError';
-  /** "Try again", as sysexits.h calls it. */
-  override readonly exitCode = 75;
+/** The database is unreachable or not migrated yet. */
+class DatabaseUnreachableError extends ConfigError {
+  override readonly code = 'DATABASE_UNREACHABLE';
+  override readonly retryable = true;
 }
 
-/** SQLSTATE of a user or password that is refused, and of a database that does not exist: waiting mends neither. */
+/** SQLSTATE of a user or password that is refused, and of a database that does not exist: waiting helps neither. */
 const REFUSED_CODES = ['28000', '28P01', '3D000'];
 /** The driver's word for a password that the server wants and the URL does not have. */
 const NO_PASSWORD = /^SASL: /;
 
 /**
  * What an error of the database says about the setting that its URL came from, in one line: the login is refused, or the
- * database is away. Null for any other error, such as a wrong query.
+ * database is unreachable. Our own errors stay as they are; null for any other, such as a wrong query.
  */
-export function databaseSettingError(error: unknown, setting: string): ConfigError | null {
-  if (error instanceof ConfigError) return error;
+export function databaseSettingError(error: unknown, setting: string): AppError | null {
+  if (error instanceof AppError) return error;
   const [message, code] = describe(error);
   const options = { cause: error };
   if (NO_PASSWORD.test(message)) return new ConfigError(`${setting}: the database asks for a password`, options);
   if (REFUSED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
   const isNotMigrated = isMissing(error);
-  if (!isNotMigrated && !isDatabaseAway(error)) return null;
-  const problem = isNotMigrated ? 'not migrated, "npm run migrate" does that' : 'away';
-  return new DatabaseAwayError(`${setting}: the database is ${problem} (${message})`, options);
+  if (!isNotMigrated && !isDatabaseUnreachable(error)) return null;
+  const problem = isNotMigrated ? 'not migrated, "npm run migrate" does that' : 'unreachable';
+  return new DatabaseUnreachableError(`${setting}: the database is ${problem} (${message})`, options);
 }
 
 /** A host name with several addresses fails with one error for each of them, and no word of its own. */
@@ -38,7 +38,7 @@ function describe(error: unknown): readonly [message: string, code: string] {
 }
 
 /**
- * Logs in once, for a process that starts. A database that is away is no error: it may come later.
+ * Logs in once, for a process that starts. An unreachable database is no error: it may be reachable later.
  *
  * @throws ConfigError one line that names the setting when the database refuses the login
  */
@@ -47,6 +47,6 @@ export async function refuseWrongDatabase(database: pg.Pool, setting: string): P
     await database.query('SELECT 1');
   } catch (error) {
     const failure = databaseSettingError(error, setting);
-    if (failure !== null && !(failure instanceof DatabaseAwayError)) throw failure;
+    if (failure !== null && !failure.retryable) throw failure;
   }
 }

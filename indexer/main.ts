@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { Command } from 'commander';
+import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
@@ -15,8 +16,6 @@ import { publish } from './publication/publisher.ts';
 import { SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
-/** "Try again": the same start may succeed later. */
-const EXIT_RETRY = 75;
 
 interface Options {
   readonly schema?: string;

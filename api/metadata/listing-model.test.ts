@@ -80,6 +80,7 @@ beforeAll(async () => {
   await writeWindows(
     client,
     chains.map(({ chainId }) => ({ chainId, ...window })),
+    1,
   );
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));

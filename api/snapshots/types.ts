@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { AppError } from '../../config/app-error.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
@@ -43,13 +44,14 @@ export type DepthSnapshot = Snapshot & { readonly depth: Depth };
  * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
  * the time allowed.
  */
-export class SnapshotError extends Error {
-  override readonly name = 'SnapshotError';
+export class SnapshotError extends AppError {
   readonly code: 'read_failed' | 'timed_out';
+  readonly retryable: boolean;
 
   constructor(code: SnapshotError['code'], message: string, options: { cause?: unknown } = {}) {
     super(message, options);
     this.code = code;
+    this.retryable = code === 'timed_out';
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Answer } from './answers/answer.ts';
 import type { AnswerInbox, Expectation } from './answers/answer-inbox.ts';
@@ -25,9 +26,9 @@ import { type Registration, StreamOrder } from './stream/stream-order.ts';
 export type ProviderResult = { readonly provider: string; readonly answer: Answer | undefined };
 
 /** The queues cannot be reached: nothing was sent, as far as is known. */
-export class QueuesUnavailableError extends Error {
-  override readonly name = 'QueuesUnavailableError';
+export class QueuesUnavailableError extends AppError {
   readonly code = 'QUEUES_UNAVAILABLE';
+  readonly retryable = true;
 }
 
 export type DispatcherDeps = {

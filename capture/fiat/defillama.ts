@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { AppError } from '../../config/app-error.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
 
@@ -47,14 +48,14 @@ const PricedCoin = z.object({
 type Coin = { readonly token: TokenKey; readonly coin: string };
 
 /** The service did not answer usefully. */
-class LlamaError extends Error {
-  override readonly name = 'LlamaError';
+class DefiLlamaError extends AppError {
+  readonly code = 'DEFILLAMA';
+  readonly retryable: boolean;
   readonly retryAfterMs: number | null;
-  readonly isRetryable: boolean;
 
-  constructor(message: string, options: { isRetryable: boolean; retryAfterMs?: number | null; cause?: unknown }) {
+  constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | null; cause?: unknown }) {
     super(message, { cause: options.cause });
-    this.isRetryable = options.isRetryable;
+    this.retryable = options.retryable;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
@@ -74,25 +75,25 @@ export function defiLlamaPrices(options: LlamaOptions): PriceSource {
     return slug === undefined ? [] : [{ token, coin: `${encodeURIComponent(slug)}:${address}` }];
   };
 
-  const askFor = async (batch: readonly Coin[]): Promise<LlamaError | null> => {
+  const askFor = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
     const names = batch.map(({ coin }) => coin);
     try {
       const prices = await fetchWithRetries(names, options);
       for (const { token, coin } of batch) cache.set(token, { price: prices.get(coin) ?? null });
       return null;
     } catch (error) {
-      if (error instanceof LlamaError) return error;
+      if (error instanceof DefiLlamaError) return error;
       throw error;
     }
   };
 
   return async (tokens) => {
     const coins = tokens.filter((token) => !cache.has(token)).flatMap(coinOf);
-    const failures: LlamaError[] = [];
+    const failures: DefiLlamaError[] = [];
     for (let start = 0; start < coins.length; start += batchSize) {
       const failure = await askFor(coins.slice(start, start + batchSize));
       if (failure) failures.push(failure);
-      if (failure?.isRetryable) break;
+      if (failure?.retryable) break;
     }
     const known = tokens.flatMap((token) => {
       const price = cache.get(token)?.price;
@@ -107,7 +108,7 @@ async function fetchWithRetries(coins: readonly string[], options: LlamaOptions)
     try {
       return await fetchPrices(coins, options);
     } catch (error) {
-      if (!(error instanceof LlamaError) || !error.isRetryable || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof DefiLlamaError) || !error.retryable || attempt === ATTEMPTS) throw error;
       const backoff = (options.retryDelayMs ?? RETRY_DELAY_MS) * 2 ** (attempt - 1);
       await sleep(error.retryAfterMs ?? backoff);
     }
@@ -118,14 +119,14 @@ async function fetchPrices(coins: readonly string[], options: LlamaOptions): Pro
   const url = `${options.baseUrl.replace(/\/$/, '')}/prices/current/${coins.join(',')}`;
   const response = await request(url, options.timeoutMs ?? TIMEOUT_MS);
   if (!response.ok) {
-    const isRetryable = response.status === 429 || response.status >= 500;
-    throw new LlamaError(`the price service answered ${response.status}`, {
-      isRetryable,
+    const retryable = response.status === 429 || response.status >= 500;
+    throw new DefiLlamaError(`the price service answered ${response.status}`, {
+      retryable,
       retryAfterMs: retryAfter(response),
     });
   }
   const answer = Answer.safeParse(await response.json().catch(() => null));
-  if (!answer.success) throw new LlamaError('the price service answered nonsense', { isRetryable: true });
+  if (!answer.success) throw new DefiLlamaError('the price service answered nonsense', { retryable: true });
   return toPrices(answer.data);
 }
 
@@ -133,7 +134,7 @@ async function request(url: string, timeoutMs: number): Promise<Response> {
   try {
     return await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
   } catch (cause) {
-    throw new LlamaError('the price service does not answer', { isRetryable: true, cause });
+    throw new DefiLlamaError('the price service does not answer', { retryable: true, cause });
   }
 }
 

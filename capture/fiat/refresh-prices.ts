@@ -2,14 +2,15 @@ import { and, eq, sql } from 'drizzle-orm';
 import { union } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
 import { queriesOn } from '../../db/query-builder.ts';
-import { priceHealth } from '../../db/schema/operator.ts';
+import { fiatPrices, priceHealth } from '../../db/schema/operator.ts';
 import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { upsertRows } from '../../db/write-rows.ts';
 import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import { readClassificationFacts } from '../classification/read-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
-import { type FiatPrice, type FiatPrices, isPlausibleUsd, type PriceSource } from './price-sources.ts';
+import { type FiatPrice, isPlausibleUsd, type PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
 
 export type FiatDeps = {
@@ -33,7 +34,11 @@ export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   const tokens = await readTokens(deps.database);
   const { prices, failures } = await askInOrder(tokens, deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
-  await store(deps.database, all);
+  const rows = [...all].map(([key, price]) => {
+    const { chainId, address: token } = parseTokenKey(key);
+    return { chainId, token, ...price };
+  });
+  await upsertRows(deps.database, fiatPrices, rows, { key: ['chainId', 'token'] });
   if (failures.length > 0) throw new AggregateError(failures, 'a price source failed');
   return all.size;
 }
@@ -80,20 +85,4 @@ async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDe
     const tokens = { token0: keyOf(facts.token0.address), token1: keyOf(facts.token1.address) };
     return [{ pool, ...tokens, sellX64: sellPriceX64, buyX64: buyPriceX64, capturedAt }];
   });
-}
-
-async function store(database: Queryable, prices: FiatPrices): Promise<void> {
-  const rows = [...prices].map(([token, price]) => ({ ...parseTokenKey(token), ...price }));
-  await database.query(
-    `INSERT INTO operator.fiat_price (chain_id, token, usd, source, priced_at)
-     SELECT * FROM unnest($1::int8[], $2::text[], $3::float8[], $4::text[], $5::timestamptz[])
-     ON CONFLICT (chain_id, token) DO UPDATE SET usd = excluded.usd, source = excluded.source, priced_at = excluded.priced_at`,
-    [
-      rows.map(({ chainId }) => chainId),
-      rows.map(({ address }) => address),
-      rows.map(({ usd }) => usd),
-      rows.map(({ source }) => source),
-      rows.map(({ pricedAt }) => pricedAt),
-    ],
-  );
 }

@@ -1,6 +1,6 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
-import type { PoolRecord } from '../../db/listing/pool-record.ts';
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
+import type { listedPools, poolListings } from '../../db/schema/operator.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
@@ -9,27 +9,7 @@ import type { PoolFactsRow } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
-export type ListedPool = {
-  readonly chainId: number;
-  readonly pool: string;
-  readonly factory: string;
-  readonly contractVersion: string;
-  readonly createdBlockNumber: number;
-  readonly tier: PoolRecord['classificationSummary']['tierQualification'];
-  readonly tierRank: number;
-  readonly tvlFiat: number | null;
-  readonly volumeFiat: number | null;
-  readonly aprBps: number | null;
-  readonly aprBps7d: number | null;
-  readonly lockedPricing: boolean;
-  readonly depositAllowlist: boolean;
-  /** Counts as long as the listing is refreshed. */
-  readonly priceStatus: PoolRecord['priceProviderStatus'];
-  /** {@link StoredRecord} as JSON. */
-  readonly record: string;
-  /** {@link StoredAnalytics} as JSON. */
-  readonly analytics: string;
-};
+export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
 
 /** Order of tiers, best highest. */
 const TIER_RANKS: Readonly<Record<ListedPool['tier'], number>> = {

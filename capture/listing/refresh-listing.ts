@@ -6,7 +6,7 @@ import { type MaxAges, readPoolRows, toFacts } from './read-pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
 import { DAY_SECS, type PoolFactsColumns } from './select-pool-facts.ts';
 import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
-import { type ChainWindow, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
+import { type ChainWindow, lastGeneration, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
 
 export type RefreshDeps = MaxAges & {
   readonly database: pg.Pool;
@@ -73,15 +73,15 @@ async function publish(
   last: Published,
 ): Promise<number> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
-  const { rows } = await client.query<{ generation: string | null }>(
-    'SELECT max(generation) AS generation FROM operator.listing_window',
-  );
-  const isOurs = rows[0]?.generation === String(last.generation);
+  const before = await lastGeneration(client);
+  const isOurs = before === last.generation;
   const known = isOurs ? last.pools : new Map<string, ListedPool>();
   const changed = [...pools].filter(([key, pool]) => !isSame(known.get(key), pool)).map(([, pool]) => pool);
   await upsertPools(client, changed);
   if (!isOurs || [...known.keys()].some((key) => !pools.has(key))) await removeOtherPools(client, [...pools.values()]);
-  return writeWindows(client, windows);
+  const generation = before + 1;
+  await writeWindows(client, windows, generation);
+  return generation;
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {

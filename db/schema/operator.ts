@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { boolean, doublePrecision, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
 import { bytes, checkedAddress, instant, int8, wide } from './columns.ts';
 
@@ -13,22 +14,22 @@ export const curators = operator.table('curator', {
   chainId: int8('chain_id').notNull(),
   address: checkedAddress('address').notNull(),
   username: text('username'),
-  verified: boolean('verified').notNull(),
-  updatedAt: instant('updated_at').notNull(),
+  verified: boolean('verified').notNull().default(false),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
 });
 
 export const delistedPools = operator.table('delisted_pool', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
   reason: text('reason'),
-  delistedAt: instant('delisted_at').notNull(),
+  delistedAt: instant('delisted_at').notNull().defaultNow(),
 });
 
 export const apiKeys = operator.table('api_key', {
   keyHash: bytes('key_hash').notNull(),
   keyId: text('key_id').notNull(),
   label: text('label').notNull(),
-  createdAt: instant('created_at').notNull(),
+  createdAt: instant('created_at').notNull().defaultNow(),
   revokedAt: instant('revoked_at'),
   replaces: text('replaces'),
 });
@@ -59,7 +60,7 @@ export const poolClassifications = operator.table('pool_classification', {
   pool: checkedAddress('pool').notNull(),
   tier: text('tier', { enum: ['green', 'yellow', 'red'] }).notNull(),
   reasonCodes: text('reason_codes').array().notNull(),
-  classifiedAt: instant('classified_at').notNull(),
+  classifiedAt: instant('classified_at').notNull().defaultNow(),
 });
 
 export const poolListings = operator.table('pool_listing', {
@@ -96,19 +97,19 @@ export const listingWindows = operator.table('listing_window', {
   toBlock: int8('to_block').notNull(),
   generatedAtTs: int8('generated_at_ts').notNull(),
   /** For the release before migration 0011. */
-  bounds: text('bounds').notNull(),
+  bounds: text('bounds').notNull().generatedAlwaysAs(sql``),
 });
 
 export const backfills = operator.table('backfill', {
   schema: text('schema').notNull(),
   refetchedChains: int8('refetched_chains').array().notNull(),
-  begunAt: instant('begun_at').notNull(),
+  begunAt: instant('begun_at').notNull().defaultNow(),
   servedAt: instant('served_at'),
   replaced: text('replaced'),
 });
 
 export const migrations = operator.table('migration', {
   name: text('name').notNull(),
-  runAt: instant('run_at').notNull(),
+  runAt: instant('run_at').notNull().defaultNow(),
   checksum: text('checksum'),
 });

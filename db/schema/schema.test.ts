@@ -58,6 +58,12 @@ const tables = [...Object.values(operatorTables), ...Object.values(auditTables)]
 
 test.each(tables)('the definition of operator.%s is the table that migrations make', async (name, columns) => {
   expect(await columnsOf('operator', name)).toEqual(await definedColumns(columns));
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT attname AS name FROM pg_attribute WHERE attrelid = ('operator.' || $1)::regclass AND atthasdef ORDER BY 1",
+    [name],
+  );
+  const filled = columns.filter((column) => column.hasDefault || column.generated);
+  expect(filled.map((column) => column.name).sort()).toEqual(rows.map((row) => row.name));
 });
 
 /** For the release before: its successor does not read it. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
 
@@ -12,14 +13,13 @@ const ANSWER_TIMEOUT_MS = 2_000;
 const STOP_LIMIT_MS = 15_000;
 
 /** The indexer that fills the schema has ended before its work was done. */
-export class BuildEndedError extends Error {
+export class BuildEndedError extends AppError {
   readonly code = 'BUILD_ENDED';
-  override readonly name = 'BuildEndedError';
-  readonly exitCode: number;
+  readonly retryable: boolean;
 
   constructor(exitCode: number | null, reason: string) {
     super(reason || 'the indexer ended without a reason');
-    this.exitCode = exitCode ?? 1;
+    this.retryable = exitCode === EXIT_RETRY;
   }
 }
 

@@ -1,11 +1,12 @@
+import { AppError } from '../../config/app-error.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { deleteCachedLogs } from '../publication/ponder-tables.ts';
 import { tryLockCache } from '../publication/schema-lock.ts';
 
 /** An indexer that has not caught up yet reads the cached logs. */
-export class ReadersOfCacheError extends Error {
+export class ReadersOfCacheError extends AppError {
   readonly code = 'CACHE_IN_USE';
-  override readonly name = 'ReadersOfCacheError';
+  readonly retryable = true;
 
   constructor() {
     super('an indexer that has not caught up yet reads the cached logs: try again when its /ready answers 200');

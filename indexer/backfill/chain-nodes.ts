@@ -1,6 +1,6 @@
 import { createPublicClient, fallback, http, type PublicClient } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { NodeAwayError } from './node-away.ts';
+import { NodeUnreachableError } from './node-unreachable.ts';
 
 /** Longest wait for one answer of a node. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -29,7 +29,7 @@ export class ChainNodes {
   /**
    * Puts a question to a chain's nodes.
    *
-   * @throws NodeAwayError that names the chain and the kind of failure, without the URL, which may hold a key
+   * @throws NodeUnreachableError that names the chain and the kind of failure, without the URL, which may hold a key
    */
   async ask<T>(chainId: number, question: (client: PublicClient) => Promise<T>): Promise<T> {
     const client = this.#clients.get(chainId);
@@ -38,9 +38,12 @@ export class ChainNodes {
       return await question(client);
     } catch (cause) {
       const kind = cause instanceof Error ? cause.name : 'unknown error';
-      throw new NodeAwayError(`CHAINS_CONFIG: the nodes of chain ${chainId} do not answer as they should (${kind})`, {
-        cause,
-      });
+      throw new NodeUnreachableError(
+        `CHAINS_CONFIG: the nodes of chain ${chainId} do not answer as they should (${kind})`,
+        {
+          cause,
+        },
+      );
     }
   }
 }

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isDatabaseUnreachable } from '../../db/failure.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { servedSchema, serveSchema } from '../publication/live-views.ts';
 import { indexedBlocks } from '../publication/ponder-tables.ts';
 import { type BuildProcess, startBuild } from './build-process.ts';
 import { ChainNodes } from './chain-nodes.ts';
 import type { BackfillOutcome, Display } from './display.ts';
-import { NodeAwayError } from './node-away.ts';
 import { countBlocks, Pace, type Progress } from './pace.ts';
 import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { type FollowedFactories, followedFactories, refuseLateStart, refuseMissingPools } from './start-block.ts';
 
 const LOOK_EVERY_MS = 500;
-/** The indexer waits as well for a database or a node that is away for a while. */
+/** The indexer waits as well for a database or a node that is unreachable for a while. */
 const PATIENCE_MS = 60_000;
 
 /**
@@ -22,7 +22,7 @@ const PATIENCE_MS = 60_000;
  * it is run again.
  *
  * @param interrupted rejects when the operator wants it to stop
- * @throws ConfigError, NodeAwayError, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
+ * @throws ConfigError, NodeUnreachableError, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
  */
 export async function runBackfill(
   database: pg.Pool,
@@ -97,7 +97,7 @@ async function fill({ database, plan, factories, nodes, build, display, signal }
       if (done !== null) return done;
       lastLookMs = performance.now();
     } catch (error) {
-      const isPassing = error instanceof NodeAwayError || isDatabaseAway(error);
+      const isPassing = (error instanceof AppError && error.retryable) || isDatabaseUnreachable(error);
       if (!isPassing || performance.now() - lastLookMs > PATIENCE_MS) throw error;
     }
     await sleep(LOOK_EVERY_MS, undefined, { signal });

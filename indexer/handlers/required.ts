@@ -1,7 +1,9 @@
+import { AppError } from '../../config/app-error.ts';
+
 /** The index does not hold what an event builds on: it is corrupt, and going on would make it worse. */
-export class MissingRowError extends Error {
+export class MissingRowError extends AppError {
   readonly code = 'MISSING_ROW';
-  override readonly name = 'MissingRowError';
+  readonly retryable = false;
 }
 
 /** @throws MissingRowError when a row that must be there is not */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isDatabaseUnreachable } from '../../db/failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { servedSchema } from './live-views.ts';
@@ -42,7 +42,7 @@ export async function claimIndex(
       if (!build) await refuseReplaced(database, schema, served);
       return { schema, database, hold: await takeHold(database, url, schema) };
     } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
+      if (!isDatabaseUnreachable(error) || Date.now() > deadline) throw error;
       await sleep(RETRY_MS);
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { AppError } from '../../config/app-error.ts';
 import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { CHECKPOINT_TABLE } from './ponder-tables.ts';
@@ -22,15 +23,15 @@ const BUSY_CODES = ['55P03', '40P01'];
 const WRONG_NAME_CLASS = '42';
 
 /** Readers held the views for so long that they could not be switched. Nothing has changed. */
-export class ViewsBusyError extends Error {
+export class ViewsBusyError extends AppError {
   readonly code = 'VIEWS_BUSY';
-  override readonly name = 'ViewsBusyError';
+  readonly retryable = true;
 }
 
 /** The read model does not fit the tables of an index, which has not been served. */
-export class ReadModelMismatchError extends Error {
+export class ReadModelMismatchError extends AppError {
   readonly code = 'READ_MODEL_MISMATCH';
-  override readonly name = 'ReadModelMismatchError';
+  readonly retryable = false;
 }
 
 const SERVED_SQL = `
@@ -118,9 +119,8 @@ async function queryThatFits(client: Queryable, statements: readonly string[]): 
   } catch (cause) {
     if (!(cause instanceof pg.DatabaseError && cause.code?.startsWith(WRONG_NAME_CLASS))) throw cause;
     const place = cause.where?.split('\n')[0] ?? 'no place given';
-    throw new ReadModelMismatchError(`the read model does not fit the new index: ${cause.message} (${place})`, {
-      cause,
-    });
+    const details = `${cause.message} (${place})`;
+    throw new ReadModelMismatchError('the read model does not fit the new index', { details, cause });
   }
 }
 

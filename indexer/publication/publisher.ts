@@ -1,6 +1,6 @@
 import { setInterval as everyInterval } from 'node:timers/promises';
 import type pg from 'pg';
-import { isDatabaseAway } from '../../db/failure.ts';
+import { isDatabaseUnreachable } from '../../db/failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { servedSchema, serveSchema } from './live-views.ts';
 import { isComplete } from './ponder-tables.ts';
@@ -34,7 +34,7 @@ export async function publish(options: PublisherOptions): Promise<string> {
       if (reason !== null) return reason;
     } catch (error) {
       if (error instanceof SchemaTakenError) return error.message;
-      logger[isDatabaseAway(error) ? 'warn' : 'error']({ err: error, schema }, 'could not look after the index');
+      logger[isDatabaseUnreachable(error) ? 'warn' : 'error']({ err: error, schema }, 'could not look after the index');
     }
   }
   return 'stopped';

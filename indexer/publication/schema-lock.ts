@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { AppError } from '../../config/app-error.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 /** First halves of the keys of Postgres's advisory locks; the second half tells schemas apart. */
@@ -10,9 +11,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const RETRY_MS = 200;
 
 /** Another process writes the schema. */
-export class SchemaTakenError extends Error {
+export class SchemaTakenError extends AppError {
   readonly code = 'SCHEMA_TAKEN';
-  override readonly name = 'SchemaTakenError';
+  readonly retryable = true;
 
   constructor(schema: string) {
     super(`another indexer writes schema "${schema}"`);

@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../../db/schema/pamm-audit.ts';
+import { insertRows } from '../../../db/write-rows.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { AuditEntry } from '../../submit/audit-log.ts';
 
@@ -33,49 +32,38 @@ function isRefusal(error: unknown): boolean {
 
 async function insertEntries(database: Database, entries: readonly AuditEntry[]): Promise<void> {
   await insertRows(
-    database,
+    database.$client,
     pammSubmissions,
     entries.filter((entry) => entry.kind === 'submission').map(toSubmissionRow),
   );
-  await insertRows(database, pammAnswers, entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow));
+  await insertRows(database.$client, pammAnswers, entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow));
 }
 
-/** One JSON parameter for all rows: thousands of single ones would hold up the event loop that updates are sent from. */
-async function insertRows(database: Database, table: PgTable, rows: readonly object[]): Promise<void> {
-  if (rows.length === 0) return;
-  const records = sql`json_populate_recordset(NULL::${table}, ${JSON.stringify(rows)}::json)`;
-  await database.execute(sql`INSERT INTO ${table} SELECT * FROM ${records} ON CONFLICT DO NOTHING`);
-}
-
-const instant = (ms: number) => new Date(ms).toISOString();
-
-/** Columns of `operator.pamm_submission`. */
 function toSubmissionRow(entry: Extract<AuditEntry, { kind: 'submission' }>) {
   return {
-    submission_id: entry.submissionId,
-    chain_id: entry.chainId,
-    received_at: instant(entry.receivedAtMs),
-    replacement_uuid: entry.replacementUuid,
-    replacement_seq_number: entry.replacementSeqNumber,
-    block_number: entry.blockNumber,
-    max_timestamp: entry.maxTimestamp,
-    is_cancel: entry.txHash === null,
-    tx_hash: entry.txHash,
+    submissionId: entry.submissionId,
+    chainId: entry.chainId,
+    receivedAt: new Date(entry.receivedAtMs),
+    replacementUuid: entry.replacementUuid,
+    replacementSeqNumber: entry.replacementSeqNumber,
+    blockNumber: entry.blockNumber,
+    maxTimestamp: entry.maxTimestamp,
+    isCancel: entry.txHash === null,
+    txHash: entry.txHash,
   };
 }
 
-/** Columns of `operator.pamm_answer`. */
 function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>) {
   return {
-    submission_id: entry.submissionId,
+    submissionId: entry.submissionId,
     provider: entry.provider,
-    chain_id: entry.chainId,
-    received_at: instant(entry.receivedAtMs),
+    chainId: entry.chainId,
+    receivedAt: new Date(entry.receivedAtMs),
     outcome: entry.outcome,
     error: entry.error,
-    bundle_hash: entry.bundleHash,
-    builder_timestamp_ns: entry.builderTimestampNs,
-    answered_at: instant(entry.answeredAtMs),
-    latency_ms: Math.max(0, entry.answeredAtMs - entry.receivedAtMs),
+    bundleHash: entry.bundleHash,
+    builderTimestampNs: entry.builderTimestampNs,
+    answeredAt: new Date(entry.answeredAtMs),
+    latencyMs: Math.max(0, entry.answeredAtMs - entry.receivedAtMs),
   };
 }

@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { SnapshotError } from '../api/snapshots/types.ts';
+import { RpcFailure } from '../chain/rpc-failure.ts';
+import { InterruptedError } from '../indexer/backfill/interrupted.ts';
+import { ReadModelMismatchError } from '../indexer/publication/live-views.ts';
+import { ConfigError } from './config-error.ts';
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+const FOLDERS = [
+  'api',
+  'builders',
+  'capture',
+  'chain',
+  'cli',
+  'client',
+  'config',
+  'db',
+  'indexer',
+  'protocol',
+  'runtime',
+];
+const BUILT_IN = /class \w+ extends (?:\w+\.)?(?:Error|AggregateError|EvalError|RangeError|SyntaxError|TypeError)\b/g;
+
+test('no error of ours but the base class extends one that is built in', async () => {
+  const sources = await Promise.all(
+    FOLDERS.map(async (folder) => {
+      const files = await readdir(`${PROJECT}${folder}`, { recursive: true });
+      return files.filter((file) => /(?<![.]test)[.]ts$/.test(file)).map((file) => `${folder}/${file}`);
+    }),
+  );
+  const found = await Promise.all(
+    sources.flat().map(async (file) => [...(await readFile(PROJECT + file, 'utf8')).matchAll(BUILT_IN)].flat()),
+  );
+  expect(found.flat()).toEqual(['class AppError extends Error']);
+});
+
+test('the message joins its short form and the details', () => {
+  const cause = new Error('column "tvl" does not exist');
+  const error = new ReadModelMismatchError('the view does not fit', { details: cause.message, cause });
+  expect(error).toMatchObject({
+    name: 'ReadModelMismatchError',
+    code: 'READ_MODEL_MISMATCH',
+    message: 'the view does not fit: column "tvl" does not exist',
+    shortMessage: 'the view does not fit',
+    cause,
+  });
+  expect(new ConfigError('PORT: not a number')).toMatchObject({ message: 'PORT: not a number', details: undefined });
+});
+
+test.each([
+  [new ConfigError('PORT: not a number'), false, 1],
+  [new ReadModelMismatchError('the view does not fit'), false, 1],
+  [new RpcFailure('refused', 'reverted'), false, 1],
+  [new RpcFailure('timeout', 'no answer'), true, 75],
+  [new SnapshotError('timed_out', 'no answer'), true, 75],
+  [new InterruptedError('SIGINT'), true, 130],
+])('$name says whether trying again may help, and its exit code', (error, retryable, exitCode) => {
+  expect(error).toMatchObject({ retryable, exitCode });
+});

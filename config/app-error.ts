@@ -1,0 +1,34 @@
+export interface AppErrorOptions {
+  /** What was particular this time, such as the words of Postgres. */
+  readonly details?: string;
+  readonly cause?: unknown;
+}
+
+/** "Try again", as sysexits.h calls it. */
+export const EXIT_RETRY = 75;
+
+/**
+ * Base class of our own errors. The message is `shortMessage`, with `: details` where there are details.
+ *
+ * Invariant: neither part holds a secret, such as the URL of a node, since both are logged and shown to operators.
+ */
+export abstract class AppError extends Error {
+  /** For programs: it stays when the wording changes. */
+  abstract readonly code: string;
+  /** Whether the same action may succeed later with the same settings and code. */
+  abstract readonly retryable: boolean;
+  readonly shortMessage: string;
+  readonly details: string | undefined;
+
+  constructor(shortMessage: string, options: AppErrorOptions = {}) {
+    super(options.details === undefined ? shortMessage : `${shortMessage}: ${options.details}`, options);
+    this.name = new.target.name;
+    this.shortMessage = shortMessage;
+    this.details = options.details;
+  }
+
+  /** What a process that this error ends exits with. */
+  get exitCode(): number {
+    return this.retryable ? EXIT_RETRY : 1;
+  }
+}
