@@ -1,5 +1,8 @@
+import { and, eq, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { backfills } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { servedSchema } from '../publication/live-views.ts';
 import { META_TABLE } from '../publication/ponder-tables.ts';
@@ -19,7 +22,8 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
     await assertIndexOrFree(session, schema);
     await session.query('SET statement_timeout = 0');
     await session.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-    await session.query('DELETE FROM operator.backfill WHERE schema = $1 AND served_at IS NULL', [schema]);
+    const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
+    await queriesOn(session).delete(backfills).where(isUnfinished);
   } finally {
     session.release(true);
   }
