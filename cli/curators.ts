@@ -36,7 +36,7 @@ program
   .argument('<chainId>', 'an address may be someone else on another chain', chainIdArgument)
   .argument('<address>', 'admin of pools', addressArgument)
   .option('--name <text>', 'display name')
-  .option('--no-name', 'take the display name away')
+  .option('--no-name', 'remove the display name')
   .option('--verified', 'the operator vouches for this curator')
   .option('--no-verified', 'the operator does not')
   .option('--json', 'print JSON')

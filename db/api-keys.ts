@@ -37,7 +37,7 @@ export function issueApiKey(database: Queryable, label: string): Promise<IssuedK
  * Makes a new key for the holder of one in use, which ends after `graceSecs`: 0 ends it at once. Of several at the same
  * time, one succeeds.
  *
- * @returns the new key; null when none in use has this visible part, or it is being replaced already
+ * @returns the new key; null when no key in use has this visible part, or it is being replaced already
  */
 export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number): Promise<IssuedKey | null> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {

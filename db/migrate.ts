@@ -103,7 +103,7 @@ async function main(): Promise<void> {
       'after',
       `
 Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is away.`,
+Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is unreachable.`,
     )
     .allowExcessArguments(false)
     .parse();

@@ -16,7 +16,7 @@ import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
   const session = await database.connect();
   try {
-    // Nobody can begin to write it, or turn readers to it, until the session ends.
+    // No process can begin to write it, or turn readers to it, until the session ends.
     if (!(await tryLockSchema(session, schema))) throw new SchemaTakenError(schema);
     if ((await servedSchema(session)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
     await assertIndexOrFree(session, schema);
