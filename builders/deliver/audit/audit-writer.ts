@@ -130,7 +130,7 @@ export class AuditWriter {
 async function deleteOlderThan(database: Database, limit: Date): Promise<boolean> {
   let isDone = true;
   for (const table of [pammAnswers, pammSubmissions]) {
-    const part = sql`SELECT ctid FROM ${table} WHERE received_at < ${limit.toISOString()}
+    const part = sql`SELECT ctid FROM ${table} WHERE ${table.receivedAt} < ${limit.toISOString()}
                      LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED`;
     const { rowCount } = await database.execute(sql`DELETE FROM ${table} WHERE ctid = ANY(ARRAY(${part}))`);
     if (rowCount === DELETED_AT_ONCE) isDone = false;
