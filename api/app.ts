@@ -12,7 +12,7 @@ import { mountResponseHeaders } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
-import { registerReference } from './reference/reference.ts';
+import { mountReference } from './reference/reference.ts';
 
 export type AppDeps = {
   readonly verifyKey: VerifyKey;
@@ -34,7 +34,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   mountRoutes(app, routes, createLimits(deps.rateLimit));
   deps.pages?.(app);
-  registerReference(app, () => openApiDocument(routes.map(({ route }) => route)));
+  mountReference(app, () => openApiDocument(routes.map(({ route }) => route)));
   return app;
 }
 

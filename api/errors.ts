@@ -56,7 +56,7 @@ export const waitSecsCeil = (milliseconds: number): number => Math.max(1, Math.c
 export const tooManyRequests = (waitMs: number): ApiError =>
   new ApiError(429, { error: 'Too many requests' }, { headers: { 'Retry-After': String(waitSecsCeil(waitMs)) } });
 
-/** Something that the request needs (database, Redis, a chain) is away or too slow; the client retries. */
+/** Something that the request needs (database, Redis, a chain) is unreachable or too slow; the client retries. */
 export const unavailable = (cause?: unknown): ApiError =>
   new ApiError(503, { error: 'Service temporarily unavailable' }, { cause });
 

@@ -14,9 +14,9 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
-import { openOperations } from './observability/open-operations.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
-import { openPamm } from './pamm/open-pamm.ts';
+import { startOperations } from './observability/start-operations.ts';
+import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
@@ -72,7 +72,7 @@ async function serve(): Promise<void> {
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     logger,
   });
-  const pamm = openPamm({
+  const pamm = startPamm({
     chains,
     env,
     redisUrl: settings.REDIS_URL,
@@ -81,7 +81,7 @@ async function serve(): Promise<void> {
     metrics: createBuildersMetrics(metrics),
     logger,
   });
-  const operations = openOperations({
+  const operations = startOperations({
     chains: file.chains,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
     database: database.$client,

@@ -12,7 +12,7 @@ import { connectBackground, connectPatient } from '../runtime/redis-connections.
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { AuditWriter } from './deliver/audit/audit-writer.ts';
-import { serveOperatorPages } from './deliver/operator-pages.ts';
+import { startOperatorPages } from './deliver/operator-pages.ts';
 import { startBuildersWorker } from './deliver/worker.ts';
 import { createBuildersMetrics } from './submit/metrics.ts';
 import { RedisKeys } from './submit/queue/redis-keys.ts';
@@ -62,7 +62,7 @@ runMain(async () => {
   });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
   const auditWriter = new AuditWriter({ redis: auditRedis, keys, database, retentionDays, logger });
-  const pages = await serveOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
+  const pages = await startOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');
 

@@ -33,7 +33,7 @@ const FIAT_PAUSE_MS = 5_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
-/** All scheduled work. One price job per chain, so that a chain which is away holds no other back. */
+/** All scheduled work. One price job per chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
   const registry = createRegistry(file);

@@ -10,7 +10,7 @@ test('a job that fails goes on, whatever it throws, and reports each round', asy
   let calls = 0;
   const run = async () => {
     calls += 1;
-    if (calls === 1) throw new Error('the chain is away');
+    if (calls === 1) throw new Error('the chain is unreachable');
     if (calls === 2) throw undefined;
   };
   const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, logger, (ok) => rounds.push(ok));

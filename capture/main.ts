@@ -6,7 +6,7 @@ import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { refuseOtherChains } from '../runtime/chain-ids.ts';
-import { registerHealth } from '../runtime/health.ts';
+import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -53,7 +53,7 @@ runMain(async () => {
     logger,
   );
   const app = new Hono();
-  registerHealth(app, { metrics, checks: jobs.checks });
+  mountHealth(app, { metrics, checks: jobs.checks });
   const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;
   logger.info({ port: server?.port }, 'capture is running');
 

@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import type { Address } from 'viem';
 import { HexAddress } from '../config/scalars.ts';
 
 /** Parses a 20-byte address to its one lowercase spelling. */
-export function addressArgument(text: string): string {
+export function addressArgument(text: string): Address {
   const parsed = HexAddress.safeParse(text);
   if (!parsed.success) throw new InvalidArgumentError('not a 20-byte 0x-prefixed address');
   return parsed.data;

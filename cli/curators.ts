@@ -1,5 +1,9 @@
 import { Command } from 'commander';
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import type { Address } from 'viem';
 import { ConfigError } from '../config/config-error.ts';
+import { queriesOn } from '../db/query-builder.ts';
+import { curators } from '../db/schema/operator.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { EXIT_CODES, printResult } from './output.ts';
@@ -21,12 +25,10 @@ Settings: DATABASE_URL.
 ${EXIT_CODES}`,
   );
 
-/** A chain id fits a float's 53 bits, which the driver gives as a number. */
-const COLUMNS = 'chain_id::float8 AS "chainId", address, username, verified';
+const { updatedAt: _, ...COLUMNS } = getTableColumns(curators);
 
 type JsonOption = { json?: true };
 type SetOptions = JsonOption & { name?: string | false; verified?: boolean };
-type Curator = { chainId: number; address: string; username: string | null; verified: boolean };
 
 program
   .command('set')
@@ -34,21 +36,25 @@ program
   .argument('<chainId>', 'an address may be someone else on another chain', chainIdArgument)
   .argument('<address>', 'admin of pools', addressArgument)
   .option('--name <text>', 'display name')
-  .option('--no-name', 'take the display name away')
+  .option('--no-name', 'remove the display name')
   .option('--verified', 'the operator vouches for this curator')
   .option('--no-verified', 'the operator does not')
   .option('--json', 'print JSON')
-  .action((chainId: number, address: string, { name, verified, json }: SetOptions) =>
+  .action((chainId: number, address: Address, { name, verified, json }: SetOptions) =>
     withDatabase(async (database) => {
-      const { rows } = await database.query<Curator>(
-        `INSERT INTO operator.curator (chain_id, address, username, verified) VALUES ($1, $2, $3, coalesce($4, false))
-         ON CONFLICT (chain_id, address) DO UPDATE
-         SET username = CASE WHEN $5 THEN excluded.username ELSE curator.username END,
-             verified = coalesce($4, curator.verified), updated_at = now()
-         RETURNING ${COLUMNS}`,
-        [chainId, address, typeof name === 'string' ? name : null, verified ?? null, name !== undefined],
-      );
-      printResult(json, rows[0], `set ${address} on chain ${chainId}\n`);
+      const changes = {
+        ...(name !== undefined && { username: name === false ? null : name }),
+        ...(verified !== undefined && { verified }),
+      };
+      const [row] = await queriesOn(database)
+        .insert(curators)
+        .values({ chainId, address, ...changes })
+        .onConflictDoUpdate({
+          target: [curators.chainId, curators.address],
+          set: { ...changes, updatedAt: sql`now()` },
+        })
+        .returning(COLUMNS);
+      printResult(json, row, `set ${address} on chain ${chainId}\n`);
     }),
   );
 
@@ -58,12 +64,11 @@ program
   .argument('<chainId>', 'chain of the curator', chainIdArgument)
   .argument('<address>', 'as `list` shows it', addressArgument)
   .option('--json', 'print JSON')
-  .action((chainId: number, address: string, { json }: JsonOption) =>
+  .action((chainId: number, address: Address, { json }: JsonOption) =>
     withDatabase(async (database) => {
-      const { rowCount } = await database.query('DELETE FROM operator.curator WHERE chain_id = $1 AND address = $2', [
-        chainId,
-        address,
-      ]);
+      const { rowCount } = await queriesOn(database)
+        .delete(curators)
+        .where(and(eq(curators.chainId, chainId), eq(curators.address, address)));
       if (rowCount === 0) throw new ConfigError(`no curator ${address} on chain ${chainId}`);
       printResult(json, { chainId, address, removed: true }, `removed ${address} on chain ${chainId}\n`);
     }),
@@ -75,9 +80,8 @@ program
   .option('--json', 'print JSON')
   .action(({ json }: JsonOption) =>
     withDatabase(async (database) => {
-      const { rows } = await database.query<Curator>(
-        `SELECT ${COLUMNS} FROM operator.curator ORDER BY chain_id, username, address`,
-      );
+      const { chainId, username, address } = curators;
+      const rows = await queriesOn(database).select(COLUMNS).from(curators).orderBy(chainId, username, address);
       const cells = rows.map((row) => [row.chainId, row.address, row.username, row.verified ? 'yes' : 'no']);
       printResult(json, rows, formatTable(['CHAIN', 'ADDRESS', 'NAME', 'VERIFIED'], cells));
     }),

@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { and, eq, sql } from 'drizzle-orm';
+import type { Address } from 'viem';
 import { ConfigError } from '../config/config-error.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { delistedPools } from '../db/schema/operator.ts';
@@ -31,13 +33,15 @@ program
   .argument('<pool>', 'its address', addressArgument)
   .option('--reason <text>', 'for the operator; clients do not see it')
   .option('--json', 'print JSON')
-  .action((chainId: number, pool: string, { reason, json }: JsonOption & { reason?: string }) =>
+  .action((chainId: number, pool: Address, { reason, json }: JsonOption & { reason?: string }) =>
     withDatabase(async (database) => {
-      await database.query(
-        `INSERT INTO operator.delisted_pool (chain_id, pool, reason) VALUES ($1, $2, $3)
-         ON CONFLICT (chain_id, pool) DO UPDATE SET reason = coalesce(excluded.reason, delisted_pool.reason)`,
-        [chainId, pool, reason ?? null],
-      );
+      await queriesOn(database)
+        .insert(delistedPools)
+        .values({ chainId, pool, reason: reason ?? null })
+        .onConflictDoUpdate({
+          target: [delistedPools.chainId, delistedPools.pool],
+          set: { reason: sql`coalesce(${reason ?? null}, ${delistedPools.reason})` },
+        });
       printResult(json, { chainId, pool, delisted: true }, `delisted ${pool} on chain ${chainId}\n`);
     }),
   );
@@ -48,12 +52,11 @@ program
   .argument('<chainId>', 'chain of the pool', chainIdArgument)
   .argument('<pool>', 'its address', addressArgument)
   .option('--json', 'print JSON')
-  .action((chainId: number, pool: string, { json }: JsonOption) =>
+  .action((chainId: number, pool: Address, { json }: JsonOption) =>
     withDatabase(async (database) => {
-      const { rowCount } = await database.query(
-        'DELETE FROM operator.delisted_pool WHERE chain_id = $1 AND pool = $2',
-        [chainId, pool],
-      );
+      const { rowCount } = await queriesOn(database)
+        .delete(delistedPools)
+        .where(and(eq(delistedPools.chainId, chainId), eq(delistedPools.pool, pool)));
       if (rowCount === 0) throw new ConfigError(`${pool} on chain ${chainId} is not delisted`);
       printResult(json, { chainId, pool, delisted: false }, `listed ${pool} on chain ${chainId} again\n`);
     }),

@@ -1,33 +1,37 @@
 import { Command } from 'commander';
+import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import { queriesOn } from '../db/query-builder.ts';
+import { listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
+import { indexedBlocks, pools } from '../db/schema/read-model.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { EXIT_CODES, printResult } from './output.ts';
 import { formatTable } from './table.ts';
 import { withDatabase } from './with-database.ts';
 
-type ChainStatus = {
-  readonly chainId: number;
-  readonly indexedBlock: number;
-  readonly indexedAgeSecs: number;
-  readonly pools: number;
-  readonly listed: number;
-  readonly healthy: number;
-  readonly priceAgeSecs: number | null;
-  readonly listingAgeSecs: number | null;
-};
+const ageSecs = (timestamp: SQLWrapper) => sql<number>`round(extract(epoch FROM now()) - ${timestamp})::int`;
 
-const STATUS_SQL = `
-  SELECT b.chain_id::float8 AS "chainId", b.block_number::float8 AS "indexedBlock",
-         round(extract(epoch FROM now()) - b.block_timestamp)::int AS "indexedAgeSecs",
-         (SELECT count(*) FROM read_model.pool p WHERE p.chain_id = b.chain_id)::int AS pools,
-         (SELECT count(*) FROM operator.pool_listing l WHERE l.chain_id = b.chain_id AND l.tier <> 'black')::int AS listed,
-         (SELECT count(*) FROM operator.price_health h WHERE h.chain_id = b.chain_id AND h.status = 'healthy')::int AS healthy,
-         (SELECT round(extract(epoch FROM now() - min(h.captured_at))) FROM operator.price_health h
-          WHERE h.chain_id = b.chain_id)::int AS "priceAgeSecs",
-         round(extract(epoch FROM now()) - w.generated_at_ts)::int AS "listingAgeSecs"
-  FROM read_model.indexed_block b
-  LEFT JOIN operator.listing_window w ON w.chain_id = b.chain_id
-  ORDER BY b.chain_id`;
+/** One row per indexed chain; ages in seconds. */
+function selectStatus(database: pg.Pool) {
+  const queries = queriesOn(database);
+  const { chainId, blockNumber, blockTimestamp } = indexedBlocks;
+  const oldestPrice = sql`(SELECT extract(epoch FROM min(${priceHealth.capturedAt})) FROM ${priceHealth}
+    WHERE ${priceHealth.chainId} = ${chainId})`;
+  return queries
+    .select({
+      chainId,
+      indexedBlock: blockNumber,
+      indexedAgeSecs: ageSecs(blockTimestamp),
+      pools: queries.$count(pools, eq(pools.chainId, chainId)),
+      listed: queries.$count(poolListings, and(eq(poolListings.chainId, chainId), ne(poolListings.tier, 'black'))),
+      healthy: queries.$count(priceHealth, and(eq(priceHealth.chainId, chainId), eq(priceHealth.status, 'healthy'))),
+      priceAgeSecs: ageSecs(oldestPrice) as SQL<number | null>,
+      listingAgeSecs: ageSecs(listingWindows.generatedAtTs) as SQL<number | null>,
+    })
+    .from(indexedBlocks)
+    .leftJoin(listingWindows, eq(listingWindows.chainId, chainId))
+    .orderBy(chainId);
+}
 
 const command = new Command('status')
   .description('How far each chain is indexed, and how fresh its prices and its listing are.')
@@ -46,7 +50,7 @@ ${EXIT_CODES}`,
   );
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
-  const { rows } = await database.query<ChainStatus>(STATUS_SQL);
+  const rows = await selectStatus(database);
   const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
   const cells = rows.map((row) => [
     ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { ApiError, unavailable } from '../api/errors.ts';
 import { SnapshotError } from '../api/snapshots/types.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
@@ -55,7 +56,14 @@ test.each([
   [new RpcFailure('refused', 'reverted'), false, 1],
   [new RpcFailure('timeout', 'no answer'), true, 75],
   [new SnapshotError('timed_out', 'no answer'), true, 75],
+  [new ApiError(422, { error: 'no route', code: 'no_route' }), false, 1],
+  [unavailable(), true, 75],
   [new InterruptedError('SIGINT'), true, 130],
 ])('$name says whether trying again may help, and its exit code', (error, retryable, exitCode) => {
   expect(error).toMatchObject({ retryable, exitCode });
+});
+
+test('the code of an answer is that of its body, otherwise its status', () => {
+  const codes = [new ApiError(422, { error: 'no route', code: 'no_route' }), unavailable(), new ApiError(400, 'text')];
+  expect(codes.map(({ code }) => code)).toEqual(['no_route', 'http_503', 'http_400']);
 });

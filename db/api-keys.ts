@@ -1,26 +1,22 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from './query-builder.ts';
 import { apiKeys } from './schema/operator.ts';
 import { inTransaction, type Queryable } from './transaction.ts';
 
-/** What is kept of a key: never the key itself. */
-export type ApiKeyRecord = {
-  /** The visible start of the key, by which people and logs name it. */
-  readonly keyId: string;
-  readonly label: string;
-  readonly createdAt: Date;
-  /** When it ended or, after a rotation with a time of grace, will end; null for one without an end. */
-  readonly revokedAt: Date | null;
-  /** Key of the same holder that this one was made for. */
-  readonly replaces: string | null;
-};
+/**
+ * What is kept of a key, but for its hash: never the key itself. `keyId` is its visible start, by which people and logs
+ * name it; `revokedAt` is when it ended or, after a rotation with a time of grace, will end; `replaces` names the key of
+ * the same holder that it was made for.
+ */
+export type ApiKeyRecord = Omit<typeof apiKeys.$inferSelect, 'keyHash'>;
 
 export type IssuedKey = { readonly keyId: string; readonly key: string };
 
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
-const IN_USE = '(revoked_at IS NULL OR revoked_at > now())';
+const IN_USE = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, sql`now()`));
 const KEY_FORMAT = /^(ptd_[A-Za-z0-9]{8,12})_[A-Za-z0-9_-]{43}$/;
 
 /** The visible part of a key; null when the text has not the form of a key, so that nothing needs to be looked up. */
@@ -41,16 +37,15 @@ export function issueApiKey(database: Queryable, label: string): Promise<IssuedK
  * Makes a new key for the holder of one in use, which ends after `graceSecs`: 0 ends it at once. Of several at the same
  * time, one succeeds.
  *
- * @returns the new key; null when none in use has this visible part, or it is being replaced already
+ * @returns the new key; null when no key in use has this visible part, or it is being replaced already
  */
 export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number): Promise<IssuedKey | null> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {
-    const { rows } = await client.query<{ label: string }>(
-      `UPDATE operator.api_key SET revoked_at = now() + make_interval(secs => $2)
-       WHERE key_id = $1 AND revoked_at IS NULL RETURNING label`,
-      [keyId, graceSecs],
-    );
-    const [ended] = rows;
+    const [ended] = await queriesOn(client)
+      .update(apiKeys)
+      .set({ revokedAt: sql`now() + make_interval(secs => ${graceSecs})` })
+      .where(and(eq(apiKeys.keyId, keyId), isNull(apiKeys.revokedAt)))
+      .returning({ label: apiKeys.label });
     return ended ? insertKey(client, ended.label, keyId) : null;
   });
 }
@@ -58,22 +53,19 @@ export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number
 async function insertKey(database: Queryable, label: string, replaces: string | null): Promise<IssuedKey> {
   const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
   const key = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-  await database.query('INSERT INTO operator.api_key (key_hash, key_id, label, replaces) VALUES ($1, $2, $3, $4)', [
-    hashKey(key),
-    keyId,
-    label,
-    replaces,
-  ]);
+  await queriesOn(database)
+    .insert(apiKeys)
+    .values({ keyHash: hashKey(key), keyId, label, replaces });
   return { keyId, key };
 }
 
 /** Ends a key by its visible part at once, also in its time of grace. Returns whether there was one in use. */
 export async function revokeApiKey(database: Queryable, keyId: string): Promise<boolean> {
-  const revoked = await database.query(
-    `UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1 AND ${IN_USE}`,
-    [keyId],
-  );
-  return (revoked.rowCount ?? 0) > 0;
+  const { rowCount } = await queriesOn(database)
+    .update(apiKeys)
+    .set({ revokedAt: sql`now()` })
+    .where(and(eq(apiKeys.keyId, keyId), IN_USE));
+  return (rowCount ?? 0) > 0;
 }
 
 /** All keys ever issued, oldest first. */
@@ -89,12 +81,11 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
 export async function isApiKeyValid(database: Queryable, key: string): Promise<boolean> {
   const keyId = keyIdOf(key);
   if (keyId === null) return false;
-  const { rows } = await database.query<{ keyHash: Buffer }>(
-    `SELECT key_hash AS "keyHash" FROM operator.api_key WHERE key_id = $1 AND ${IN_USE}`,
-    [keyId],
-  );
-  const known = rows[0]?.keyHash;
-  return known !== undefined && timingSafeEqual(known, hashKey(key));
+  const [known] = await queriesOn(database)
+    .select({ keyHash: apiKeys.keyHash })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.keyId, keyId), IN_USE));
+  return known !== undefined && timingSafeEqual(known.keyHash, hashKey(key));
 }
 
 /** One round suffices: there is nothing to guess in 256 random bits. */

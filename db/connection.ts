@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/logger.ts';
 
 export type Database = NodePgDatabase & { readonly $client: pg.Pool };
 
-/** How long a request waits for a connection, and a statement for its answer, before the database counts as away. */
+/** How long a request waits for a connection, and a statement for its answer, before the database counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 

@@ -41,7 +41,7 @@ test('runs files once, in order, over gaps, and ignores other files', async () =
   expect(rows[0].trace).toEqual([2, 7, 5]);
 });
 
-test('a failing file leaves nothing of itself, names itself, and runs again once mended', async () => {
+test('a failing file leaves nothing of itself, names itself, and runs again once repaired', async () => {
   await write('0001_good.sql', 'CREATE TABLE operator.good ()');
   await write('0002_bad.sql', 'CREATE TABLE operator.half (); SELECT 1 / 0');
   await expect(migrate(database.url, directory)).rejects.toThrow('0002_bad.sql: division by zero');

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { eq } from 'drizzle-orm';
 import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { queriesOn } from './query-builder.ts';
+import { migrations } from './schema/operator.ts';
 import { databaseSettingError } from './setting-error.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
@@ -45,8 +48,7 @@ async function runPending(client: pg.Client, directory: string): Promise<readonl
     ALTER TABLE operator.migration ADD COLUMN IF NOT EXISTS checksum text`);
   const files = await readFiles(directory);
   await refuseEdited(client, files);
-  const { rows } = await client.query<{ name: string }>('SELECT name FROM operator.migration');
-  const done = new Set(rows.map(({ name }) => name));
+  const done = new Set((await readDone(client)).map(({ name }) => name));
   const pending = files.filter(({ name }) => !done.has(name));
   for (const file of pending) await runFile(client, file);
   return pending.map(({ name }) => name);
@@ -64,24 +66,25 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
 
 /** Files that ran before checksums were kept get theirs now. */
 async function refuseEdited(client: pg.Client, files: readonly MigrationFile[]): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(
-    `WITH file AS (SELECT * FROM unnest($1::text[], $2::text[]) AS f (name, checksum)),
-     first AS (
-       UPDATE operator.migration m SET checksum = file.checksum FROM file WHERE m.name = file.name AND m.checksum IS NULL
-     )
-     SELECT m.name FROM operator.migration m JOIN file USING (name) WHERE m.checksum <> file.checksum ORDER BY 1`,
-    [files.map(({ name }) => name), files.map(({ checksum }) => checksum)],
-  );
-  if (rows.length === 0) return;
-  const names = rows.map(({ name }) => name).join(', ');
+  const known = new Map((await readDone(client)).map(({ name, checksum }) => [name, checksum]));
+  for (const { name, checksum } of files.filter((file) => known.get(file.name) === null)) {
+    await queriesOn(client).update(migrations).set({ checksum }).where(eq(migrations.name, name));
+  }
+  const edited = files.filter(({ name, checksum }) => (known.get(name) ?? checksum) !== checksum);
+  if (edited.length === 0) return;
+  const names = edited.map(({ name }) => name).join(', ');
   throw new ConfigError(`migration edited after it ran: ${names}: restore it, and write the change into a new file`);
+}
+
+function readDone(client: pg.Client) {
+  return queriesOn(client).select().from(migrations);
 }
 
 async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(sql);
-    await client.query('INSERT INTO operator.migration (name, checksum) VALUES ($1, $2)', [name, checksum]);
+    await queriesOn(client).insert(migrations).values({ name, checksum });
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK');
@@ -100,7 +103,7 @@ async function main(): Promise<void> {
       'after',
       `
 Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is away.`,
+Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is unreachable.`,
     )
     .allowExcessArguments(false)
     .parse();

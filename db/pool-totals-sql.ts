@@ -5,7 +5,7 @@ const KEY_COLUMNS = ['chain_id', 'pool', 'block_timestamp', 'block_number'];
 
 /**
  * Statements that fit `read_model.pool_activity` and `read_model.pool_window` to the list of totals, for the transaction
- * that serves an index which has them; none when they fit, or when the database is not migrated.
+ * that serves an index which has them; an empty list when they fit, or when the database is not migrated.
  */
 export async function totalsStatements(
   client: Queryable,

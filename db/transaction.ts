@@ -21,7 +21,7 @@ export async function inTransaction<T>(
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that cannot even roll back is thrown away.
+    // A connection that cannot roll back is discarded.
     await client.query('ROLLBACK').catch((cause: Error) => {
       broken = cause;
     });

@@ -34,10 +34,16 @@ const stored = () => queriesOn(client).select().from(poolClassifications).orderB
 
 test('values of every type arrive whole', async () => {
   const row = {
-    ...{ chainId: 2 ** 53 - 1, pool: POOL, status: 'healthy', sellPriceX64: 2n ** 128n - 1n, buyPriceX64: null },
+    ...{
+      chainId: 2 ** 53 - 1,
+      pool: POOL,
+      status: 'healthy' as const,
+      sellPriceX64: 2n ** 128n - 1n,
+      buyPriceX64: null,
+    },
     ...{ blockNumber: 0, blockTimestamp: 1_790_000_000, capturedAt: new Date(1_790_000_000_123) },
     ...{ balance0Raw: 2n ** 256n - 1n, balance1Raw: 0n },
-  } as const;
+  };
   await insertRows(client, priceHealth, [row]);
   expect(await queriesOn(client).select().from(priceHealth)).toEqual([row]);
   const codes = ['a,b', 'quote " and \\ backslash', '', '{}'];

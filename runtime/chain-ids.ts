@@ -8,7 +8,7 @@ type ChainNodes = Pick<ChainConfig, 'chainId' | 'rpcUrls'>;
 
 /**
  * Asks every node for its chain id. Contracts may have the same addresses on several chains, so that the prices of a node
- * of another chain would look right. A node that does not answer now is no error: it may come later.
+ * of another chain would look right. A node that does not answer now is no error: it may answer later.
  *
  * @throws ConfigError one line that names the chain and the host of a node of another chain
  */
@@ -36,6 +36,6 @@ async function chainIdOf(url: string): Promise<bigint | null> {
     const { result } = (await response.json()) as { result?: unknown };
     return typeof result === 'string' ? BigInt(result) : null;
   } catch {
-    return null; // Away or busy: whoever calls it later tells.
+    return null; // Unreachable or busy: later calls report it.
   }
 }

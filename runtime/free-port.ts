@@ -11,7 +11,7 @@ const LAST_PORT = 32_767;
 
 const given = new Set<number>();
 
-/** A port on which nobody listens just now, and that this process was not given before. */
+/** A port on which no process listens just now, and that this process was not given before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);

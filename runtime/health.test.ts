@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { type HealthDeps, registerHealth } from './health.ts';
+import { type HealthDeps, mountHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
 function appWith(checks: HealthDeps['checks']): Hono {
   const app = new Hono();
-  registerHealth(app, { metrics: createMetrics('test'), checks });
+  mountHealth(app, { metrics: createMetrics('test'), checks });
   return app;
 }
 

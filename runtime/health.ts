@@ -19,7 +19,7 @@ const CHECK_TIMEOUT_MS = 2_000;
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
  * by name) and `/metrics` (Prometheus text).
  */
-export function registerHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
+export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
   app.get('/ready', async (c) => {
     const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);

@@ -74,7 +74,7 @@ export async function startServer(
 
 async function stopServer(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-  // A connection that was busy at the call stays open after its answer: nobody else would close it.
+  // A connection that was busy at the call stays open after its answer unless it is closed here.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearInterval(sweep);

@@ -13,7 +13,7 @@ export function parseJson(text: string): unknown {
 const BRACE_OR_STRING = /[{}]|"([^"\\]*(?:\\.[^"\\]*)*)"\s*(:?)/g;
 
 /**
- * The first key that an object of this text, at whatever depth, has twice; null when there is none. Parsers keep one of the
+ * The first key that an object of this text, at whatever depth, has twice; null without one. Parsers keep one of the
  * two values and say nothing.
  *
  * @param text valid JSON

@@ -14,7 +14,7 @@ const BLOCKING_SILENCE_MS = 15_000;
 const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
 
 /**
- * A connection whose commands fail at once while Redis is away; it reconnects in the background. For requests.
+ * A connection whose commands fail at once while Redis is unreachable; it reconnects in the background. For requests.
  *
  * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs
  */
@@ -47,14 +47,14 @@ export function connectBackground(url: string, logger: Logger): Redis {
 
 /** Logs the first error of an outage and its end, not each failed attempt. */
 function watch(redis: Redis, logger: Logger): Redis {
-  let away = false;
+  let unreachable = false;
   redis.on('error', (error) => {
-    if (!away) logger.warn({ err: error }, 'Redis is away');
-    away = true;
+    if (!unreachable) logger.warn({ err: error }, 'Redis is unreachable');
+    unreachable = true;
   });
   redis.on('ready', () => {
-    if (away) logger.info('Redis is back');
-    away = false;
+    if (unreachable) logger.info('Redis is back');
+    unreachable = false;
   });
   return redis;
 }

@@ -10,7 +10,7 @@ import type { VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
 const FRESH_MS = 2_000;
-/** While the database is away no key can be revoked: the last answer stands this long. */
+/** While the database is unreachable no key can be revoked: the last answer stands this long. */
 const KEPT_MS = 10 * 60_000;
 /** A client whose key is known waits no longer than this for a database that hangs. */
 const PATIENCE_MS = 200;
@@ -42,7 +42,7 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.valid ? { keyId } : null;
     if (!known?.valid) countTry(tries, client());
-    // One request asks again; the others go by the last answer meanwhile, and as long again if none comes.
+    // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { valid } = await answerOr(known, lookUp(key, digest), database);
     return valid ? { keyId } : null;
@@ -55,7 +55,7 @@ function countTry(tries: WindowCounter, client: string): void {
   if (requests > MAX_TRIES) throw tooManyRequests(msBeforeNext);
 }
 
-/** @returns the verdict known so far while the database is away or hangs; its answer counts when it comes */
+/** @returns the verdict known so far while the database is unreachable or hangs; its answer counts when it comes */
 async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>, database: Queryable): Promise<Verdict> {
   try {
     return await (known ? withTimeout(answer, PATIENCE_MS) : answer);

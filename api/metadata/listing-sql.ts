@@ -1,8 +1,10 @@
-import type { PoolRecord } from '../../db/listing/pool-record.ts';
 import type { PoolAtReading } from '../../db/listing/show-pool.ts';
+import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
+import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
+import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
 import type { ListingQuery } from './query.ts';
-import type { Sort } from './query-string.ts';
+import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
@@ -10,19 +12,21 @@ export type Statement = { readonly text: string; readonly values: unknown[]; rea
 /** Pools to list: those of these factories. `single`: the listing of one chain, whose indexes begin with the chain. */
 export type ListingScope = { readonly single: boolean; readonly chains: readonly ListedChain[] };
 
+const LISTING = tableName(poolListings);
+const WINDOW = tableName(listingWindows);
+const key = columnNames(poolListings);
+const pool = columnNames(listedPools);
+const window = columnNames(listingWindows);
+
 /** Sort keys, first to last; each sort has an index per scope. Unknown values come last both ways. */
-const SORT_KEYS: Readonly<Record<Sort, readonly string[]>> = {
-  tiered: ['tier_rank', 'tvl_fiat'],
-  tvl: ['tvl_fiat'],
-  created: ['created_block_number'],
-  volume: ['volume_fiat', 'tvl_fiat'],
-  apr: ['apr_bps'],
-  apr7d: ['apr_bps_7d'],
+const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
+  tiered: ['tierRank', 'tvlFiat'],
+  tvl: ['tvlFiat'],
+  created: ['createdBlockNumber'],
+  volume: ['volumeFiat', 'tvlFiat'],
+  apr: ['aprBps'],
+  apr7d: ['aprBps7d'],
 };
-/** Keys that every pool has: their indexes name no place for NULL. */
-const ALWAYS_KNOWN = new Set(['tier_rank', 'created_block_number']);
-const TIER_RANKS: Readonly<Record<string, number>> = { green: 4, yellow: 3, red: 2 };
-const DELISTED_RANK = 0;
 
 /** The one row of {@link versionStatement}. */
 export type VersionRow = {
@@ -30,50 +34,47 @@ export type VersionRow = {
   readonly version: string | null;
 };
 
+type ListedPool = typeof listedPools.$inferSelect;
+
 /** A row of {@link pageStatement}: one per pool, with the same state in each; one without a pool when the page is empty. */
 export type PageRow = VersionRow & {
   /** Count of matching pools; null when it was not asked for. */
   readonly total: string | null;
-} & (({ readonly record: string } & ShownColumns) | { readonly record: null });
+} & (
+    | (Pick<ListedPool, 'record'> & { readonly status: (typeof poolListings.$inferSelect)['priceStatus'] } & (
+          | DayColumns
+          | { readonly analytics?: undefined }
+        ))
+    | { readonly record: null }
+  );
 
-/** int8 comes as text; the columns of the day are there with `include24h`. */
-type ShownColumns = {
-  readonly status: PoolRecord['priceProviderStatus'];
-  readonly analytics?: string;
-  readonly tvl_fiat: string | null;
-  readonly from_ts: string;
-  readonly to_ts: string;
-  readonly generated_at_ts: string;
-  readonly from_block: string;
-  readonly to_block: string;
-};
+/** What a row has besides with `include24h`. */
+type DayColumns = Pick<ListedPool, 'analytics'> &
+  Pick<typeof listingWindows.$inferSelect, (typeof WINDOW_FIELDS)[number]> & { readonly tvlFiat: string | null };
+
+const WINDOW_FIELDS = ['fromTs', 'toTs', 'generatedAtTs', 'fromBlock', 'toBlock'] as const;
 
 /** A page's pools as they are when they are read. */
 export function poolsOf(rows: readonly PageRow[]): PoolAtReading[] {
-  return rows.flatMap((row) =>
-    row.record === null ? [] : [{ record: row.record, status: row.status, day: dayOf(row) }],
-  );
+  return rows.flatMap((row) => {
+    if (row.record === null) return [];
+    const day = row.analytics === undefined ? null : dayOf(row);
+    return [{ record: row.record, status: row.status, day }];
+  });
 }
 
-function dayOf(row: ShownColumns): PoolAtReading['day'] {
-  if (row.analytics === undefined) return null;
-  const window = {
-    fromTs: Number(row.from_ts),
-    toTs: Number(row.to_ts),
-    generatedAtTs: Number(row.generated_at_ts),
-    fromBlock: Number(row.from_block),
-    toBlock: Number(row.to_block),
-  };
-  return { analytics: row.analytics, window, tvlFiat: row.tvl_fiat };
+function dayOf({ analytics, tvlFiat, fromTs, toTs, generatedAtTs, fromBlock, toBlock }: DayColumns) {
+  return { analytics, window: { fromTs, toTs, generatedAtTs, fromBlock, toBlock }, tvlFiat };
 }
 
-/** Whether a chain's row of `operator.listing_window`, as `w`, is too old for its price statuses to count. */
-const isStale = (maxAge: string) => `w.generated_at_ts <= extract(epoch FROM now()) - ${maxAge}::int8`;
+/** Whether a chain's window, as `w`, is too old for its price statuses to count. */
+const isStale = (maxAge: string) => `w.${window.generatedAtTs} <= extract(epoch FROM now()) - ${maxAge}::int8`;
 
 /** Number and second of the refresh (numbers start anew with a new database), then the chains that are too old. */
 const versionOf = (maxAge: string) => `(
-  SELECT max(w.generation) || '@' || max(w.generated_at_ts) || ':' || coalesce(string_agg(w.chain_id::text, ',' ORDER BY w.chain_id)
-    FILTER (WHERE ${isStale(maxAge)}), '') FROM operator.listing_window w) AS version`;
+  SELECT max(w.${window.generation}) || '@' || max(w.${window.generatedAtTs}) || ':' || coalesce(
+    string_agg(w.${window.chainId}::text, ',' ORDER BY w.${window.chainId}) FILTER (WHERE ${isStale(maxAge)}), '')
+  FROM ${WINDOW} w) AS version`;
 
 /**
  * State of the listing: pages of one version are the same.
@@ -98,50 +99,61 @@ export function pageStatement(
   const { conditions, values } = matching(query, scope);
   const bind = (value: unknown) => `$${values.push(value)}`;
   const order = orderBy(query, scope);
-  const total = withTotal ? `(SELECT count(*) FROM operator.pool_listing WHERE ${conditions})` : 'NULL::int8';
+  const total = withTotal ? `(SELECT count(*) FROM ${LISTING} WHERE ${conditions})` : 'NULL::int8';
   // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
   const range = `LIMIT ${query.count} OFFSET ${query.offset === 0 ? 0 : bind(query.offset)}`;
   const maxAge = bind(maxAgeSecs);
   const text = `
     SELECT ${versionOf(maxAge)}, ${total} AS total, page.*
     FROM (SELECT) state LEFT JOIN (
-      SELECT l.position, r.record, CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.price_status END AS status
+      SELECT l.position, r.${pool.record} AS record,
+             CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.${key.priceStatus} END AS status
              ${query.include24h ? DAY_COLUMNS : ''}
       FROM (
-        SELECT chain_id, pool, price_status, tvl_fiat, row_number() OVER (ORDER BY ${order}) AS position
-        FROM operator.pool_listing WHERE ${conditions} ORDER BY ${order} ${range}
+        SELECT ${key.chainId}, ${key.pool}, ${key.priceStatus}, ${key.tvlFiat},
+               row_number() OVER (ORDER BY ${order}) AS position
+        FROM ${LISTING} WHERE ${conditions} ORDER BY ${order} ${range}
       ) l
-      JOIN operator.listed_pool r USING (chain_id, pool)
-      JOIN operator.listing_window w USING (chain_id)
+      JOIN ${tableName(listedPools)} r USING (${pool.chainId}, ${pool.pool})
+      JOIN ${WINDOW} w USING (${window.chainId})
     ) page ON true
     ORDER BY page.position`;
   return { text, values, ...(isUsual(query) && { name: statementName(query, scope, withTotal) }) };
 }
 
-const DAY_COLUMNS = `, r.analytics, l.tvl_fiat::text, w.from_ts, w.to_ts, w.generated_at_ts, w.from_block, w.to_block`;
+/** The driver gives float8 as numbers, and int8 as text. */
+const DAY_COLUMNS = [
+  `, r.${pool.analytics} AS analytics, l.${key.tvlFiat}::text AS "tvlFiat"`,
+  ...WINDOW_FIELDS.map((field) => `w.${window[field]}::float8 AS "${field}"`),
+].join(', ');
 
 function matching(query: ListingQuery, { chains }: ListingScope): { conditions: string; values: unknown[] } {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const ofChain = ({ chainId, factories }: ListedChain) =>
-    `(chain_id = ${bind(chainId)} AND factory = ANY (${bind(factories)}::text[]))`;
+    `(${key.chainId} = ${bind(chainId)} AND ${key.factory} = ANY (${bind(factories)}::text[]))`;
   const ranks = query.tiers?.map((tier) => TIER_RANKS[tier]);
   const conditions = [
     chains.length > 0 ? `(${chains.map(ofChain).join(' OR ')})` : 'false',
-    `tier_rank ${query.delistedOnly ? '=' : '<>'} ${DELISTED_RANK}`,
-    ranks && `tier_rank = ANY (${bind(ranks)}::int2[])`,
-    query.minTvlFiat !== null && `tvl_fiat >= ${bind(query.minTvlFiat)}`,
-    query.lockedPricingOnly && 'locked_pricing',
-    query.depositAllowlistOnly && 'deposit_allowlist',
-    query.addresses && `pool = ANY (${bind(query.addresses)})`,
+    `${key.tierRank} ${query.delistedOnly ? '=' : '<>'} ${TIER_RANKS.black}`,
+    ranks && `${key.tierRank} = ANY (${bind(ranks)}::int2[])`,
+    query.minTvlFiat !== null && `${key.tvlFiat} >= ${bind(query.minTvlFiat)}`,
+    query.lockedPricingOnly && key.lockedPricing,
+    query.depositAllowlistOnly && key.depositAllowlist,
+    query.addresses && `${key.pool} = ANY (${bind(query.addresses)})`,
   ];
   return { conditions: conditions.filter((condition) => typeof condition === 'string').join(' AND '), values };
 }
 
-/** A total order: ties end at the address, which is unique on its chain. */
+/**
+ * A total order: ties end at the address, which is unique on its chain. The indexes of keys that are never null have no
+ * `NULLS LAST`.
+ */
 function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
-  const keys = SORT_KEYS[sort].map((key) => `${key} ${order}${ALWAYS_KNOWN.has(key) ? '' : ' NULLS LAST'}`);
-  return [...keys, ...(scope.single ? [] : ['chain_id']), 'pool'].join(', ');
+  const keys = SORT_KEYS[sort].map(
+    (field) => `${key[field]} ${order}${poolListings[field].notNull ? '' : ' NULLS LAST'}`,
+  );
+  return [...keys, ...(scope.single ? [] : [key.chainId]), key.pool].join(', ');
 }
 
 /** First pages of the default length without a rare filter: few enough texts to keep a plan for each. */
@@ -149,7 +161,7 @@ function isUsual(query: ListingQuery): boolean {
   const { count, offset, addresses, tiers, contractVersion, lockedPricingOnly, depositAllowlistOnly, delistedOnly } =
     query;
   const filters = [addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
-  return count === 50 && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
+  return count === DEFAULT_COUNT && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
 }
 
 /** Statements of one name have one text: the number of chains is part of it. */

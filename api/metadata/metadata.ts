@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type pg from 'pg';
 import { defineResource } from '../declaration/api-route.ts';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
+import { COMPRESS_FROM_BYTES } from '../http/compressed.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
@@ -43,9 +44,6 @@ export const metadataResource = defineResource(
     };
   },
 );
-
-/** Smaller pages are sent as they are. */
-const COMPRESS_FROM_BYTES = 4 * 1024;
 
 /** Sends a page, compressed where the client takes it so. Both forms are the same page, which a weak tag may say. */
 async function send(c: Context, page: RenderedPage): Promise<Response> {

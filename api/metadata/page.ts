@@ -26,7 +26,7 @@ export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<Ren
  * not changed, a page that was made before is sent again, and one that is being made is waited for.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
- * @throws ApiError 503 when the database is away or the listing was never computed
+ * @throws ApiError 503 when the database is unreachable or the listing was never computed
  */
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
   const listing = openListing(database, maxAgeSecs);

@@ -5,6 +5,9 @@ import { EXAMPLE } from '../reference/example-market.ts';
 export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
 export type Sort = (typeof SORTS)[number];
 
+/** Pools on a page when the request does not say. */
+export const DEFAULT_COUNT = 50;
+
 const INTEGER = /^[+-]?\d+$/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
@@ -33,7 +36,7 @@ export const RawListingQuery = z.object({
     type: 'integer',
     minimum: 0,
     description: 'Page size; more than 500 acts as 500, 0 as 1.',
-    default: 50,
+    default: DEFAULT_COUNT,
     example: 2,
   }),
   offset: integer

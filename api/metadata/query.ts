@@ -1,6 +1,6 @@
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
-import type { RawListingQuery, Sort } from './query-string.ts';
+import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.ts';
 
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
@@ -20,7 +20,7 @@ export type ListingQuery = {
   /** USD; null: pools of unknown TVL count too. */
   readonly minTvlFiat: number | null;
   /** Null: any. */
-  readonly tiers: readonly string[] | null;
+  readonly tiers: readonly (typeof TIERS)[number][] | null;
   readonly lockedPricingOnly: boolean;
   readonly depositAllowlistOnly: boolean;
   readonly delistedOnly: boolean;
@@ -81,7 +81,7 @@ function parseAddresses(text: string): readonly string[] {
   return [...new Set(parsed)];
 }
 
-function clampCount(count = 50): number {
+function clampCount(count = DEFAULT_COUNT): number {
   return Math.min(Math.max(nonNegative(count, 'count'), 1), MAX_COUNT);
 }
 

@@ -43,7 +43,7 @@ export function lagBetween({ indexed, head }: ChainLook): Pick<ChainLag, 'lagBlo
   return { lagBlocks: head.number - indexed.number, lagSecs: Math.max(0, head.timestamp - indexed.timestamp) };
 }
 
-/** Two blocks of one height differ in their time when one of them was reorganised away, as a rule. */
+/** Two blocks of one height differ in their time when a reorganisation undid one of them, as a rule. */
 function areSame(one: BlockPoint, other: BlockPoint): boolean {
   return one.number === other.number && one.timestamp === other.timestamp;
 }

@@ -22,7 +22,7 @@ beforeEach(() => {
     chains: [CHAIN],
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
-    readHead: async () => head ?? Promise.reject(new Error('the node is away')),
+    readHead: async () => head ?? Promise.reject(new Error('the node is unreachable')),
     logger: createLogger('test', 'silent'),
     now: () => nowMs,
   });
@@ -79,7 +79,7 @@ describe('an index that does not is stalled after the limit', () => {
     expect(reasons.slice(0, LIMIT_SECS)).toEqual(reasons.slice(0, LIMIT_SECS).map(() => null));
     expect(reasons[LIMIT_SECS]).toBe('chain 7 is indexed 10 blocks beyond its head');
     expect(reasons.at(-1)).toBe('chain 7 is indexed 40 blocks behind its head');
-    // At the height of the index the two were equal for a moment, as far as anyone can tell.
+    // At the height of the index the two may have been equal for a short time.
     expect(reasons.slice(LIMIT_SECS).filter((reason) => reason === null).length).toBeLessThanOrEqual(LIMIT_SECS + 1);
   });
 
@@ -96,7 +96,7 @@ describe('an index that does not is stalled after the limit', () => {
     expect(reason).toBe('chain 7 is indexed 120 blocks behind its head');
   });
 
-  test('when no node answers, or the database is away', async () => {
+  test('when no node answers, or the database is unreachable', async () => {
     await lookAfter(1, { indexed: block(9), head: block(9) });
     expect(await lookAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe('chain 7: no node tells its head');
     expect(await lookAfter(1, { indexed: block(9), head: block(9) })).toBeNull();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
 import { type ChainLag, type ChainLook, isFollowing, lagBetween } from './chain-lag.ts';
 
 export type IndexingWatchDeps = {
@@ -33,8 +34,7 @@ export class IndexingWatch {
   readonly #deps: IndexingWatchDeps;
   readonly #now: () => number;
   readonly #watched = new Map<number, Watched>();
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #stopLooking: (() => void) | undefined;
 
   constructor(deps: IndexingWatchDeps) {
     this.#deps = deps;
@@ -43,16 +43,11 @@ export class IndexingWatch {
 
   /** Looks again and again until {@link stop}. */
   start(): void {
-    const round = async () => {
-      await this.look();
-      if (!this.#stopped) this.#timer = setTimeout(round, LOOK_EVERY_MS).unref();
-    };
-    void round();
+    this.#stopLooking = startRepeating(() => this.look(), LOOK_EVERY_MS);
   }
 
   stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#stopLooking?.();
   }
 
   /** One look at all chains. Never rejects: what does not answer is unknown. */

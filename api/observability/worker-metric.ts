@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** `pamm_worker_missing`: 1 while no builders worker runs; no sample where there is none to run. */
+/** `pamm_worker_missing`: 1 while no builders worker runs; no sample without a usable builder. */
 export function registerWorkerMetric(registry: Registry, workerMissing: () => boolean | null): void {
   const gauge: Gauge = new Gauge({
     name: 'pamm_worker_missing',

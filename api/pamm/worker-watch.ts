@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { BEAT_EVERY_MS } from '../../builders/submit/heartbeat.ts';
 import type { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
 
 export type WorkerWatchDeps = {
   /** Must fail at once while Redis is unreachable. */
@@ -16,14 +17,13 @@ const LOOK_EVERY_MS = 1_000;
 /** Longer than a worker takes to write its heartbeat again, after a start of its own or of an empty Redis. */
 const ABSENT_FOR_MS = BEAT_EVERY_MS + 1_000;
 
-/** Looks for the heartbeat of a builders worker, once a second: without one, quote updates are queued for nobody. */
+/** Looks for the heartbeat of a builders worker, once a second: without one, nothing sends the updates that are queued. */
 export class WorkerWatch {
   readonly #deps: WorkerWatchDeps;
   readonly #now: () => number;
   #absentSince: number | undefined;
   #isMissing = false;
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #stopLooking: (() => void) | undefined;
 
   constructor(deps: WorkerWatchDeps) {
     this.#deps = deps;
@@ -32,16 +32,11 @@ export class WorkerWatch {
 
   /** Looks again and again until {@link stop}. */
   start(): void {
-    const round = async () => {
-      await this.look();
-      if (!this.#stopped) this.#timer = setTimeout(round, LOOK_EVERY_MS).unref();
-    };
-    void round();
+    this.#stopLooking = startRepeating(() => this.look(), LOOK_EVERY_MS);
   }
 
   stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#stopLooking?.();
   }
 
   /** Whether no worker runs under the prefix, as far as the looks tell. */

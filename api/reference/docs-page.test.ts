@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { registerDocsPage } from './docs-page.ts';
+import { mountDocsPage } from './docs-page.ts';
 
 const app = new Hono();
-registerDocsPage(app, 'A title');
+mountDocsPage(app, 'A title');
 const get = async (path: string, encoding = 'identity') =>
   app.request(path, { headers: { 'Accept-Encoding': encoding } });
 

@@ -55,7 +55,7 @@ const PAGE_HEADERS = {
 };
 
 /** `/docs`, an interactive page over `/openapi.json`, and the files that it is made of. */
-export function registerDocsPage(app: Hono, title: string): void {
+export function mountDocsPage(app: Hono, title: string): void {
   app.get('/docs', (c) => c.html(page(title), 200, PAGE_HEADERS));
   for (const [name, type] of Object.entries(CONTENT_TYPES)) {
     const load = once(() => loadFile(name));

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { cached } from '../http/cached.ts';
-import { registerDocsPage } from './docs-page.ts';
+import { mountDocsPage } from './docs-page.ts';
 import { API_TITLE } from './openapi-document.ts';
 
 const DOCUMENT_CACHE_SECS = 300;
@@ -10,12 +10,12 @@ const DOCUMENT_CACHE_SECS = 300;
  *
  * @param describe makes the document, which takes milliseconds: called once, at the first request
  */
-export function registerReference(app: Hono, describe: () => object): void {
+export function mountReference(app: Hono, describe: () => object): void {
   let document: string | undefined;
   app.use('/openapi.json', ...cached(DOCUMENT_CACHE_SECS));
   app.get('/openapi.json', (c) => {
     document ??= JSON.stringify(describe());
     return c.body(document, 200, { 'Content-Type': 'application/json' });
   });
-  registerDocsPage(app, API_TITLE);
+  mountDocsPage(app, API_TITLE);
 }

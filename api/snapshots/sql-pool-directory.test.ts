@@ -124,7 +124,7 @@ test('a new pool appears and a delisted one goes within seconds', async () => {
   expect(await eventually(async () => (await directory.table()).find(7, fresh) === undefined)).toBe(true);
 });
 
-test('what was loaded once is served while the database is away; what never was, is 503', async () => {
+test('what was loaded once is served while the database is unreachable; what never was, is 503', async () => {
   const doomed = openDatabase(home.url, logger);
   const loaded = new SqlPoolDirectory({ database: doomed, chains, logger });
   await loaded.table();

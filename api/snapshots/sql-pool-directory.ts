@@ -1,11 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { QueryBuilder } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
-import { z } from 'zod';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
-import { HexAddress } from '../../config/scalars.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
-import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+import { delistedPools } from '../../db/schema/operator.ts';
+import { poolExtensions, pools } from '../../db/schema/read-model.ts';
+import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
 import {
@@ -25,57 +26,77 @@ export interface SqlPoolDirectoryDeps {
 /** How often the database is asked whether pools came or went, and how often all of them are read anew whatever it says. */
 const POLL_MS = 2_000;
 const RELOAD_MS = 60_000;
-/** A provider that can never change has the largest of all timelocks. */
-const NEVER = 2n ** 256n - 1n;
 
-const integer = z.coerce.number().int();
-const PoolRow = z.object({
-  chain_id: integer,
-  address: HexAddress,
-  factory: HexAddress,
-  pair: z.string(),
-  token0: HexAddress,
-  token1: HexAddress,
-  token0_symbol: z.string().nullable(),
-  token1_symbol: z.string().nullable(),
-  token0_decimals: z.number().nullable(),
-  token1_decimals: z.number().nullable(),
-  token0_scale_multiplier: z.coerce.bigint(),
-  token1_scale_multiplier: z.coerce.bigint(),
-  lowest_bin: integer,
-  highest_bin: integer,
-  price_provider: HexAddress,
-  price_provider_timelock_secs: z.coerce.bigint(),
-  extensions: z.array(z.object({ address: HexAddress, phases: z.array(z.enum(EXTENSION_PHASES)) })),
-});
-type PoolRow = z.infer<typeof PoolRow>;
+type ExtensionRow = Pick<typeof poolExtensions.$inferSelect, 'address' | 'phases'>;
+type PoolRow = Awaited<ReturnType<typeof selectListedPools>>[number];
 
-const LISTED_POOLS = sql`
-  SELECT p.chain_id, p.address, p.factory, p.pair, p.token0, p.token1,
-         p.token0_symbol, p.token1_symbol, p.token0_decimals, p.token1_decimals,
-         p.token0_scale_multiplier, p.token1_scale_multiplier, p.lowest_bin, p.highest_bin,
-         p.price_provider, p.price_provider_timelock_secs, coalesce(e.extensions, '[]') AS extensions
-  FROM read_model.pool p
-  LEFT JOIN (
-    SELECT chain_id, pool, json_agg(json_build_object('address', address, 'phases', phases) ORDER BY position) AS extensions
-    FROM read_model.pool_extension GROUP BY chain_id, pool
-  ) e ON e.chain_id = p.chain_id AND e.pool = p.address
-  LEFT JOIN read_model.delisted_pool d ON d.chain_id = p.chain_id AND d.pool = p.address
-  WHERE d.pool IS NULL`;
+const extensionsOfPools = new QueryBuilder()
+  .select({
+    chainId: poolExtensions.chainId,
+    pool: poolExtensions.pool,
+    extensions: sql<readonly ExtensionRow[]>`json_agg(json_build_object(
+      'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases}) ORDER BY ${poolExtensions.position})`.as(
+      'extensions',
+    ),
+  })
+  .from(poolExtensions)
+  .groupBy(poolExtensions.chainId, poolExtensions.pool)
+  .as('e');
+
+const isDelistingOfPool = and(eq(delistedPools.chainId, pools.chainId), eq(delistedPools.pool, pools.address));
+
+function selectListedPools(database: Database) {
+  return database
+    .select({
+      chainId: pools.chainId,
+      address: pools.address,
+      factory: pools.factory,
+      pair: pools.pair,
+      token0: pools.token0,
+      token1: pools.token1,
+      token0Symbol: pools.token0Symbol,
+      token1Symbol: pools.token1Symbol,
+      token0Decimals: pools.token0Decimals,
+      token1Decimals: pools.token1Decimals,
+      token0ScaleMultiplier: pools.token0ScaleMultiplier,
+      token1ScaleMultiplier: pools.token1ScaleMultiplier,
+      lowestBin: pools.lowestBin,
+      highestBin: pools.highestBin,
+      priceProvider: pools.priceProvider,
+      priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
+      extensions: extensionsOfPools.extensions,
+    })
+    .from(pools)
+    .leftJoin(
+      extensionsOfPools,
+      and(eq(extensionsOfPools.chainId, pools.chainId), eq(extensionsOfPools.pool, pools.address)),
+    )
+    .leftJoin(delistedPools, isDelistingOfPool)
+    .where(isNull(delistedPools.pool))
+    .orderBy(pools.chainId, pools.address);
+}
 
 /** Changes whenever a pool comes, goes, or is delisted: cheap enough to ask for all the time. */
-const FINGERPRINT = sql`
-  SELECT concat_ws(':', count(*), bit_xor(hashtextextended(p.chain_id || p.address, p.created_block_number)),
-                   count(d.pool), bit_xor(hashtextextended(d.chain_id || d.pool, 0))) AS fingerprint
-  FROM read_model.pool p
-  LEFT JOIN read_model.delisted_pool d ON d.chain_id = p.chain_id AND d.pool = p.address`;
+async function readFingerprint(database: Database): Promise<string | undefined> {
+  const { chainId, address, createdBlockNumber } = pools;
+  const { chainId: delistedChainId, pool: delisted } = delistedPools;
+  const [row] = await database
+    .select({
+      fingerprint: sql<string>`concat_ws(':',
+        count(*), bit_xor(hashtextextended(${chainId} || ${address}, ${createdBlockNumber})),
+        count(${delisted}), bit_xor(hashtextextended(${delistedChainId} || ${delisted}, 0)))`,
+    })
+    .from(pools)
+    .leftJoin(delistedPools, isDelistingOfPool);
+  return row?.fingerprint;
+}
 
 /** The pool directory over the read model: held in memory, refreshed beside the requests. */
 export class SqlPoolDirectory implements PoolDirectory {
   readonly #deps: SqlPoolDirectoryDeps;
   readonly #timer: NodeJS.Timeout;
   #table: PoolTable | undefined;
-  #fingerprint: unknown;
+  #fingerprint: string | undefined;
   #loadedAt = 0;
   #refreshing: Promise<PoolTable> | undefined;
 
@@ -115,49 +136,50 @@ export class SqlPoolDirectory implements PoolDirectory {
 
   async #load(): Promise<PoolTable> {
     const { database, chains } = this.#deps;
-    const [row] = (await database.execute(FINGERPRINT)).rows;
+    const fingerprint = await readFingerprint(database);
     const isRecent = Date.now() - this.#loadedAt < RELOAD_MS;
-    if (this.#table && isRecent && row?.fingerprint === this.#fingerprint) return this.#table;
-    const { rows } = await database.execute(LISTED_POOLS);
-    this.#table = buildPoolTable(rows, chains);
-    this.#fingerprint = row?.fingerprint;
+    if (this.#table && isRecent && fingerprint === this.#fingerprint) return this.#table;
+    this.#table = buildPoolTable(await selectListedPools(database), chains);
+    this.#fingerprint = fingerprint;
     this.#loadedAt = Date.now();
     return this.#table;
   }
 }
 
 /** The table of the rows whose factory is an enabled deployment. */
-export function buildPoolTable(rows: readonly unknown[], chains: readonly ChainConfig[]): PoolTable {
+function buildPoolTable(rows: readonly PoolRow[], chains: readonly ChainConfig[]): PoolTable {
   const deployments = new Map(
     chains.flatMap(({ chainId, deployments: all }) =>
       all.filter(({ enabled }) => enabled).map((deployment) => [`${chainId}:${deployment.poolFactory}`, deployment]),
     ),
   );
-  const pools = rows
-    .map((row) => PoolRow.parse(row))
-    .flatMap((row) => {
-      const deployment = deployments.get(`${row.chain_id}:${row.factory}`);
-      return deployment ? [toServedPool(row, deployment)] : [];
-    });
-  return poolTable(pools);
+  const served = rows.flatMap((row) => {
+    const deployment = deployments.get(`${row.chainId}:${row.factory}`);
+    return deployment ? [toServedPool(row, deployment)] : [];
+  });
+  return poolTable(served);
 }
 
 function toServedPool(row: PoolRow, deployment: DeploymentConfig): ServedPool {
   return {
-    chainId: row.chain_id,
+    chainId: row.chainId,
     address: row.address,
     contractVersion: deployment.contractVersion,
     layout: deployment.layout,
-    token0: { address: row.token0, symbol: row.token0_symbol, decimals: row.token0_decimals },
-    token1: { address: row.token1, symbol: row.token1_symbol, decimals: row.token1_decimals },
+    token0: { address: row.token0, symbol: row.token0Symbol, decimals: row.token0Decimals },
+    token1: { address: row.token1, symbol: row.token1Symbol, decimals: row.token1Decimals },
     pair: row.pair,
     immutables: {
-      lowestBin: row.lowest_bin,
-      highestBin: row.highest_bin,
-      scale: { multiplier0: row.token0_scale_multiplier, multiplier1: row.token1_scale_multiplier },
+      lowestBin: row.lowestBin,
+      highestBin: row.highestBin,
+      scale: { multiplier0: row.token0ScaleMultiplier, multiplier1: row.token1ScaleMultiplier },
     },
-    immutableProvider: row.price_provider_timelock_secs === NEVER ? row.price_provider : null,
-    extensions: row.extensions.map(({ address, phases }) => ({ address, phases, kind: kindOf(address, deployment) })),
+    // A provider that can never change has the largest of all timelocks.
+    immutableProvider: row.priceProviderTimelockSecs === MAX_UINT256 ? row.priceProvider : null,
+    extensions: (row.extensions ?? []).map((extension) => ({
+      ...extension,
+      kind: kindOf(extension.address, deployment),
+    })),
     stopLossMark: deployment.stopLossMark,
   };
 }

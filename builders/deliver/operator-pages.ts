@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { readEnvironment } from '../../config/environment.ts';
-import { registerHealth } from '../../runtime/health.ts';
+import { mountHealth } from '../../runtime/health.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast } from '../../runtime/redis-connections.ts';
@@ -34,7 +34,7 @@ const GRACE_MS = 1_000;
  *
  * @throws ConfigError when a setting is wrong or the port cannot be listened on
  */
-export async function serveOperatorPages(deps: OperatorPagesDeps): Promise<OperatorPages> {
+export async function startOperatorPages(deps: OperatorPagesDeps): Promise<OperatorPages> {
   const { chains, env, redis, keys, registry, logger } = deps;
   if (!env.PORT) return { close: async () => undefined };
   const settings = readEnvironment(['HOST', 'PORT', 'REDIS_URL', 'OPERATOR_KEY'], env);
@@ -42,7 +42,7 @@ export async function serveOperatorPages(deps: OperatorPagesDeps): Promise<Opera
   const queues = new EndpointQueues(connection, keys.prefix, logger);
   registerQueueDepths(registry, { chains, env, redis: connection, queues, keys, logger });
   const app = new Hono();
-  registerHealth(app, {
+  mountHealth(app, {
     metrics: registry,
     checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') },
   });

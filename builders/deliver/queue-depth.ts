@@ -12,7 +12,7 @@ export type QueueDepthDeps = {
   readonly chains: readonly ChainConfig[];
   /** Where the builders' keys are. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Must fail at once while Redis is away. */
+  /** Must fail at once while Redis is unreachable. */
   readonly redis: Redis;
   readonly queues: EndpointQueues;
   readonly keys: RedisKeys;

@@ -14,7 +14,7 @@ import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import { decodeSubmission, type SubmissionMessage } from '../submit/quote-update.ts';
 import { StreamOrder } from '../submit/stream/stream-order.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
-import { EndpointRunner, type RunnerTimes, type Tenure } from './lease/endpoint-runner.ts';
+import { type Delivery, EndpointRunner, type RunnerTimes } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
 import { startSimulationWorker } from './simulation/simulation-worker.ts';
 import { Simulator } from './simulation/simulator.ts';
@@ -57,15 +57,15 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   const simulations = deps.simulate
     ? deps.chains.filter(({ pamm }) => pamm?.kind === 'ethereum').map((chain) => startSimulation(chain, deps))
     : [];
-  // A worker without a usable builder takes nobody's updates.
+  // A worker without a usable builder takes no updates.
   const stopHeartbeat = runners.length > 0 ? startHeartbeat(deps.background, deps.keys, deps.logger) : undefined;
   return {
     async stop() {
       stopHeartbeat?.();
-      const away = deps.redis.status !== 'ready';
+      const unreachable = deps.redis.status !== 'ready';
       await Promise.all([
         ...runners.map((runner) => runner.stop()),
-        ...simulations.map((worker) => worker.close(away)),
+        ...simulations.map((worker) => worker.close(unreachable)),
       ]);
       await queues.close();
     },
@@ -82,16 +82,16 @@ function startRunner(endpoint: Endpoint, parts: RunnerParts): EndpointRunner {
     redis: parts.redis,
     keys: parts.keys,
     concurrency: endpoint.transport === 'bundle' ? 1 : STREAM_CONCURRENCY,
-    openTenure: (lease) =>
+    startDelivery: (lease) =>
       endpoint.transport === 'bundle'
-        ? openBundleTenure(endpoint, lease, { ...parts, logger })
-        : openStreamTenure(endpoint, lease, sent, { ...parts, logger }),
+        ? startBundleDelivery(endpoint, lease, { ...parts, logger })
+        : startStreamDelivery(endpoint, lease, sent, { ...parts, logger }),
     logger,
     ...(parts.times?.runner ? { times: parts.times.runner } : {}),
   });
 }
 
-function openStreamTenure(endpoint: Endpoint, lease: Lease, sent: SentLog, parts: RunnerParts): Tenure {
+function startStreamDelivery(endpoint: Endpoint, lease: Lease, sent: SentLog, parts: RunnerParts): Delivery {
   const { logger, answers } = parts;
   const connection = new StreamConnection(endpoint, logger, parts.times?.connection);
   const order = new StreamOrder(parts.redis, parts.keys);
@@ -106,7 +106,7 @@ function openStreamTenure(endpoint: Endpoint, lease: Lease, sent: SentLog, parts
   };
 }
 
-function openBundleTenure(endpoint: Endpoint, lease: Lease, parts: RunnerParts): Tenure {
+function startBundleDelivery(endpoint: Endpoint, lease: Lease, parts: RunnerParts): Delivery {
   const { logger, answers } = parts;
   const state = new BundleState(parts.redis, parts.keys, endpoint.id);
   const delivery = new BundleDelivery({ endpoint, state, lease, answers, logger });

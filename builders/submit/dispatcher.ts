@@ -32,7 +32,7 @@ export class QueuesUnavailableError extends AppError {
 }
 
 export type DispatcherDeps = {
-  /** Must fail at once while Redis is away: no offline queue, no resending. */
+  /** Must fail at once while Redis is unreachable: no offline queue, no resending. */
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly inbox: AnswerInbox;

@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { loggableError } from '../loggable-error.ts';
 import { findLastBlockUntil, type ReadTimestamp, type TimedBlock } from './block-search.ts';
 
-/** Answers the number of the last block at or before a time; `newest` is a block of the chain after which nobody asks. */
+/** Answers the number of the last block at or before a time; `newest` is a block of the chain and no later time is asked for. */
 export type FindBlockAt = (timestamp: number, newest: TimedBlock) => Promise<number>;
 
 /** An answer this old is deep enough to start the next search from: no reorganisation will move it. */

@@ -149,7 +149,7 @@ describe('when a batch fails', () => {
     expect(failures.map(({ message }) => message)).toEqual(['the price service answered 414']);
   });
 
-  test('while the service is away, what is known counts, and the rest is not asked for in vain', async () => {
+  test('while the service is unreachable, what is known counts, and the rest is not asked for', async () => {
     const prices = ask();
     await prices([WETH]);
     answers = Array(3).fill([503, '']);

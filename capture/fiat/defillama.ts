@@ -35,7 +35,7 @@ const MAX_AHEAD_SECS = 300;
 /** Coins that the service does not know, or has not priced for twelve hours, are left out. */
 const Answer = z.object({ coins: z.record(z.string(), z.unknown()) });
 
-/** A price of unknown age is none. `symbol` and `decimals` are the token's own business. */
+/** A price of unknown age is ignored, and so are `symbol` and `decimals`: those are read from the token. */
 const PricedCoin = z.object({
   price: z.number().nonnegative().finite(),
   /** Of the price, Unix seconds: most are minutes old, some of thinly traded tokens an hour or more. */
@@ -62,7 +62,7 @@ class DefiLlamaError extends AppError {
 
 /**
  * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for
- * a while, those of tokens without a price too. A batch that is refused spoils no other; when the service is away, the
+ * a while, those of tokens without a price too. A batch that is refused does not affect others; when the service is unreachable, the
  * rest is left to the next time.
  */
 export function defiLlamaPrices(options: LlamaOptions): PriceSource {

@@ -17,7 +17,7 @@ export const isPlausibleUsd = (usd: number): boolean => usd >= 0 && usd <= MAX_U
 /** Prices by token; a token without a price has no entry. */
 export type FiatPrices = ReadonlyMap<TokenKey, FiatPrice>;
 
-/** What a source says: it may know some of the tokens asked for, or none, and may have failed over others. */
+/** What a source says: it may know any part of the tokens asked for, and may have failed for others. */
 export type PriceAnswer = { readonly prices: FiatPrices; readonly failures: readonly Error[] };
 
 /** A place prices come from. It does not reject: what it learned before it failed counts. */

@@ -47,7 +47,7 @@ async function shown() {
   return [row?.token0FiatPrice, row?.token1FiatPrice, row?.tvlFiat];
 }
 
-test('a price that no token can have is none: the next source is asked, and the listing stays whole', async () => {
+test('a price that no token can have is ignored: the next source is asked, and the listing stays whole', async () => {
   await refresh(sourceOf({ [KEY0]: 1e300, [KEY1]: 1 }));
   expect(await shown()).toEqual([null, 1, null]);
   const asked: string[][] = [];
@@ -56,7 +56,7 @@ test('a price that no token can have is none: the next source is asked, and the 
   expect(await shown()).toEqual([1e15, 1, 1e15 + 1]);
 });
 
-test('a price that is too old is none: the next source is asked', async () => {
+test('a price that is too old is ignored: the next source is asked', async () => {
   const asked: string[][] = [];
   await refresh(sourceOf({ [KEY0]: 7 }, [], 601), sourceOf({ [KEY0]: 5, [KEY1]: 1 }, asked, 300));
   expect(asked).toEqual([[KEY0, KEY1]]);

@@ -18,7 +18,7 @@ export type FiatDeps = {
   readonly registry: OperatorRegistry;
   /** Asked in order; each only for the tokens that those before it do not know. */
   readonly sources: readonly PriceSource[];
-  /** A price older than this is none: the next source is asked, or a pool. */
+  /** An older price is ignored: the next source is asked, or a pool. */
   readonly fiatMaxAgeSecs: number;
   /** A pool's price older than this prices nothing. */
   readonly statusMaxAgeSecs: number;

@@ -1,11 +1,8 @@
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
-import { MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
+import { MAX_UINT64, MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
 import type { PoolFactsRow } from './pool-facts.ts';
-
-/** Largest time that is shown, which stands for "never" too: the factory counts up to 2^256 - 1. */
-const NEVER_SECS = (1n << 64n) - 1n;
 
 /** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
 export function providerFields(facts: PoolFactsRow) {
@@ -26,8 +23,9 @@ export function providerFields(facts: PoolFactsRow) {
   } satisfies Partial<StoredRecord>;
 }
 
+/** The largest time that is shown stands for "never" too: the factory counts up to 2^256 - 1. */
 function shownSecs(seconds: bigint): number | bigint {
-  return toJsonInteger(minBigint(seconds, NEVER_SECS));
+  return toJsonInteger(minBigint(seconds, MAX_UINT64));
 }
 
 type ProviderDetails = NonNullable<StoredRecord['priceProviderDetails']>;

@@ -1,5 +1,6 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
+import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import type { listedPools, poolListings } from '../../db/schema/operator.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
@@ -10,15 +11,6 @@ import { providerFields } from './provider-details.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
 export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
-
-/** Order of tiers, best highest. */
-const TIER_RANKS: Readonly<Record<ListedPool['tier'], number>> = {
-  green: 4,
-  yellow: 3,
-  red: 2,
-  unclassified: 1,
-  black: 0,
-};
 
 /** @returns null for a pool of a factory that no enabled deployment names: it is not listed */
 export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): ListedPool | null {

@@ -26,7 +26,7 @@ export function poolPriceCalls(pool: Address, { prices, state }: LayoutAdapter):
   ];
 }
 
-/** @param results begin with what {@link poolPriceCalls} gave; none when the node could not run them */
+/** @param results begin with what {@link poolPriceCalls} gave; an empty list when the node could not run them */
 export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter): PoolPrice {
   const [prices, pause] = results;
   const quote = prices ? layout.prices.decode(prices) : 'unread';

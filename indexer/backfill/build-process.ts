@@ -25,7 +25,7 @@ export class BuildEndedError extends AppError {
 
 /** A running indexer that fills a schema and leaves the readers' views alone. */
 export interface BuildProcess {
-  /** Rejects with a BuildEndedError when it ends although nobody stopped it. */
+  /** Rejects with a BuildEndedError when it ends without being stopped. */
   readonly failure: Promise<never>;
   /** Events that it has written so far; null when it does not answer now. */
   readonly events: () => Promise<number | null>;
@@ -52,7 +52,7 @@ export async function startBuild(schema: string): Promise<BuildProcess> {
     if (stopping) return new Promise(() => undefined);
     throw new BuildEndedError(exitCode, reasonOf());
   });
-  // Whoever waits for it sees it; until somebody does, it must not count as unhandled.
+  // It counts as unhandled otherwise until a caller awaits it.
   failure.catch(() => undefined);
   return {
     failure,

@@ -14,7 +14,7 @@ export class ReadersOfCacheError extends AppError {
 }
 
 /**
- * Removes what is cached of these chains, so that whoever indexes them next fetches it from their nodes. An indexer that
+ * Removes what is cached of these chains, so that the next index fetches it from their nodes. An indexer that
  * follows the chains' heads is not disturbed: it reads the cache only when it starts.
  *
  * @throws ReadersOfCacheError when an indexer is reading it

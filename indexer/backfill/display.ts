@@ -15,7 +15,7 @@ export type BackfillOutcome = BackfillPlan & {
 export interface Display {
   begin(plan: BackfillPlan): void;
   progress(progress: Progress): void;
-  /** Takes a progress bar away, before anything else is written. */
+  /** Removes a progress bar before anything else is written. */
   stop(): void;
   end(outcome: BackfillOutcome): void;
 }

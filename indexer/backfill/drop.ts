@@ -1,5 +1,8 @@
+import { and, eq, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { backfills } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { servedSchema } from '../publication/live-views.ts';
 import { META_TABLE } from '../publication/ponder-tables.ts';
@@ -13,13 +16,14 @@ import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
   const session = await database.connect();
   try {
-    // Nobody can begin to write it, or turn readers to it, until the session ends.
+    // No process can begin to write it, or turn readers to it, until the session ends.
     if (!(await tryLockSchema(session, schema))) throw new SchemaTakenError(schema);
     if ((await servedSchema(session)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
     await assertIndexOrFree(session, schema);
     await session.query('SET statement_timeout = 0');
     await session.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-    await session.query('DELETE FROM operator.backfill WHERE schema = $1 AND served_at IS NULL', [schema]);
+    const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
+    await queriesOn(session).delete(backfills).where(isUnfinished);
   } finally {
     session.release(true);
   }

@@ -17,7 +17,7 @@ export type Position = {
   readonly heads: ReadonlyMap<number, number>;
 };
 
-/** A look at the counters at a moment in milliseconds. */
+/** The counters at a time in milliseconds. */
 type Look = { readonly atMs: number; readonly doneBlocks: number; readonly events: number };
 
 /** Rates are means over this time: long enough to be steady, short enough to follow. */

@@ -1,5 +1,8 @@
+import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { backfills } from '../../db/schema/operator.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { type IndexSchema, listIndexSchemas, nextSchemaName } from '../publication/index-schemas.ts';
 import { forgetCachedLogs } from './cached-logs.ts';
@@ -44,12 +47,11 @@ export async function planBackfill(database: pg.Pool, request: PlanRequest): Pro
     throw new ConfigError(`--chains: "${schema}" has rows of these chains already; --fresh removes it first`);
   }
   await inTransaction(database, 'READ COMMITTED', async (client) => {
-    await client.query(
-      `INSERT INTO operator.backfill (schema, refetched_chains) VALUES ($1, $2)
-       ON CONFLICT (schema) DO UPDATE SET refetched_chains = excluded.refetched_chains,
-         begun_at = now(), served_at = NULL, replaced = NULL`,
-      [schema, refetched],
-    );
+    const row = { refetchedChains: [...refetched], begunAt: sql`now()`, servedAt: null, replaced: null };
+    await queriesOn(client)
+      .insert(backfills)
+      .values({ schema, ...row })
+      .onConflictDoUpdate({ target: backfills.schema, set: row });
     await forgetCachedLogs(client, refetched);
   });
   return { schema, replaces, refetched, resumed: false };
@@ -57,25 +59,30 @@ export async function planBackfill(database: pg.Pool, request: PlanRequest): Pro
 
 /** Records, in the transaction of the switch, that the index serves now. */
 export async function recordServed(client: Queryable, { schema, replaces }: BackfillPlan): Promise<void> {
-  await client.query('UPDATE operator.backfill SET served_at = now(), replaced = $2 WHERE schema = $1', [
-    schema,
-    replaces,
-  ]);
+  await queriesOn(client)
+    .update(backfills)
+    .set({ servedAt: sql`now()`, replaced: replaces })
+    .where(eq(backfills.schema, schema));
 }
 
-type Unfinished = { readonly schema: string; readonly refetched: readonly number[] };
+type Unfinished = Pick<typeof backfills.$inferSelect, 'schema' | 'refetchedChains'>;
 
 async function findUnfinished(database: Queryable, schema: string | undefined): Promise<Unfinished | null> {
-  const { rows } = await database.query<{ schema: string; chains: string[] }>(
-    `SELECT schema, refetched_chains AS chains FROM operator.backfill
-     WHERE served_at IS NULL AND ($1::text IS NULL OR schema = $1) ORDER BY begun_at DESC LIMIT 1`,
-    [schema ?? null],
-  );
-  const [row] = rows;
-  return row === undefined ? null : { schema: row.schema, refetched: row.chains.map(Number) };
+  const isChosen = schema === undefined ? undefined : eq(backfills.schema, schema);
+  const [row] = await queriesOn(database)
+    .select()
+    .from(backfills)
+    .where(and(isNull(backfills.servedAt), isChosen))
+    .orderBy(desc(backfills.begunAt))
+    .limit(1);
+  return row ?? null;
 }
 
-function resume({ schema, refetched }: Unfinished, { refetch }: PlanRequest, replaces: string | null): BackfillPlan {
+function resume(
+  { schema, refetchedChains: refetched }: Unfinished,
+  { refetch }: PlanRequest,
+  replaces: string | null,
+): BackfillPlan {
   refuseServed(schema, replaces);
   if (refetch !== null && !sameNumbers(refetch, refetched)) {
     const begun = refetched.length > 0 ? `with --chains ${refetched.join(',')}` : 'without --chains';

@@ -22,7 +22,7 @@ export interface ClaimedIndex {
 }
 
 /**
- * Chooses the schema to write and takes the right to. A database that is being started, or is busy for a moment, is
+ * Chooses the schema to write and takes the right to. A database that is being started, or is busy for a short time, is
  * waited for.
  *
  * @param pinned the operator's choice; null goes on with the schema that serves, or begins the first one

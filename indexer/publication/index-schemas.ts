@@ -1,3 +1,7 @@
+import { eq } from 'drizzle-orm';
+import { queriesOn } from '../../db/query-builder.ts';
+import { backfills } from '../../db/schema/operator.ts';
+import { tableName } from '../../db/sql-names.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { servedSchema } from './live-views.ts';
 import { isComplete, META_TABLE } from './ponder-tables.ts';
@@ -37,12 +41,8 @@ export async function listIndexSchemas(database: Queryable): Promise<IndexSchema
 
 /** Whether a backfill has turned readers from this index to another one. */
 export async function wasReplaced(database: Queryable, schema: string): Promise<boolean> {
-  const { rows: tables } = await database.query<{ exists: boolean }>(
-    `SELECT to_regclass('operator.backfill') IS NOT NULL AS exists`,
-  );
-  if (!tables[0]?.exists) return false;
-  const { rows } = await database.query('SELECT FROM operator.backfill WHERE replaced = $1', [schema]);
-  return rows.length > 0;
+  const { rows: tables } = await database.query('SELECT WHERE to_regclass($1) IS NOT NULL', [tableName(backfills)]);
+  return tables.length > 0 && (await queriesOn(database).$count(backfills, eq(backfills.replaced, schema))) > 0;
 }
 
 /** Name for the index after `served`: `onchain_7` is followed by `onchain_8`, or a higher number when that is taken. */

@@ -44,7 +44,7 @@ const SERVED_SQL = `
   JOIN pg_namespace home ON home.oid = source.relnamespace
   WHERE view.relkind = 'v' AND view.relname = '${CHECKPOINT_TABLE}' AND view.relnamespace = to_regnamespace($1)`;
 
-/** The schema of the index that readers see, or null while there is none. */
+/** The schema of the index that readers see, or null while there is no index. */
 export async function servedSchema(database: Queryable): Promise<string | null> {
   const { rows } = await database.query<{ schema: string }>(SERVED_SQL, [LIVE_SCHEMA]);
   return rows[0]?.schema ?? null;

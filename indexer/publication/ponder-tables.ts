@@ -19,7 +19,7 @@ const CACHE_TABLES = [
   'rpc_request_results',
 ];
 
-/** Whether an index has caught up with the chains since it was last started; false when there is none of that name. */
+/** Whether an index has caught up with the chains since it was last started; false when no index has that name. */
 export async function isComplete(database: Queryable, schema: string): Promise<boolean> {
   if (!(await hasIndex(database, schema))) return false;
   const { rows } = await database.query<{ ready: boolean }>(

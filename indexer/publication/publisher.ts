@@ -12,7 +12,7 @@ export interface PublisherOptions {
   readonly database: pg.Pool;
   readonly hold: SchemaHold;
   readonly schema: string;
-  /** False when somebody else turns the views of readers to this index, or none will. */
+  /** False when another process turns the views of readers to this index, or they stay where they are. */
   readonly serves: boolean;
   readonly logger: Logger;
   readonly signal?: AbortSignal;

@@ -67,7 +67,7 @@ export class SchemaHold {
   }
 
   /**
-   * Waits until no other process writes the schema and nobody removes cached logs.
+   * Waits until no other process writes the schema or removes cached logs.
    *
    * @throws SchemaTakenError after `limitMs`; an error of Postgres
    */

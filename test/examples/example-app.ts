@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { createApp } from '../../api/app.ts';
-import { openPamm } from '../../api/pamm/open-pamm.ts';
+import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
@@ -50,7 +50,7 @@ export async function openExampleApp() {
       (chain) => [chain.chainId, chain],
     ),
   );
-  const pamm = openPamm({
+  const pamm = startPamm({
     ...{ chains, env: {}, redisUrl: redis.url, simulate: false, metrics: createBuildersMetrics(metrics), logger },
     queuePrefix: `t${randomBytes(6).toString('hex')}`,
   });

@@ -1,7 +1,7 @@
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { openPamm } from '../../api/pamm/open-pamm.ts';
 import { pammResource } from '../../api/pamm/pamm-quote.ts';
+import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -20,7 +20,7 @@ runMain(async () => {
   const logger = createLogger('api', env.LOG_LEVEL);
   const registry = createMetrics('api');
   const limiterRedis = connectPatient(env.REDIS_URL, logger);
-  const pamm = openPamm({
+  const pamm = startPamm({
     chains: new Map(chains.map((chain) => [chain.chainId, chain])),
     env: process.env,
     redisUrl: env.REDIS_URL,

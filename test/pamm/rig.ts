@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { openPamm } from '../../api/pamm/open-pamm.ts';
 import { pammResource } from '../../api/pamm/pamm-quote.ts';
+import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { startBuildersWorker } from '../../builders/deliver/worker.ts';
 import type { AuditEntry } from '../../builders/submit/audit-log.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
@@ -165,7 +165,7 @@ export async function startApi(
   const channels = new RedisKeys(queuePrefix).answers('*');
   const listeners = async () => ((await limiterRedis.pubsub('CHANNELS', channels)) as string[]).length;
   const before = await listeners();
-  const pamm = openPamm({
+  const pamm = startPamm({
     chains: new Map(mocks.chains.map((chain) => [chain.chainId, chain])),
     env: mocks.env,
     redisUrl,

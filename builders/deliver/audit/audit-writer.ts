@@ -54,9 +54,9 @@ export class AuditWriter {
   async stop(): Promise<void> {
     this.#stopping = true;
     const { redis } = this.#deps;
-    const away = new Promise((resolve) => redis.once('close', resolve));
+    const closed = new Promise((resolve) => redis.once('close', resolve));
     // Without Redis the read under way never settles: the driver forgets commands that wait between two attempts.
-    if (redis.status === 'ready') await Promise.race([this.#running, away]);
+    if (redis.status === 'ready') await Promise.race([this.#running, closed]);
     redis.disconnect();
   }
 
@@ -126,11 +126,11 @@ export class AuditWriter {
   }
 }
 
-/** Deletes a part of the old rows, but none that another writer is deleting. Returns whether that was the last part. */
+/** Deletes a part of the old rows; those that another writer is deleting are skipped. Returns whether that was the last part. */
 async function deleteOlderThan(database: Database, limit: Date): Promise<boolean> {
   let isDone = true;
   for (const table of [pammAnswers, pammSubmissions]) {
-    const part = sql`SELECT ctid FROM ${table} WHERE received_at < ${limit.toISOString()}
+    const part = sql`SELECT ctid FROM ${table} WHERE ${table.receivedAt} < ${limit.toISOString()}
                      LIMIT ${DELETED_AT_ONCE} FOR UPDATE SKIP LOCKED`;
     const { rowCount } = await database.execute(sql`DELETE FROM ${table} WHERE ctid = ANY(ARRAY(${part}))`);
     if (rowCount === DELETED_AT_ONCE) isDone = false;

@@ -1,4 +1,4 @@
-/** A job's data as the dashboard shows it: a signed transaction is money to whoever sends it, so its length must do. */
+/** A job's data as the dashboard shows it: a signed transaction can be sent by anyone who sees it, so only its length is shown. */
 export function hideTransactions(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || !('update' in data)) return data;
   const { update } = data;

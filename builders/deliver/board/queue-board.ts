@@ -16,7 +16,7 @@ export type QueueBoardDeps = {
   readonly chains: readonly ChainConfig[];
   /** Where the builders' keys are. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Must fail at once while Redis is away. */
+  /** Must fail at once while Redis is unreachable. */
   readonly redis: Redis;
   readonly queuePrefix: string;
   readonly operatorKey: string;
@@ -34,7 +34,7 @@ const PATH = '/queues';
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 /**
- * Serves the BullMQ dashboard under `/queues` to whoever has the operator's key. It is for looking only: a quote that
+ * Serves the BullMQ dashboard under `/queues` to those who have the operator's key. It is for looking only: a quote that
  * was sent again by hand would break the order that the queues keep.
  */
 export function mountQueueBoard(app: Hono, deps: QueueBoardDeps): QueueBoard {

@@ -81,7 +81,7 @@ const failed = (error: string, retryAfter?: number): PushOutcome => ({
   ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
 });
 
-/** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when there is none that makes sense. */
+/** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when it is missing or makes no sense. */
 export function retryAfterMs(header: string | null, nowMs: number = Date.now()): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const seconds = Number(header);

@@ -15,13 +15,13 @@ export type RunnerTimes = {
 
 export const DEFAULT_RUNNER_TIMES: RunnerTimes = { leaseMs: 2_000, pollMs: 250 };
 
-/** One worker's time with an endpoint: from taking the lease to losing it or giving it up. */
-export type Tenure = {
+/** What one worker does for an endpoint from taking the lease to losing it or giving it up. */
+export type Delivery = {
   /** @throws LeaseLostError to leave the job to the next holder */
   process(job: EndpointJob): Promise<void>;
   /** Starts nothing new from here on. */
   finish(): void;
-  /** Ends what the tenure holds open; `orderly` allows to wait for answers still due. */
+  /** Closes what the delivery holds open; `orderly` allows to wait for answers still due. */
   stop(orderly: boolean): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export type RunnerDeps = {
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly concurrency: number;
-  readonly openTenure: (lease: Lease) => Tenure;
+  readonly startDelivery: (lease: Lease) => Delivery;
   readonly logger: Logger;
   readonly times?: RunnerTimes;
 };
@@ -86,18 +86,18 @@ export class EndpointRunner {
     const { logger } = this.#deps;
     this.#heldBefore = true;
     logger.info({ fence: lease.fence }, 'lease taken');
-    const tenure = this.#deps.openTenure(lease);
-    const worker = this.#startWorker(lease, tenure);
+    const delivery = this.#deps.startDelivery(lease);
+    const worker = this.#startWorker(lease, delivery);
     await this.#hold(lease);
     const orderly = lease.isHeld() && this.#deps.redis.status === 'ready';
     logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
-    tenure.finish();
+    delivery.finish();
     await this.#end('closing the queue', worker.close(!orderly));
-    await tenure.stop(orderly);
+    await delivery.stop(orderly);
     if (orderly) await this.#end('releasing the lease', lease.release());
   }
 
-  /** Waits for a step of the end, but not for a Redis that is away: what is left there runs out by itself. */
+  /** Waits for a step of the end, but not for an unreachable Redis: what is left there expires. */
   async #end(step: string, done: Promise<void>): Promise<void> {
     await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => this.#deps.logger.warn({ err: error }, step));
   }
@@ -116,9 +116,9 @@ export class EndpointRunner {
     }
   }
 
-  #startWorker(lease: Lease, tenure: Tenure): Worker<EndpointJob> {
+  #startWorker(lease: Lease, delivery: Delivery): Worker<EndpointJob> {
     const { endpointId, redis, keys, concurrency, logger } = this.#deps;
-    const worker = new Worker<EndpointJob>(endpointId, (job, token) => this.#process(lease, tenure, job, token), {
+    const worker = new Worker<EndpointJob>(endpointId, (job, token) => this.#process(lease, delivery, job, token), {
       connection: redis,
       prefix: keys.prefix,
       concurrency,
@@ -133,10 +133,10 @@ export class EndpointRunner {
   }
 
   /** A job that the lease no longer covers goes back to the queue, for the worker that holds it now. */
-  async #process(lease: Lease, tenure: Tenure, job: Job<EndpointJob>, token: string | undefined): Promise<void> {
+  async #process(lease: Lease, delivery: Delivery, job: Job<EndpointJob>, token: string | undefined): Promise<void> {
     try {
       if (!lease.isHeld()) throw new LeaseLostError(this.#deps.endpointId);
-      await tenure.process(job.data);
+      await delivery.process(job.data);
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       await job.moveToWait(token);

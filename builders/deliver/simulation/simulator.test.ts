@@ -91,6 +91,6 @@ test('the fallback leaves the method that is missing alone', () => {
   expect(asked.filter((method) => method === 'eth_call')).toHaveLength(2);
 });
 
-test('a node that is away says nothing about the update', async () => {
+test('an unreachable node says nothing about the update', async () => {
   expect(await simulatorOf('http://127.0.0.1:1').simulate(await sign('0x'))).toMatchObject({ outcome: 'unavailable' });
 });

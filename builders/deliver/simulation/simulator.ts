@@ -37,7 +37,7 @@ export class Simulator {
     return this.#method;
   }
 
-  /** Simulates a signed transaction. Never throws: a node that is away is an outcome. */
+  /** Simulates a signed transaction. Never throws: an unreachable node is an outcome. */
   async simulate(tx: Hex): Promise<SimulationResult> {
     try {
       const call = await toCall(tx);

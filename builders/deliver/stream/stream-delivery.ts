@@ -30,7 +30,7 @@ export type StreamDeliveryDeps = {
 
 /**
  * Sends updates over one stream while its lease is held. Several may be in flight; acknowledgements are matched by uuid
- * and sequence number and go back by themselves, so that a silent builder delays nobody.
+ * and sequence number and go back by themselves, so that a silent builder delays no other.
  */
 export class StreamDelivery {
   readonly #deps: StreamDeliveryDeps;

@@ -32,7 +32,7 @@ export class AnswerInbox {
       try {
         this.#receive(JSON.parse(text) as AnswerNotice);
       } catch (error) {
-        logger.error({ err: error }, 'what came as an answer is none');
+        logger.error({ err: error }, 'a message on the channel of answers is not an answer');
       }
     });
   }

@@ -117,7 +117,7 @@ export class BundleState {
     return { kind, submission: parseSubmission(detail) };
   }
 
-  /** Ends the request in flight. Returns the pause that begins, 0 if none, and the waiting pushes that it skips. */
+  /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */
   async settle(
     submission: Submission,
     outcome: PushOutcome,

@@ -29,12 +29,12 @@ export class EndpointQueues {
     await this.#queue(endpointId).add('update', job, JOB_OPTIONS);
   }
 
-  /** Removes jobs that nobody took within `ageMs`, so that a missing worker does not fill Redis. */
+  /** Removes jobs that no worker took within `ageMs`, so that a missing worker does not fill Redis. */
   async removeOlderThan(endpointId: string, ageMs: number): Promise<void> {
     await this.#queue(endpointId).clean(ageMs, 10_000, 'wait');
   }
 
-  /** Jobs that nobody has taken yet. */
+  /** Jobs that no worker has taken yet. */
   async waiting(endpointId: string): Promise<number> {
     return this.#queue(endpointId).getWaitingCount();
   }

@@ -29,14 +29,14 @@ export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
 export type Pamm = {
   /** What the endpoint's handler needs. */
   readonly deps: PammDeps;
-  /** Whether no builders worker runs, so that updates are queued for nobody; null without a usable builder. */
+  /** Whether no builders worker runs, so that nothing sends the updates that are queued; null without a usable builder. */
   workerMissing(): boolean | null;
   /** To be called once no request is in flight any more. */
   close(): Promise<void>;
 };
 
 /** The quote-update endpoint with connections of its own: one that fails fast, and one that hears the answers. */
-export function openPamm(options: PammOptions): Pamm {
+export function startPamm(options: PammOptions): Pamm {
   const { chains, env, redisUrl, queuePrefix, simulate, metrics, logger } = options;
   const keys = new RedisKeys(queuePrefix);
   const redis = connectFailFast(redisUrl, logger);

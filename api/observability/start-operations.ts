@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
-import { registerHealth } from '../../runtime/health.ts';
+import { mountHealth } from '../../runtime/health.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
@@ -18,7 +18,7 @@ export type OperationsDeps = {
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
   readonly snapshots: SnapshotService;
-  /** Whether quote updates are queued for nobody; null without a usable builder. */
+  /** Whether no builders worker runs; null without a usable builder. */
   readonly workerMissing: () => boolean | null;
   readonly metrics: Registry;
   readonly logger: Logger;
@@ -33,7 +33,7 @@ export type Operations = {
 const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 /** Watches the index of every chain with an enabled deployment, and tells the operator how the process is. */
-export function openOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
+export function startOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
   const watch = new IndexingWatch({
     chains: deps.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxLagSecs: deps.maxLagSecs,
@@ -54,7 +54,7 @@ export function openOperations({ database, snapshots, metrics, logger, ...deps }
   };
   const details = () => ({ warnings: deps.workerMissing() ? WORKER_MISSING : {}, chains: watch.lags() });
   return {
-    pages: (app) => registerHealth(app, { metrics, checks, details }),
+    pages: (app) => mountHealth(app, { metrics, checks, details }),
     close: () => watch.stop(),
   };
 }

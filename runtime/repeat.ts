@@ -1,0 +1,19 @@
+/**
+ * Does a piece of work at once, and again each time `pauseMs` after it ended. Does not keep the process alive.
+ *
+ * @param work must not reject
+ * @returns stops it; work that has begun goes on
+ */
+export function startRepeating(work: () => Promise<void>, pauseMs: number): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const round = async () => {
+    await work();
+    if (!stopped) timer = setTimeout(round, pauseMs).unref();
+  };
+  void round();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
