@@ -12,6 +12,7 @@ import {
   startGround,
 } from './contracts.fixture.ts';
 import { areaUnderCurve, costOfPrice, edgePrices, MAX_POSITION } from './curve-area.fixture.ts';
+import { takenBack } from './dev-chain.ts';
 import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 20;
@@ -64,7 +65,7 @@ async function onPools<T>(
   recipes: fc.Arbitrary<PoolRecipe> = poolRecipe,
 ): Promise<void> {
   const property = fc.asyncProperty(recipes, arbitrary, async (recipe, value) => {
-    await check(await poolOf(ground, recipe), value);
+    await takenBack(ground.chain, async () => check(await poolOf(ground, recipe), value));
   });
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
 }
