@@ -1,6 +1,6 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { routerAbi } from '../abi.ts';
+import { routerAbi, stopLossAdminAbi } from '../abi.ts';
 import { fundAccounts, noPriceLimit } from '../actions.ts';
 import { mined, send, staticCall, submit } from '../dev-chain.ts';
 import { swapAllowlistExtension, velocityExtension } from '../pools.ts';
@@ -69,22 +69,22 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
     test('is off at drawdown zero, and changes after its timelock', async () => {
       const { chain, deployment } = market.ground;
       const pool = await watched({ drawdownE6: 0 });
-      const change = (functionName: 'proposeOracleStopLossDecay' | 'executeOracleStopLossDecay') => {
+      const change = (functionName: 'proposeDecay' | 'executeDecay') => {
         const data =
-          functionName === 'proposeOracleStopLossDecay'
-            ? encodeFunctionData({ abi: packedStopLossAbi, functionName, args: [pool.pool, 58n] })
-            : encodeFunctionData({ abi: packedStopLossAbi, functionName, args: [pool.pool] });
+          functionName === 'proposeDecay'
+            ? encodeFunctionData({ abi: stopLossAdminAbi, functionName, args: [pool.pool, 58n] })
+            : encodeFunctionData({ abi: stopLossAdminAbi, functionName, args: [pool.pool] });
         return send(chain, { from: chain.roles.curator, to: deployment.stopLoss, data });
       };
       await market.buy(pool, 50n * ONE);
       await movePrice(pool, 300n);
       expect((await market.sell(pool, ONE)).amount0Delta).toBe(ONE);
-      await change('proposeOracleStopLossDecay');
-      expect(await refusalOf(change('executeOracleStopLossDecay'))).toMatchObject({
-        name: 'OracleStopLossTimelockNotElapsed',
+      await change('proposeDecay');
+      expect(await refusalOf(change('executeDecay'))).toMatchObject({
+        name: 'TimelockNotOver',
       });
       await chain.client.increaseTime({ seconds: 61 });
-      await change('executeOracleStopLossDecay');
+      await change('executeDecay');
       const read = { abi: packedStopLossAbi, functionName: 'oracleStopLossConfig' } as const;
       const data = encodeFunctionData({ ...read, args: [pool.pool] });
       const answer = await staticCall(chain, { to: deployment.stopLoss, data });

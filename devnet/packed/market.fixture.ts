@@ -1,4 +1,5 @@
 import { type Address, decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem';
+import { stopLossAdminAbi } from '../abi.ts';
 import { addLiquidity, type SwapAmounts } from '../actions.ts';
 import { RevertedError } from '../dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
@@ -26,6 +27,7 @@ const errors = [
   ...quoteProviderAbi,
   ...extensionProviderAbi,
   ...packedStopLossAbi,
+  ...stopLossAdminAbi,
   ...packedVelocityAbi,
   ...parseAbi([
     'error OnlyProtocol()',
