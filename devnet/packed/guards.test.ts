@@ -1,12 +1,13 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Q64 } from '../../protocol/fixed-point.ts';
 import { routerAbi, stopLossAdminAbi } from '../abi.ts';
 import { fundAccounts, noPriceLimit } from '../actions.ts';
 import { mined, send, staticCall, submit } from '../dev-chain.ts';
 import { swapAllowlistExtension, velocityExtension } from '../pools.ts';
 import { packedStopLossAbi, packedVelocityAbi, quoteProviderAbi } from './abi.ts';
 import { packedStopLossExtension } from './deploy.ts';
-import { type MarketPool, ONE, PackedMarket, Q64, quoteAround, refusalOf } from './market.fixture.ts';
+import { type MarketPool, ONE, PackedMarket, quoteAround, refusalOf } from './market.fixture.ts';
 import { setQuote } from './providers.ts';
 import { readPackedState } from './storage.fixture.ts';
 import { PACKED_VARIANTS } from './variants.ts';
