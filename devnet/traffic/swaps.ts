@@ -8,7 +8,7 @@ import { toX64 } from '../scenario/market.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 import { busyPools, glance, type PoolGlance, type TrafficWorld } from './world.ts';
 
-/** A swap of some size in some busy pool, more often towards the pool's middle than away from it. */
+/** A swap of some size in some busy pool, more often towards the pool's middle than outwards. */
 export async function planSwap(world: TrafficWorld): Promise<readonly Transaction[]> {
   const { chain, scenario, random } = world;
   const pool = random.pick(busyPools(world));
