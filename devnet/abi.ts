@@ -60,17 +60,18 @@ export const regularL2FactoryAbi = parseAbi([
 
 export const manualProviderAbi = parseAbi(['function setQuote(uint128 bid, uint128 ask)']);
 
+/** Of the stop losses of all generations. */
 export const stopLossAdminAbi = parseAbi([
   'function proposeDrawdown(address pool, uint32 drawdownE6)',
-  'function proposeDecay(address pool, uint32 decayPerSecondE8)',
-  'function proposeTimelock(address pool, uint32 timelock)',
+  'function proposeDecay(address pool, uint64 decayPerSecond)',
+  'function proposeTimelock(address pool, uint40 timelock)',
   'function executeDrawdown(address pool)',
   'function executeDecay(address pool)',
   'function executeTimelock(address pool)',
   'function cancelDrawdown(address pool)',
   'function cancelDecay(address pool)',
   'function cancelTimelock(address pool)',
-  'function highWatermarks(address pool, int8 bin) view returns (uint104 token0, uint104 token1, uint48 updatedAt)',
+  'error TimelockNotOver(uint256 executeAfter)',
 ]);
 
 export const velocityAdminAbi = parseAbi(['function setMaxChangePerBlock(address pool, uint64 maxChangePerBlockE18)']);

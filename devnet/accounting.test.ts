@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addLiquidity, administer, balanceOf, removeLiquidity, swap } from './actions.ts';
 import { type Ground, multipliers, type PoolWords, poolOf, readWords, startGround } from './contracts.fixture.ts';
-import { RevertedError } from './dev-chain.ts';
+import { RevertedError, takenBack } from './dev-chain.ts';
 import { replay, type SwapRecord, summary } from './event-replay.fixture.ts';
-import { poolRecipe, type RandomPool } from './random-pool.ts';
+import { type Action, actionOf } from './pool-actions.fixture.ts';
+import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 12;
 
@@ -16,32 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => ground.anvil.stop());
 
-const action = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('swap' as const),
-      zeroForOne: fc.boolean(),
-      exactInput: fc.boolean(),
-      partE3: fc.integer({ min: 1, max: 1_300 }),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('add' as const), bin: fc.nat(11), partE3: fc.nat(2_000) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), bin: fc.nat(11), partE3: fc.nat(1_000) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('collect' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('fees' as const),
-      spreadE6: fc.integer({ min: 0, max: 500_000 }),
-      notionalE8: fc.integer({ min: 0, max: 1_000_000 }),
-      bin: fc.nat(11),
-      addFee: fc.integer({ min: 0, max: 65_535 }),
-    }),
-  },
-);
-
-type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+const action = actionOf({ swap: 5, liquidity: 2 });
 
 /** Does an action and tells whether the pool took it; one that it refuses changes nothing. */
 async function act(pool: RandomPool, what: Action): Promise<boolean> {
@@ -91,6 +67,12 @@ async function orderAmount(
   return exactInput ? amount : -amount;
 }
 
+/** Checks the pool of a recipe, and takes it off the chain again. */
+function onFreshPool<T>(check: (pool: RandomPool, value: T) => Promise<void>) {
+  return (recipe: PoolRecipe, value: T) =>
+    takenBack(ground.chain, async () => check(await poolOf(ground, recipe), value));
+}
+
 describe('after any sequence of actions', () => {
   let taken = 0;
   let refused = 0;
@@ -99,8 +81,7 @@ describe('after any sequence of actions', () => {
     const property = fc.asyncProperty(
       poolRecipe,
       fc.array(action, { minLength: 4, maxLength: 10 }),
-      async (recipe, actions) => {
-        const pool = await poolOf(ground, recipe);
+      onFreshPool(async (pool, actions) => {
         for (const what of actions) {
           const before = await readWords(ground, pool);
           if (await act(pool, what)) taken += 1;
@@ -113,7 +94,7 @@ describe('after any sequence of actions', () => {
         const { state, swaps } = await replay(ground, pool);
         expect(state).toEqual(summary(words));
         for (const record of swaps) expectRoundedForPool(record, pool);
-      },
+      }),
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     expect(taken).toBeGreaterThan(2 * refused);
@@ -123,8 +104,8 @@ describe('after any sequence of actions', () => {
     const property = fc.asyncProperty(
       poolRecipe,
       fc.record({ bin: fc.nat(11), shares: fc.bigInt({ min: 1_000n, max: 10n ** 20n }) }),
-      async (recipe, { bin: index, shares }) => {
-        const pool = await poolOf(ground, recipe);
+      onFreshPool(async (pool, { bin: index, shares }) => {
+        const { recipe } = pool;
         const { trader } = ground.chain.roles;
         const bin = recipe.bins[index % recipe.bins.length]?.bin ?? 0;
         const order = { pool: pool.address, owner: trader, bins: [{ bin, shares }] };
@@ -137,7 +118,7 @@ describe('after any sequence of actions', () => {
         const [multiplier0, multiplier1] = multipliers(recipe);
         expect(before[0] - after[0]).toBeLessThanOrEqual(1n + 2n / multiplier0);
         expect(before[1] - after[1]).toBeLessThanOrEqual(1n + 2n / multiplier1);
-      },
+      }),
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   });

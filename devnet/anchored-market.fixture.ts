@@ -1,4 +1,5 @@
 import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
+import { Q64 } from '../protocol/fixed-point.ts';
 import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { oracleAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
@@ -24,7 +25,6 @@ export const errors = [
   ]),
 ];
 
-export const Q64 = 1n << 64n;
 export const ONE = 10n ** 18n;
 export const FEED = feedId('TEST/USD');
 

@@ -1,9 +1,7 @@
+import { E6, Q64 } from '../protocol/fixed-point.ts';
+import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
 import type { PoolWords } from './contracts.fixture.ts';
 import type { PoolRecipe } from './random-pool.ts';
-
-export const MAX_POSITION = (1n << 104n) - 1n;
-const Q64 = 1n << 64n;
-const E6 = 1_000_000n;
 
 function sqrt(value: bigint): bigint {
   let root = BigInt(Math.floor(Math.sqrt(Number(value))));

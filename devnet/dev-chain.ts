@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Address,
   createTestClient,
+  formatTransactionReceipt,
   type Hex,
   http,
   numberToHex,
   type PublicClient,
   publicActions,
+  type RpcTransactionReceipt,
   type TestClient,
   type TransactionReceipt,
 } from 'viem';
@@ -59,7 +61,8 @@ export class RevertedError extends Error {
 
 /** Enough for every call of the devnet, below what one transaction may use. */
 const DEFAULT_GAS = 5_000_000n;
-const RECEIPT_POLL_MS = 50;
+const FIRST_RECEIPT_POLL_MS = 2;
+const LONGEST_RECEIPT_POLL_MS = 50;
 const RECEIPT_TIMEOUT_MS = 60_000;
 
 /** Connects to an anvil node. */
@@ -91,7 +94,7 @@ export async function connectDevChain(rpcUrl: string): Promise<DevChain> {
  * @throws RevertedError when it reverted
  */
 export async function send(chain: DevChain, transaction: Transaction): Promise<TransactionReceipt> {
-  const receipt = await mined(chain, await submit(chain, transaction));
+  const receipt = formatTransactionReceipt(await inTurn(chain, transaction, 'eth_sendTransactionSync'));
   if (receipt.status === 'success') return receipt;
   throw new RevertedError(await revertDataOf(chain, transaction));
 }
@@ -100,9 +103,23 @@ export async function send(chain: DevChain, transaction: Transaction): Promise<T
 const submissions = new Map<string, Promise<unknown>>();
 
 /** Sends a transaction and returns its hash without waiting until it is mined. */
-export function submit(chain: DevChain, { gas = DEFAULT_GAS, ...rest }: Transaction): Promise<Hex> {
+export function submit(chain: DevChain, transaction: Transaction): Promise<Hex> {
+  return inTurn(chain, transaction, 'eth_sendTransaction');
+}
+
+interface Answers {
+  readonly eth_sendTransaction: Hex;
+  /** Comes when the transaction is mined. */
+  readonly eth_sendTransactionSync: RpcTransactionReceipt;
+}
+
+function inTurn<M extends keyof Answers>(
+  chain: DevChain,
+  { gas = DEFAULT_GAS, ...rest }: Transaction,
+  method: M,
+): Promise<Answers[M]> {
   // The node would estimate the gas by running the call several times: say it.
-  const send = () => request<Hex>(chain.rpcUrl, 'eth_sendTransaction', [{ ...rest, gas: numberToHex(gas) }]);
+  const send = () => request<Answers[M]>(chain.rpcUrl, method, [{ ...rest, gas: numberToHex(gas) }]);
   // One at a time for each account: the node may give two that arrive together the same nonce, and refuses one.
   const account = `${chain.rpcUrl} ${rest.from.toLowerCase()}`;
   const submission = (submissions.get(account) ?? Promise.resolve()).then(send, send);
@@ -113,11 +130,11 @@ export function submit(chain: DevChain, { gas = DEFAULT_GAS, ...rest }: Transact
 /** Waits for a transaction's receipt. */
 export async function mined(chain: DevChain, hash: Hex): Promise<TransactionReceipt> {
   const deadline = Date.now() + RECEIPT_TIMEOUT_MS;
-  // A node that mines at once has the receipt by now: viem's own wait would begin with a poll interval.
-  while (Date.now() < deadline) {
+  // A node that mines at once has the receipt within milliseconds: viem's own wait would begin with a poll interval.
+  for (let pause = FIRST_RECEIPT_POLL_MS; Date.now() < deadline; pause *= 2) {
     const receipt = await findReceipt(chain, hash);
     if (receipt !== undefined) return receipt;
-    await sleep(RECEIPT_POLL_MS);
+    await sleep(Math.min(pause, LONGEST_RECEIPT_POLL_MS));
   }
   throw new Error(`transaction ${hash} was not mined within ${RECEIPT_TIMEOUT_MS / 1000} s`);
 }
@@ -147,6 +164,19 @@ export async function staticCall(
   } catch (error) {
     if (error instanceof RpcError && error.data !== undefined) return { reverted: true, data: error.data };
     throw error;
+  }
+}
+
+/**
+ * Runs something and takes back all that it did to the chain. With every contract that a node holds its blocks take
+ * longer, since it computes the root of all state.
+ */
+export async function takenBack(chain: DevChain, run: () => Promise<void>): Promise<void> {
+  const id = await chain.client.snapshot();
+  try {
+    await run();
+  } finally {
+    await chain.client.revert({ id });
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Log, parseEventLogs } from 'viem';
+import { E8 } from '../protocol/fixed-point.ts';
 import type { Ground, PoolWords } from './contracts.fixture.ts';
 import { flatPoolAbi } from './protocol-abi.ts';
 import type { RandomPool } from './random-pool.ts';
@@ -27,7 +28,6 @@ export interface SwapRecord {
 /** The fees that `deployProtocol` gives every new pool. */
 const PROTOCOL_SPREAD_E6 = 200_000n;
 const PROTOCOL_NOTIONAL_E8 = 100n;
-const E8 = 100_000_000n;
 
 export function summary(words: PoolWords): Summary {
   const { bin, position, distanceE6, notional0, notional1, spreadFeeE6, notionalFeeE8 } = words;

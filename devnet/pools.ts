@@ -1,4 +1,5 @@
 import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, parseEventLogs, zeroHash } from 'viem';
+import { MAX_UINT256 } from '../protocol/fixed-point.ts';
 import type { BinShape, ExtensionPhase } from '../protocol/pool-events.ts';
 import type { Deployment } from './deploy.ts';
 import { type DevChain, send } from './dev-chain.ts';
@@ -38,7 +39,7 @@ export interface PoolSpec {
 }
 
 /** A timelock that never ends. */
-export const NEVER = (1n << 256n) - 1n;
+export const NEVER = MAX_UINT256;
 
 const DAY_SECS = 86_400n;
 const CREATION_GAS = 15_000_000n;

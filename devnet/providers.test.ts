@@ -1,17 +1,9 @@
 import fc from 'fast-check';
 import { type Address, encodeErrorResult, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Q64 } from '../protocol/fixed-point.ts';
 import { administer, sellAndBuyPrices } from './actions.ts';
-import {
-  AnchoredMarket,
-  errors,
-  FEED,
-  type NamedError,
-  named,
-  ONE,
-  Q64,
-  refusalOf,
-} from './anchored-market.fixture.ts';
+import { AnchoredMarket, errors, FEED, type NamedError, named, ONE, refusalOf } from './anchored-market.fixture.ts';
 import { poolOf } from './contracts.fixture.ts';
 import { staticCall } from './dev-chain.ts';
 import { NEVER } from './pools.ts';

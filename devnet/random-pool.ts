@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type Address, numberToHex } from 'viem';
+import { Q64 } from '../protocol/fixed-point.ts';
 import type { BinShape } from '../protocol/pool-events.ts';
 import { addLiquidity, balanceOf, deployToken, fundAccounts, swap } from './actions.ts';
 import type { Deployment } from './deploy.ts';
@@ -33,7 +34,6 @@ export interface RandomPool extends PricedPair {
 export type TokenShelf = ReadonlyMap<number, readonly [Address, Address]>;
 
 const DECIMALS = [6, 8, 18] as const;
-const Q64 = 1n << 64n;
 const FORTUNE = 10n ** 36n;
 
 /** Deploys the tokens that random pools share, and funds trader and provider. */

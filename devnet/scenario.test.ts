@@ -2,6 +2,7 @@ import { decodeErrorResult, encodeFunctionData, type Hex, numberToHex } from 'vi
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
+import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';
@@ -13,7 +14,6 @@ import { type Anvil, startAnvil } from './services/anvil.ts';
 import { createTraffic } from './traffic.ts';
 
 const CHAIN_IDS = [31_337, 31_338] as const;
-const MAX_POSITION = (1n << 104n) - 1n;
 const WHOLE = 10n ** 18n;
 
 let nodes: Anvil[];

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { E6, Q64 } from '../protocol/fixed-point.ts';
+import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
 import { balanceOf, type SwapAmounts, swap } from './actions.ts';
 import {
   dropProtocolFee,
@@ -11,12 +13,11 @@ import {
   simulate,
   startGround,
 } from './contracts.fixture.ts';
-import { areaUnderCurve, costOfPrice, edgePrices, MAX_POSITION } from './curve-area.fixture.ts';
+import { areaUnderCurve, costOfPrice, edgePrices } from './curve-area.fixture.ts';
+import { takenBack } from './dev-chain.ts';
 import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 20;
-const Q64 = 1n << 64n;
-const E6 = 1_000_000n;
 
 let ground: Ground;
 
@@ -64,7 +65,7 @@ async function onPools<T>(
   recipes: fc.Arbitrary<PoolRecipe> = poolRecipe,
 ): Promise<void> {
   const property = fc.asyncProperty(recipes, arbitrary, async (recipe, value) => {
-    await check(await poolOf(ground, recipe), value);
+    await takenBack(ground.chain, async () => check(await poolOf(ground, recipe), value));
   });
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
 }

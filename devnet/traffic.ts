@@ -80,7 +80,7 @@ function pickKind(random: Random): ActionKind {
   return 'swap';
 }
 
-/** The transactions of an action; none when there is nothing to do. */
+/** The transactions of an action; empty when there is nothing to do. */
 function plan(kind: ActionKind, world: TrafficWorld): Promise<readonly Transaction[]> {
   switch (kind) {
     case 'swap':

@@ -93,7 +93,7 @@ export function classifyPool(facts: PoolFacts): Classification {
 
 const LOWERED: Readonly<Record<Tier, Tier>> = { green: 'yellow', yellow: 'red', red: 'red' };
 
-/** A StopLoss that no swap reaches is none. */
+/** A StopLoss that swaps do not call is ignored. */
 function runningStopLoss({ stopLoss }: PoolFacts): StopLossFacts | null {
   return stopLoss?.phases.includes('afterSwap') ? stopLoss : null;
 }

@@ -59,9 +59,9 @@ export interface PriceDuty {
   decode(result: CallResult): SellAndBuyPrices | PriceFailure;
   /**
    * Code to put at the pool's address by a state override: it answers `inSwap()` with the provider, `extsload` as the
-   * pool would, and any other call with the provider's quote. It reverts when the provider gives none, and answers with
+   * pool would, and any other call with the provider's quote. It reverts when the provider gives no quote, and answers with
    * nothing when the gas left is less than a provider may take. The provider is read from the pool's storage;
-   * `immutableProvider` serves pools whose storage holds none.
+   * `immutableProvider` serves pools whose storage holds no provider.
    */
   providerStubCode(immutableProvider: Address): Hex;
   /** Calldata for the pool under the stub code; {@link PoolAtBlock.curve} takes its result. */
@@ -71,11 +71,11 @@ export interface PriceDuty {
 export interface StateDuty {
   /** Calldata for the pool that asks for its pause level alone, and the length of the answer in bytes. */
   readonly pauseLevelCall: { readonly data: Hex; readonly answerBytes: number };
-  /** @returns 0 for an active pool; null when the result is no answer */
+  /** @returns 0 for an active pool; null when the result is not an answer */
   decodePauseLevel(result: CallResult): number | null;
   /** Calldata for the pool that asks for all of its state, and the number of storage words that it reads. */
   call(immutables: PoolImmutables): { readonly data: Hex; readonly words: number };
-  /** @throws Error when this is no answer to the call */
+  /** @throws Error when this does not answer the call */
   decode(immutables: PoolImmutables, answer: Hex): PoolAtBlock;
 }
 

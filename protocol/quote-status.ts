@@ -2,8 +2,8 @@
  * Why a pool gave no price.
  * - `feedDown`: the provider failed, be it a stalled feed or the oracle's own error;
  * - `quoteRefused`: the feed quoted, but no pool trades on a bid of zero or a bid above the ask;
- * - `unexplained`: it ended without a word, or with one that says nothing of the feed, such as a panic;
- * - `unread`: nobody asked it, or nobody could make sense of what it said: a fault on our side.
+ * - `unexplained`: it reverted without data, or with data that says nothing of the feed, such as a panic;
+ * - `unread`: it was not asked, or its answer could not be read: a fault on our side.
  */
 export type PriceFailure = 'feedDown' | 'quoteRefused' | 'unexplained' | 'unread';
 

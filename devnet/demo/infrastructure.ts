@@ -47,11 +47,11 @@ export async function startQueueStore(queuePrefix: string): Promise<UrlPart> {
   return { ...redis, note: redis.url };
 }
 
-/** Leaves a Redis of the user as it was: takes away the keys of this demo's queues. */
+/** Leaves a Redis of the user as it was: removes the keys of this demo's queues. */
 async function useGivenRedis(url: string, queuePrefix: string): Promise<UrlPart> {
   const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1 });
   let lost: Error | undefined;
-  // Without a listener the driver prints every error itself. What needs Redis tells when it is away later.
+  // Without a listener the driver prints every error itself. Processes that need Redis report when it is unreachable.
   client.on('error', (error: Error) => {
     lost = error;
   });

@@ -70,7 +70,7 @@ async function stopEverything(exitCode: number): Promise<number> {
   return failures.length > 0 ? 1 : exitCode;
 }
 
-/** Resolves on the first signal, or when nobody reads the output any more. A later signal ends the process at once. */
+/** Resolves on the first signal, or when the output is closed. A later signal ends the process at once. */
 function whenAskedToStop(): Promise<string> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

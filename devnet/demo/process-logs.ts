@@ -3,7 +3,7 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
 
-/** Gives the stream that a process's output goes to, or undefined when nobody asked for logs. */
+/** Gives the stream that a process's output goes to, or undefined when logs are off. */
 export type LogOf = (processName: string) => NodeJS.WritableStream | undefined;
 
 /**

@@ -11,7 +11,7 @@ export interface Part {
   readonly recentOutput?: () => string;
 }
 
-/** A part ended although nobody stopped it. */
+/** A part ended by itself. */
 export class PartEndedError extends Error {
   readonly code = 'PART_ENDED';
   override readonly name = 'PartEndedError';
@@ -51,7 +51,7 @@ export class Supervisor {
 
   constructor(progress: Progress) {
     this.#progress = progress;
-    // Whoever waits for it sees it; until somebody does, it must not count as unhandled.
+    // Callers await it later: until then it must not count as unhandled.
     this.failure.catch(() => undefined);
   }
 

@@ -62,17 +62,7 @@ export const packedStopLossAbi = parseAbi([
   'event OracleStopLossHighWatermarkUpdated(address indexed pool, int16 binIdx, uint104 newHwmToken0, uint104 newHwmToken1)',
   'function oracleStopLossConfig(address pool) view returns (uint32 drawdownE6, uint64 decayPerSecondE18, uint40 timelock, bool initialized)',
   'function highWatermarks(address pool, int16 bin) view returns (uint104 token0, uint104 token1, uint40 updatedAt)',
-  'function proposeOracleStopLossDrawdown(address pool, uint256 drawdownE6)',
-  'function executeOracleStopLossDrawdown(address pool)',
-  'function cancelOracleStopLossDrawdown(address pool)',
-  'function proposeOracleStopLossDecay(address pool, uint256 decayPerSecondE18)',
-  'function executeOracleStopLossDecay(address pool)',
-  'function cancelOracleStopLossDecay(address pool)',
-  'function proposeOracleStopLossTimelock(address pool, uint40 timelock)',
-  'function executeOracleStopLossTimelock(address pool)',
-  'function cancelOracleStopLossTimelock(address pool)',
   'error OracleStopLossTriggered(int16 binIdx, bool isToken0Metric, uint256 currentMetric, uint256 threshold)',
-  'error OracleStopLossTimelockNotElapsed(uint256 executeAfter, uint256 currentTime)',
 ]);
 
 export const packedVelocityAbi = parseAbi([

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { decodeErrorResult } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addLiquidity, administer, balanceOf, removeLiquidity, sellAndBuyPrices } from '../actions.ts';
-import { RevertedError } from '../dev-chain.ts';
+import { RevertedError, takenBack } from '../dev-chain.ts';
+import { type Action, actionOf } from '../pool-actions.fixture.ts';
 import { poolErrors } from '../protocol-abi.ts';
 import type { Anvil } from '../services/anvil.ts';
 import { administerPacked, packedSimulation, packedSwap } from './actions.ts';
@@ -13,6 +14,7 @@ import {
   multipliers,
   type PackedGround,
   type PackedPool,
+  type PackedRecipe,
   packedRecipe,
   startPackedGround,
 } from './random-pool.fixture.ts';
@@ -23,32 +25,7 @@ import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 const RUNS = 8;
 const MOST_ACTIONS = 12;
 
-const action = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('swap' as const),
-      zeroForOne: fc.boolean(),
-      exactInput: fc.boolean(),
-      partE3: fc.integer({ min: 1, max: 1_300 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), bin: fc.nat(11), partE3: fc.nat(2_000) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), bin: fc.nat(11), partE3: fc.nat(1_000) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('collect' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('fees' as const),
-      spreadE6: fc.integer({ min: 0, max: 500_000 }),
-      notionalE8: fc.integer({ min: 0, max: 1_000_000 }),
-      bin: fc.nat(11),
-      addFee: fc.integer({ min: 0, max: 65_535 }),
-    }),
-  },
-);
-
-type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+const action = actionOf({ swap: 6, liquidity: 1 });
 
 describe.each(PACKED_VARIANTS)('the variant $rule', (variant) => {
   let ground: PackedGround & { readonly anvil: Anvil };
@@ -62,14 +39,17 @@ describe.each(PACKED_VARIANTS)('the variant $rule', (variant) => {
   test('keeps its storage, amounts, prices and events as the model does', async () => {
     const actions = fc.array(action, { minLength: 4, maxLength: MOST_ACTIONS });
     let swaps = 0;
-    const property = fc.asyncProperty(packedRecipe, actions, async (recipe, whats) => {
+    const compare = async (recipe: PackedRecipe, whats: readonly Action[]) => {
       const pool = await createPackedPool(ground, recipe);
       const run = new Comparison(ground, variant, pool);
       await run.expectSameState();
       for (const what of whats) await run.act(what);
       await run.expectSameEvents();
       swaps += run.swaps;
-    });
+    };
+    const property = fc.asyncProperty(packedRecipe, actions, (recipe, whats) =>
+      takenBack(ground.chain, () => compare(recipe, whats)),
+    );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     expect(swaps).toBeGreaterThan(RUNS);
   });
@@ -109,20 +89,21 @@ class Comparison {
 
   async expectSameState(): Promise<void> {
     const { state } = this.#model;
-    const read = await this.#read();
-    expect(read).toEqual(state);
-    const [multiplier0, multiplier1] = multipliers(this.#pool.recipe);
     const { chain } = this.#ground;
-    const positions = await readPositions(chain, this.#pool.address, chain.roles.provider, [...state.bins.keys()]);
+    const { address, token0, token1, recipe } = this.#pool;
+    const [multiplier0, multiplier1] = multipliers(recipe);
+    const [read, positions, balance0, balance1, prices] = await Promise.all([
+      this.#read(),
+      readPositions(chain, address, chain.roles.provider, [...state.bins.keys()]),
+      balanceOf(chain, token0, address),
+      balanceOf(chain, token1, address),
+      sellAndBuyPrices(chain, address),
+    ]);
+    expect(read).toEqual(state);
     expect(positions).toEqual(new Map([...state.bins].map(([bin, { shares }]) => [bin, shares])));
-    const held0 = (await balanceOf(chain, this.#pool.token0, this.#pool.address)) * multiplier0;
-    const held1 = (await balanceOf(chain, this.#pool.token1, this.#pool.address)) * multiplier1;
-    expect(held0).toBeGreaterThanOrEqual(state.total0 + state.notional0);
-    expect(held1).toBeGreaterThanOrEqual(state.total1 + state.notional1);
-    expect(await sellAndBuyPrices(chain, this.#pool.address)).toEqual({
-      sellX64: this.#model.price(this.#pool.recipe, true),
-      buyX64: this.#model.price(this.#pool.recipe, false),
-    });
+    expect(balance0 * multiplier0).toBeGreaterThanOrEqual(state.total0 + state.notional0);
+    expect(balance1 * multiplier1).toBeGreaterThanOrEqual(state.total1 + state.notional1);
+    expect(prices).toEqual({ sellX64: this.#model.price(recipe, true), buyX64: this.#model.price(recipe, false) });
   }
 
   /** Events tell every swap as the variant puts it; where deltas are scaled, they sum up to the bins. */

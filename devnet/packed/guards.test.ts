@@ -1,12 +1,13 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { routerAbi } from '../abi.ts';
+import { Q64 } from '../../protocol/fixed-point.ts';
+import { routerAbi, stopLossAdminAbi } from '../abi.ts';
 import { fundAccounts, noPriceLimit } from '../actions.ts';
 import { mined, send, staticCall, submit } from '../dev-chain.ts';
 import { swapAllowlistExtension, velocityExtension } from '../pools.ts';
 import { packedStopLossAbi, packedVelocityAbi, quoteProviderAbi } from './abi.ts';
 import { packedStopLossExtension } from './deploy.ts';
-import { type MarketPool, ONE, PackedMarket, Q64, quoteAround, refusalOf } from './market.fixture.ts';
+import { type MarketPool, ONE, PackedMarket, quoteAround, refusalOf } from './market.fixture.ts';
 import { setQuote } from './providers.ts';
 import { readPackedState } from './storage.fixture.ts';
 import { PACKED_VARIANTS } from './variants.ts';
@@ -69,22 +70,22 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
     test('is off at drawdown zero, and changes after its timelock', async () => {
       const { chain, deployment } = market.ground;
       const pool = await watched({ drawdownE6: 0 });
-      const change = (functionName: 'proposeOracleStopLossDecay' | 'executeOracleStopLossDecay') => {
+      const change = (functionName: 'proposeDecay' | 'executeDecay') => {
         const data =
-          functionName === 'proposeOracleStopLossDecay'
-            ? encodeFunctionData({ abi: packedStopLossAbi, functionName, args: [pool.pool, 58n] })
-            : encodeFunctionData({ abi: packedStopLossAbi, functionName, args: [pool.pool] });
+          functionName === 'proposeDecay'
+            ? encodeFunctionData({ abi: stopLossAdminAbi, functionName, args: [pool.pool, 58n] })
+            : encodeFunctionData({ abi: stopLossAdminAbi, functionName, args: [pool.pool] });
         return send(chain, { from: chain.roles.curator, to: deployment.stopLoss, data });
       };
       await market.buy(pool, 50n * ONE);
       await movePrice(pool, 300n);
       expect((await market.sell(pool, ONE)).amount0Delta).toBe(ONE);
-      await change('proposeOracleStopLossDecay');
-      expect(await refusalOf(change('executeOracleStopLossDecay'))).toMatchObject({
-        name: 'OracleStopLossTimelockNotElapsed',
+      await change('proposeDecay');
+      expect(await refusalOf(change('executeDecay'))).toMatchObject({
+        name: 'TimelockNotOver',
       });
       await chain.client.increaseTime({ seconds: 61 });
-      await change('executeOracleStopLossDecay');
+      await change('executeDecay');
       const read = { abi: packedStopLossAbi, functionName: 'oracleStopLossConfig' } as const;
       const data = encodeFunctionData({ ...read, args: [pool.pool] });
       const answer = await staticCall(chain, { to: deployment.stopLoss, data });

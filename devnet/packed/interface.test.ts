@@ -1,5 +1,6 @@
 import { toEventSelector, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { stopLossAdminAbi } from '../abi.ts';
 import { type ContractName, loadArtifact } from '../artifacts.ts';
 import { factoryAbi, flatPoolAbi } from '../protocol-abi.ts';
 import * as packed from './abi.ts';
@@ -47,7 +48,7 @@ describe('compiled contracts have every item of', () => {
       ['ExtensionQuoteProvider'],
       [...packed.quoteProviderAbi, ...packed.extensionProviderAbi],
     ],
-    ['the stop loss', ['PackedStopLoss'], packed.packedStopLossAbi],
+    ['the stop loss', ['PackedStopLoss'], [...packed.packedStopLossAbi, ...stopLossAdminAbi]],
     ['the velocity guard', ['PackedVelocityGuard'], packed.packedVelocityAbi],
     ['the lens', ['PackedDataProvider'], packed.packedLensAbi],
   ] as const)('%s', (_, names, items) => {

@@ -1,4 +1,6 @@
 import { type Address, decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem';
+import { Q64 } from '../../protocol/fixed-point.ts';
+import { stopLossAdminAbi } from '../abi.ts';
 import { addLiquidity, type SwapAmounts } from '../actions.ts';
 import { RevertedError } from '../dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
@@ -16,7 +18,6 @@ import { deployQuoteProvider, type PackedQuote, type QuoteProviderKind } from '.
 import { type PackedGround, startPackedGround } from './random-pool.fixture.ts';
 import type { PackedVariant } from './variants.ts';
 
-export const Q64 = 1n << 64n;
 export const ONE = 10n ** 18n;
 
 /** Every error that a user of a pool may meet. */
@@ -26,6 +27,7 @@ const errors = [
   ...quoteProviderAbi,
   ...extensionProviderAbi,
   ...packedStopLossAbi,
+  ...stopLossAdminAbi,
   ...packedVelocityAbi,
   ...parseAbi([
     'error OnlyProtocol()',

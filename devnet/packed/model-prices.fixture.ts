@@ -1,11 +1,8 @@
+import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
+import { MAX_POSITION } from '../../protocol/layouts/flat/pool-state.ts';
 import type { PackedQuote } from './providers.ts';
 import type { PackedBin } from './storage.fixture.ts';
 import type { FeeRule } from './variants.ts';
-
-export const MAX_POSITION = (1n << 104n) - 1n;
-const Q64 = 1n << 64n;
-const E6 = 1_000_000n;
-const E8 = 100_000_000n;
 
 export const ceil = (numerator: bigint, denominator: bigint) => (numerator + denominator - 1n) / denominator;
 

@@ -1,5 +1,6 @@
+import { MAX_POSITION } from '../../protocol/layouts/flat/pool-state.ts';
 import type { SwapAmounts } from '../actions.ts';
-import { ceil, MAX_POSITION, SideOfBin } from './model-prices.fixture.ts';
+import { ceil, SideOfBin } from './model-prices.fixture.ts';
 import type { PackedQuote } from './providers.ts';
 import { initialAmounts, multipliers, type PackedRecipe } from './random-pool.fixture.ts';
 import type { PackedBin, PackedState } from './storage.fixture.ts';

@@ -1,11 +1,12 @@
 import { type Address, decodeFunctionResult, encodeErrorResult, encodeFunctionData, zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Q64 } from '../../protocol/fixed-point.ts';
 import { sellAndBuyPrices } from '../actions.ts';
 import { staticCall } from '../dev-chain.ts';
 import { NEVER } from '../pools.ts';
 import { flatPoolAbi } from '../protocol-abi.ts';
 import { extensionProviderAbi, quoteProviderAbi } from './abi.ts';
-import { named, ONE, PackedMarket, Q64, quoteAround, refusalOf } from './market.fixture.ts';
+import { named, ONE, PackedMarket, quoteAround, refusalOf } from './market.fixture.ts';
 import { setQuote } from './providers.ts';
 import { PACKED_VARIANTS } from './variants.ts';
 

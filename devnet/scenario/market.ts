@@ -103,7 +103,7 @@ export interface FeedPlan {
   readonly spreadE18: bigint;
   /** Whether traffic moves its price. */
   readonly moves: boolean;
-  /** Symbol of the token that the chains file says it prices; absent: nobody vouches for it. */
+  /** Symbol of the token that the chains file says it prices; absent: the file does not name the feed. */
   readonly vouchedFor?: string;
 }
 

@@ -1,4 +1,5 @@
 import { type Address, encodeFunctionData, numberToHex } from 'viem';
+import { E6 } from '../../protocol/fixed-point.ts';
 import { anchoredFactoryAbi } from '../abi.ts';
 import { addLiquidity } from '../actions.ts';
 import type { Deployment } from '../deploy.ts';
@@ -24,7 +25,6 @@ export interface Ground {
 
 type Pair = readonly [ScenarioToken, ScenarioToken];
 
-const E6 = 1_000_000n;
 const E18 = 10n ** 18n;
 
 /** Creates a pool as planned, funds it and brings it into its state. `number` makes its address its own. */

@@ -11,7 +11,7 @@ const GENTLE_DECAY_E8 = 100;
 
 const ETH_USDC = { kind: 'anchored', base: 'ETH/USD' } as const;
 
-/** Bins that widen away from the middle, with fees that differ by side. */
+/** Bins that widen with the distance from the middle, with fees that differ by side. */
 function unevenBins(lowest: number, highest: number): BinShape[] {
   return evenBins(lowest, highest, 0).map(({ bin }) => ({
     bin,

@@ -54,7 +54,7 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
   return { pid, recentOutput, ended };
 }
 
-/** Sends a signal to a process, or by a negative id to a group; one that has gone is no error. */
+/** Sends a signal to a process, or by a negative id to a group; a process that has ended is ignored. */
 export function signalProcess(target: number, name: NodeJS.Signals): void {
   try {
     process.kill(target, name);

@@ -7,7 +7,7 @@ export interface OwnProcessOptions {
   /** Path of the main file from the root of the project, as `indexer/main.ts`. */
   readonly main: string;
   readonly args?: readonly string[];
-  /** Added to this process's environment; undefined takes a variable away. */
+  /** Added to this process's environment; undefined removes a variable. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ready when this URL answers 200, or when its output matches. */
   readonly ready: string | RegExp;

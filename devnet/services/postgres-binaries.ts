@@ -55,7 +55,7 @@ async function packagedBinaries(): Promise<string> {
 async function copyBinaries(bin: string, folder: TempFolder, account: Account | undefined): Promise<string> {
   const native = join(folder.path, 'native');
   await cp(dirname(bin), native, { recursive: true, verbatimSymlinks: true });
-  // The modes are those of the original, which may let nobody but its owner read.
+  // The modes are those of the original, which may let only its owner read.
   if (account) await run('chown', ['-R', `${account.uid}:${account.gid}`, native]);
   return join(native, 'bin');
 }

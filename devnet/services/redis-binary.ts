@@ -13,7 +13,7 @@ const HINT = 'install redis-server or valkey-server, or set REDIS_URL for the pr
  * The Redis server of this machine: `redis-server` or `valkey-server` on PATH; root on a Debian system gets Debian's
  * package installed.
  *
- * @throws ServiceError one line with a hint when there is none to be had
+ * @throws ServiceError one line with a hint when Redis cannot be found or installed
  */
 export async function redisBinary(): Promise<string> {
   const found = (await onPath('redis-server')) ?? (await onPath('valkey-server'));
@@ -53,7 +53,7 @@ async function installDebianPackage(): Promise<void> {
   await stopInstalledService();
 }
 
-/** The package starts a service of its own on port 6379, which nobody asked for. */
+/** The package starts a service of its own on port 6379, which is not wanted. */
 async function stopInstalledService(): Promise<void> {
   const [command, ...args] = existsSync('/run/systemd/system')
     ? ['systemctl', 'disable', '--now', 'redis-server']

@@ -1,4 +1,5 @@
 import { encodeFunctionData } from 'viem';
+import { E6 } from '../../protocol/fixed-point.ts';
 import { oracleAbi } from '../abi.ts';
 import type { Transaction } from '../dev-chain.ts';
 import { toX64 } from '../scenario/market.ts';
@@ -7,7 +8,6 @@ import type { TrafficWorld } from './world.ts';
 /** Steps and bounds of a feed's walk around its first price, millionths. */
 const FREE = { step: 1_500, bound: 20_000 } as const;
 const PEGGED = { step: 30, bound: 300 } as const;
-const E6 = 1_000_000n;
 const E12 = 10n ** 12n;
 
 /** Moves a feed a little, never far from where it began: stop losses of the busy pools keep their room. */

@@ -5,7 +5,7 @@ import { flatPoolAbi } from '../protocol-abi.ts';
 import { busyPools, sharesOfBin, type TrafficWorld } from './world.ts';
 
 const SALT = 1n;
-/** For a bin that nobody funds any more. */
+/** For a bin without shares. */
 const FRESH_SHARES = 10n ** 18n;
 /** A bin keeps no shares or at least the pool's minimum. */
 const MINIMUM_SHARES = 1_000n;

@@ -4,7 +4,7 @@ export interface Random {
   integer(min: number, max: number): number;
   /** True this many times out of a hundred. */
   chance(percent: number): boolean;
-  /** One of the items. Throws when there are none. */
+  /** One of the items. Throws when the list is empty. */
   pick<T>(items: readonly T[]): T;
 }
 

@@ -1,4 +1,5 @@
 import { encodeFunctionData } from 'viem';
+import { E6 } from '../../protocol/fixed-point.ts';
 import { routerAbi } from '../abi.ts';
 import { noPriceLimit } from '../actions.ts';
 import type { Transaction } from '../dev-chain.ts';
@@ -7,9 +8,7 @@ import { toX64 } from '../scenario/market.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 import { busyPools, glance, type PoolGlance, type TrafficWorld } from './world.ts';
 
-const E6 = 1_000_000n;
-
-/** A swap of some size in some busy pool, more often towards the pool's middle than away from it. */
+/** A swap of some size in some busy pool, more often towards the pool's middle than outwards. */
 export async function planSwap(world: TrafficWorld): Promise<readonly Transaction[]> {
   const { chain, scenario, random } = world;
   const pool = random.pick(busyPools(world));

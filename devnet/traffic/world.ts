@@ -1,4 +1,5 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
+import { MAX_UINT128 } from '../../protocol/fixed-point.ts';
 import { extsload } from '../actions.ts';
 import type { DevChain } from '../dev-chain.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
@@ -35,7 +36,6 @@ export interface PoolGlance {
   readonly total1: bigint;
 }
 
-const U128 = (1n << 128n) - 1n;
 const SHARES_SLOT = 5n;
 
 export function busyPools({ scenario }: TrafficWorld): readonly ScenarioPool[] {
@@ -47,7 +47,7 @@ export async function glance({ chain }: TrafficWorld, pool: Address): Promise<Po
   return {
     pauseLevel: Number(head & 0xffn),
     bin: Number(BigInt.asIntN(8, head >> 8n)),
-    total0: totals & U128,
+    total0: totals & MAX_UINT128,
     total1: totals >> 128n,
   };
 }

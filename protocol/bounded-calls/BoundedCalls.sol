@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Runs calls of strangers' contracts inside one eth_call, so that none can spoil another: each has a gas limit of its own,
-/// what it changes is undone before the next begins, and of what it returns only the part that was asked for is kept.
-/// Nobody deploys it: its creation code runs with the calls behind it, and what the constructor returns is the answer.
+/// Runs calls of untrusted contracts inside one eth_call, each isolated: it has a gas limit of its own, what it changes is
+/// undone before the next begins, and of what it returns only the part that was asked for is kept. It is never deployed:
+/// its creation code runs with the calls behind it, and what the constructor returns is the answer.
 ///
 /// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata; its result
 /// as state (1), number of bytes kept (1), these bytes. A call for which the gas left would not do is not begun.

@@ -15,7 +15,7 @@ import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 /** Nodes cap an `eth_call` at this much gas by default. */
 export const CALL_GAS_CAP = 50_000_000n;
 
-/** An account that nobody owns, to call from: creation code runs at an address that it would create, where nothing lives. */
+/** The account to call from, without a known key: creation code runs at an address that it would create, which is empty. */
 export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
 
 /** A call of a contract that may do its worst. */
@@ -78,7 +78,7 @@ export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
   });
 }
 
-/** @throws Error when it is no answer to this many calls */
+/** @throws Error when it does not answer this many calls */
 export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   const [chainId, blockNumber, blockTimestamp, packed] = decodeAbiParameters(answerParameters, answer);
   const results: (CallResult | null)[] = [];

@@ -3,7 +3,7 @@ import type { Hop, HopPath } from './hop.ts';
 
 /**
  * Hops that share what flows through them: every `near` may pass on to every `far`. `far` is null for a direct hop, which
- * shares with nobody. No hop is in two clusters of a search.
+ * shares nothing. A hop is in one cluster of a search.
  */
 export interface Cluster<P extends GraphPool> {
   readonly near: readonly Hop<P>[];

@@ -81,7 +81,7 @@ function binOf(curve: FillCurve, given: bigint): number {
   return firstIndex(curve.given, (sum) => sum >= given);
 }
 
-/** Index of the first sum that the test holds for, the length if there is none; the test must stay true once it is. */
+/** Index of the first sum that the test holds for, the length if it holds for no sum; the test must stay true once it is. */
 function firstIndex(sums: readonly bigint[], test: (sum: bigint) => boolean): number {
   let low = 0;
   let high = sums.length;

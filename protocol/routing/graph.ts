@@ -13,7 +13,7 @@ export interface PoolGraph<P extends GraphPool> {
 }
 
 /**
- * All paths between two tokens over one intermediate token, or over none: any pool of a leg goes with any pool of the
+ * All paths between two tokens, direct or over one intermediate token: any pool of a leg goes with any pool of the
  * other. Legs are in trade order.
  */
 export interface Corridor<L> {
@@ -38,7 +38,7 @@ export function buildGraph<P extends GraphPool>(pools: readonly P[]): PoolGraph<
 
 /**
  * The direct corridor, if any, then one for each token that both ends have a pool with. A pool has two different tokens,
- * so none can be in both legs of a corridor.
+ * so it cannot be in both legs of a corridor.
  */
 export function corridors<P extends GraphPool>(
   graph: PoolGraph<P>,

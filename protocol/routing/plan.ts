@@ -12,7 +12,7 @@ export interface RoutingLimits extends SplitLimits {
   readonly minImprovementE6: number;
 }
 
-/** Why there is no plan: no path at all, or none that can take the whole order. */
+/** Why there is no plan: no path at all, or no path that can take the whole order. */
 export type NoPlan = 'no_route' | 'insufficient_liquidity';
 
 export interface FoundPlan<P extends GraphPool> {

@@ -12,7 +12,7 @@ export interface Order {
 export interface Scores<P extends GraphPool> {
   /** Number of candidate paths walked. */
   readonly considered: number;
-  /** The path that is best for the whole order; null when none can take it whole. */
+  /** The path that is best for the whole order; null when no path can take it whole. */
   readonly best: HopPath<P> | null;
 }
 

@@ -16,7 +16,7 @@ export interface SplitLimits {
 const SHORTLIST = 8;
 
 /**
- * The best split found within the limits; null when none takes the whole order.
+ * The best split found within the limits; null when no split takes the whole order.
  *
  * The order is first spread over all paths. If that is within the limits it is the answer. Else two searches compete:
  * one narrows the free spread by dropping its smallest routes, the other grows the baseline by its largest.

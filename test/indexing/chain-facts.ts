@@ -1,5 +1,4 @@
 import { type Address, getAbiItem, type PublicClient } from 'viem';
-import { stopLossAdminAbi } from '../../devnet/abi.ts';
 import { priceVelocityGuardAbi, providerAbi } from '../../devnet/protocol-abi.ts';
 import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -23,7 +22,7 @@ export async function readStopLoss(client: PublicClient, stopLoss: Address, pool
 export async function readWatermark(client: PublicClient, stopLoss: Address, pool: Address, binIdx: number) {
   const [token0, token1] = await client.readContract({
     address: stopLoss,
-    abi: stopLossAdminAbi,
+    abi: stopLossAbi,
     functionName: 'highWatermarks',
     args: [pool, binIdx],
   });

@@ -7,18 +7,20 @@ import {ExtensionBase} from "./ExtensionBase.sol";
 abstract contract StopLossSettings is ExtensionBase {
     struct Config {
         uint32 drawdownE6;
-        uint32 decayPerSecondE8;
-        uint32 timelock;
+        /// Part of a watermark that is lost per second, of `_decayScale`.
+        uint64 decayPerSecond;
+        /// Seconds.
+        uint40 timelock;
         bool initialized;
     }
 
     struct Proposal {
-        uint32 value;
+        uint64 value;
         uint256 executeAfter;
     }
 
     event OracleStopLossDrawdownSet(address indexed pool, uint256 newMaxDrawdownE6);
-    event OracleStopLossDecaySet(address indexed pool, uint256 newDecayPerSecondE8);
+    event OracleStopLossDecaySet(address indexed pool, uint256 newDecayPerSecond);
     event OracleStopLossTimelockSet(address indexed pool, uint256 newTimelock);
     event OracleStopLossDrawdownProposed(address indexed pool, uint256 value, uint256 executeAfter);
     event OracleStopLossDecayProposed(address indexed pool, uint256 value, uint256 executeAfter);
@@ -28,46 +30,55 @@ abstract contract StopLossSettings is ExtensionBase {
     event OracleStopLossTimelockCancelled(address indexed pool);
 
     error InvalidDrawdown();
+    error InvalidDecay();
+    error InvalidTimelock();
     error NotInitialized();
     error NothingPending();
     error TimelockNotOver(uint256 executeAfter);
 
-    mapping(address => Config) public oracleStopLossConfig;
+    uint256 internal immutable _decayScale;
+    uint256 private immutable _longestTimelock;
+
+    mapping(address => Config) internal _configs;
     mapping(address => Proposal) public pendingDrawdown;
     mapping(address => Proposal) public pendingDecay;
     mapping(address => Proposal) public pendingTimelock;
 
+    constructor(uint256 decayScale, uint256 longestTimelock) {
+        _decayScale = decayScale;
+        _longestTimelock = longestTimelock;
+    }
+
     function proposeDrawdown(address pool, uint32 drawdownE6) external onlyPoolAdmin(pool) {
-        if (drawdownE6 > 1e6) revert InvalidDrawdown();
-        uint256 executeAfter = _propose(pendingDrawdown, pool, drawdownE6);
-        emit OracleStopLossDrawdownProposed(pool, drawdownE6, executeAfter);
+        _check(drawdownE6, 0, 0);
+        emit OracleStopLossDrawdownProposed(pool, drawdownE6, _propose(pendingDrawdown, pool, drawdownE6));
     }
 
-    function proposeDecay(address pool, uint32 decayPerSecondE8) external onlyPoolAdmin(pool) {
-        uint256 executeAfter = _propose(pendingDecay, pool, decayPerSecondE8);
-        emit OracleStopLossDecayProposed(pool, decayPerSecondE8, executeAfter);
+    function proposeDecay(address pool, uint64 decayPerSecond) external onlyPoolAdmin(pool) {
+        _check(0, decayPerSecond, 0);
+        emit OracleStopLossDecayProposed(pool, decayPerSecond, _propose(pendingDecay, pool, decayPerSecond));
     }
 
-    function proposeTimelock(address pool, uint32 timelock) external onlyPoolAdmin(pool) {
-        uint256 executeAfter = _propose(pendingTimelock, pool, timelock);
-        emit OracleStopLossTimelockProposed(pool, timelock, executeAfter);
+    function proposeTimelock(address pool, uint40 timelock) external onlyPoolAdmin(pool) {
+        _check(0, 0, timelock);
+        emit OracleStopLossTimelockProposed(pool, timelock, _propose(pendingTimelock, pool, timelock));
     }
 
     function executeDrawdown(address pool) external onlyPoolAdmin(pool) {
-        uint32 value = _execute(pendingDrawdown, pool);
-        oracleStopLossConfig[pool].drawdownE6 = value;
+        uint32 value = uint32(_execute(pendingDrawdown, pool));
+        _configs[pool].drawdownE6 = value;
         emit OracleStopLossDrawdownSet(pool, value);
     }
 
     function executeDecay(address pool) external onlyPoolAdmin(pool) {
-        uint32 value = _execute(pendingDecay, pool);
-        oracleStopLossConfig[pool].decayPerSecondE8 = value;
+        uint64 value = _execute(pendingDecay, pool);
+        _configs[pool].decayPerSecond = value;
         emit OracleStopLossDecaySet(pool, value);
     }
 
     function executeTimelock(address pool) external onlyPoolAdmin(pool) {
-        uint32 value = _execute(pendingTimelock, pool);
-        oracleStopLossConfig[pool].timelock = value;
+        uint40 value = uint40(_execute(pendingTimelock, pool));
+        _configs[pool].timelock = value;
         emit OracleStopLossTimelockSet(pool, value);
     }
 
@@ -87,25 +98,31 @@ abstract contract StopLossSettings is ExtensionBase {
     }
 
     function _initialize(address pool, bytes calldata data) internal override {
-        (uint32 drawdownE6, uint32 decayPerSecondE8, uint32 timelock) = abi.decode(data, (uint32, uint32, uint32));
-        if (drawdownE6 > 1e6) revert InvalidDrawdown();
-        oracleStopLossConfig[pool] = Config(drawdownE6, decayPerSecondE8, timelock, true);
+        (uint32 drawdownE6, uint64 decayPerSecond, uint40 timelock) = abi.decode(data, (uint32, uint64, uint40));
+        _check(drawdownE6, decayPerSecond, timelock);
+        _configs[pool] = Config(drawdownE6, decayPerSecond, timelock, true);
         emit OracleStopLossDrawdownSet(pool, drawdownE6);
-        emit OracleStopLossDecaySet(pool, decayPerSecondE8);
+        emit OracleStopLossDecaySet(pool, decayPerSecond);
         emit OracleStopLossTimelockSet(pool, timelock);
     }
 
-    function _propose(mapping(address => Proposal) storage pending, address pool, uint32 value)
+    function _check(uint256 drawdownE6, uint256 decayPerSecond, uint256 timelock) private view {
+        if (drawdownE6 > 1e6) revert InvalidDrawdown();
+        if (decayPerSecond > _decayScale) revert InvalidDecay();
+        if (timelock > _longestTimelock) revert InvalidTimelock();
+    }
+
+    function _propose(mapping(address => Proposal) storage pending, address pool, uint64 value)
         private
         returns (uint256 executeAfter)
     {
-        Config memory config = oracleStopLossConfig[pool];
+        Config memory config = _configs[pool];
         if (!config.initialized) revert NotInitialized();
         executeAfter = block.timestamp + config.timelock;
         pending[pool] = Proposal(value, executeAfter);
     }
 
-    function _execute(mapping(address => Proposal) storage pending, address pool) private returns (uint32 value) {
+    function _execute(mapping(address => Proposal) storage pending, address pool) private returns (uint64 value) {
         Proposal memory proposal = pending[pool];
         if (proposal.executeAfter == 0) revert NothingPending();
         if (block.timestamp < proposal.executeAfter) revert TimelockNotOver(proposal.executeAfter);

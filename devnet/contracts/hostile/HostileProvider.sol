@@ -4,8 +4,8 @@ pragma solidity ^0.8.37;
 import {IPriceProvider} from "../interfaces/IPriceProvider.sol";
 import {IERC20} from "../interfaces/IERC20.sol";
 
-/// Quotes like any other, but first does what it can against whoever is read in the same call: sends a pool tokens, so that
-/// its balance is not what it was, and burns the gas down to what its own answer takes.
+/// Quotes like any other, but first attacks the other calls of the same request: sends a pool tokens, so that its
+/// balance changes, and burns the gas down to what its own answer takes.
 contract HostileProvider is IPriceProvider {
     address public immutable token0;
     address public immutable token1;

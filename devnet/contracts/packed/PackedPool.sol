@@ -18,7 +18,7 @@ abstract contract PackedPoolBase is PackedSwaps, PoolLiquidity, PackedAdministra
     {}
 }
 
-/// Simulates for whoever calls.
+/// Simulates a swap of the caller.
 contract PackedPool is PackedPoolBase {
     constructor(PoolImmutables memory fixedPart, PoolStart memory start, PackedVariant memory variant)
         PackedPoolBase(fixedPart, start, variant)

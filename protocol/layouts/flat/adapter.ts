@@ -53,7 +53,7 @@ const flatState: StateDuty = {
   },
 };
 
-/** Undefined when there is no result, or it is no quote. */
+/** Undefined without a result, or when it is not a quote. */
 export function decodeProviderQuote(result: CallResult | undefined): ProviderQuote | undefined {
   if (!result?.success || size(result.data) < TWO_WORDS) return undefined;
   const [bidX64, askX64] = decodeFunctionResult({

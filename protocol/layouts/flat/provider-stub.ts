@@ -26,7 +26,7 @@ const DONE = '0xa7';
  * swap answers the caller: `inSwap()` gives the provider, `extsload(bytes32[])` the pool's own storage, and any other call
  * is passed to the provider as `getBidAndAskPrice()`. The provider is the pool's own slot 3, or `immutableProvider` where
  * that is zero. It has `PROVIDER_GAS_LIMIT`; where the gas left is less, it is not asked and the answer is empty, so that
- * no provider can starve another. An answer that is no pair of words reverts.
+ * no provider can starve another. It reverts when the answer is not two words.
  */
 export function providerStubCode(immutableProvider: Address): Hex {
   return concatHex([

@@ -51,7 +51,7 @@ function estimateMid(state: PoolState, { sellX64, buyX64 }: SellAndBuyPrices): b
   return (buy * Q128 * E6 * MAX_POSITION) / (2n * E8 * buyFactorX128 * cursorOverMid);
 }
 
-/** A quote with this mid that yields both prices; null when there is none. */
+/** A quote with this mid that yields both prices; null when no quote does. */
 function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices): ProviderQuote | null {
   const marginalX64 = priceAtFloor(cursorEdges(state, midX64), state.cursor.position);
   if (marginalX64 === 0n) return null;

@@ -148,7 +148,7 @@ function overchargeCeil({ step: { slice } }: WalkedBin): bigint {
   return net + divCeil(net * feeX64, Q64) + 8n;
 }
 
-/** An amount not far beyond the limit that every release refuses; null when none is certain. */
+/** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
 function refusedBeyond(bin: WalkedBin, multiplier: bigint, most: bigint): bigint | null {
   const { slice, inputBefore } = bin.step;
   const inputAt = (output: bigint) => divCeil(inputBefore + inputOf(fillExactOutput(slice, output)), multiplier);

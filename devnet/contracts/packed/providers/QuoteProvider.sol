@@ -5,7 +5,7 @@ import {IPool} from "../../interfaces/IPool.sol";
 import {IPoolFactory} from "../../interfaces/IPoolFactory.sol";
 import {IQuoteProvider, Quote} from "../PackedTypes.sol";
 
-/// Quotes what its owner last set, to a pool of the factory that reads it in this very call, and to nobody else.
+/// Quotes what its owner last set, only to a pool of the factory that is swapping.
 contract QuoteProvider is IQuoteProvider {
     error OnlyOwner();
     error NotInSwap();
