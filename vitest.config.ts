@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { EndToEndFirst } from './test/harness/end-to-end-first.ts';
 import { splitTests } from './test/harness/service-tests.ts';
@@ -7,8 +8,8 @@ const { unit, services } = splitTests(import.meta.dirname);
 export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
-    // By default one core less than there are: on two, one would idle while the other waits for processes and blocks.
-    maxWorkers: 2,
+    // One more than cores: end-to-end tests wait for processes, blocks and time limits about half of their time.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: EndToEndFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
