@@ -11,9 +11,13 @@ const LONGEST = [
   'test/pamm/worker-missing.test.ts',
 ];
 
+/** Projects in the order in which their files begin. */
+const PROJECTS = ['e2e', 'services', 'unit'];
+
 /**
  * The end-to-end files take longest and begin first, so that the short ones fill the time of all workers to the end. A
- * clean checkout knows no durations, and the sizes of files, by which they are sorted then, say little about them.
+ * clean checkout knows no durations, and the sizes of files, by which they are sorted then, say little about them. Files
+ * of one project follow each other: those that share modules need a worker of their own project.
  */
 export class EndToEndFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -22,10 +26,7 @@ export class EndToEndFirst extends BaseSequencer {
   }
 }
 
-/** The place among the longest; then other end-to-end files, then those beside the code. */
 function rank({ moduleId, project }: TestSpecification): number {
-  const path = relative(project.config.root, moduleId);
-  const place = LONGEST.indexOf(path);
-  if (place >= 0) return place;
-  return path.startsWith('test/') ? LONGEST.length : LONGEST.length + 1;
+  const place = LONGEST.indexOf(relative(project.config.root, moduleId));
+  return place >= 0 ? place : LONGEST.length + PROJECTS.indexOf(project.name);
 }
