@@ -9,17 +9,17 @@ const SERVICES = [
 ];
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
-/** Folders whose tests start processes of the project, or look at the processes of the machine. */
-const PROCESSES = /^(cli|devnet|indexer|test)\//;
+/** Tests that start processes of the project, look at those of the machine, or depend on timers to the millisecond. */
+const PROCESSES = /^(cli|devnet[/](demo|services)|indexer|test(?![/](protocol|route)))[/]/;
 const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;
 
 /** Paths of the test files of a project, from its root. */
 export interface SplitTests {
   /** They need no services. */
   readonly unit: string[];
-  /** By what they import, they need Postgres, Redis, a chain or a process; those of folders without {@link PROCESSES}. */
+  /** By what they import, they need Postgres, Redis or a chain. */
   readonly services: string[];
-  /** The same of folders with processes. */
+  /** Those of them that are {@link PROCESSES}. */
   readonly processes: string[];
 }
 
