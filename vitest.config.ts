@@ -1,25 +1,25 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { EndToEndFirst } from './test/harness/end-to-end-first.ts';
 import { splitTests } from './test/harness/service-tests.ts';
 
-const { unit, services } = splitTests(import.meta.dirname);
+const { unit, services, processes } = splitTests(import.meta.dirname);
+const globalSetup = ['test/harness/global-setup.ts'];
 
 export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
-    // By default one core less than there are: on two, one would idle while the other waits for processes and blocks.
-    maxWorkers: 2,
+    // One more than cores: end-to-end tests wait for processes, blocks and time limits about half of their time.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: EndToEndFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     reporters: ['default', './test/harness/count-reporter.ts'],
     projects: [
-      // Files that start nothing share a worker's modules: loading them takes longer than most of the tests.
+      // Files that start no process of ours share a worker's modules: loading them takes longer than most of the tests.
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
-      {
-        extends: true,
-        test: { name: 'e2e', include: services, pool: 'forks', globalSetup: ['test/harness/global-setup.ts'] },
-      },
+      { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
+      { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', globalSetup } },
     ],
   },
 });

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { isApiKeyValid, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
+import { ownMain } from '../devnet/services/own-process.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 
@@ -38,12 +38,9 @@ async function keyWith(label: string) {
 }
 
 async function cli(name: string, ...parameters: string[]) {
-  const main = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   const env = { DATABASE_URL: database.url };
-  const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', main, ...parameters], {
-    env,
-    reject: false,
-  });
+  const args = [...ownMain(`cli/${name}.ts`), ...parameters];
+  const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
   return { exitCode, stdout, stderr };
 }
 
@@ -112,9 +109,8 @@ test('status tells how far each chain is', async () => {
 });
 
 test('an unreachable database ends a command with one line', async () => {
-  const main = fileURLToPath(new URL('./status.ts', import.meta.url));
   const env = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' };
-  const { exitCode, stderr } = await execa('node', ['--import', 'tsx', main], { env, reject: false });
+  const { exitCode, stderr } = await execa('node', ownMain('cli/status.ts'), { env, reject: false });
   expect(exitCode).toBe(75);
   expect(stderr).toMatch(/^DATABASE_URL: the database is unreachable[^\n]*$/);
   expect(stderr).not.toContain('secret');

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { ownMain } from '../devnet/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
 
 // Each check is a process of its own, which a busy machine takes seconds to start.
@@ -23,11 +23,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
 
 async function check(parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const main = fileURLToPath(new URL('./config-check.ts', import.meta.url));
-  const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', main, ...parameters], {
-    env,
-    reject: false,
-  });
+  const args = [...ownMain('cli/config-check.ts'), ...parameters];
+  const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
   return { exitCode, stdout, stderr };
 }
 

@@ -5,9 +5,10 @@ import { build } from 'esbuild';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Those that tests start most. */
+/** What tests start; `test/operations/wrong-settings.test.ts` and the demo start the sources, as `npm run` does. */
 const MAINS = [
-  ...['api/main.ts', 'builders/main.ts', 'capture/main.ts', 'cli/backfill.ts', 'indexer/main.ts'],
+  ...['api', 'builders', 'capture', 'indexer'].map((folder) => `${folder}/main.ts`),
+  ...['backfill', 'config-check', 'curators', 'delist', 'keys', 'status'].map((command) => `cli/${command}.ts`),
   ...['test/abuse/api-process.ts', 'test/pamm/api-process.ts'],
 ];
 

@@ -9,10 +9,21 @@ const SERVICES = [
 ];
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
+/** Tests that start processes of the project, look at those of the machine, or depend on timers to the millisecond. */
+const PROCESSES = /^(cli|devnet[/](demo|services)|indexer|test(?![/](protocol|route)))[/]/;
 const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;
 
-/** Paths of the test files of a project, from its root: those that need services, by what they import, and the others. */
-export function splitTests(root: string): { readonly unit: string[]; readonly services: string[] } {
+/** Paths of the test files of a project, from its root. */
+export interface SplitTests {
+  /** They need no services. */
+  readonly unit: string[];
+  /** By what they import, they need Postgres, Redis or a chain. */
+  readonly services: string[];
+  /** Those of them that are {@link PROCESSES}. */
+  readonly processes: string[];
+}
+
+export function splitTests(root: string): SplitTests {
   const needed = new Map<string, boolean>();
   const needsServices = (file: string): boolean => {
     const known = needed.get(file);
@@ -28,11 +39,13 @@ export function splitTests(root: string): { readonly unit: string[]; readonly se
   };
   const unit: string[] = [];
   const services: string[] = [];
+  const processes: string[] = [];
   for (const file of testFiles(root)) {
     const isService = OWN_SERVICES.test(readFileSync(join(root, file), 'utf8')) || needsServices(file);
-    (isService ? services : unit).push(file);
+    const kind = !isService ? unit : PROCESSES.test(file) ? processes : services;
+    kind.push(file);
   }
-  return { unit, services };
+  return { unit, services, processes };
 }
 
 function testFiles(root: string): string[] {

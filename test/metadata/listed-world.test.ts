@@ -1,105 +1,27 @@
-import { Hono } from 'hono';
-import pg from 'pg';
 import { type Address, type PublicClient, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
-import { metadataResource } from '../../api/metadata/metadata.ts';
-import { captureJobs } from '../../capture/capture-jobs.ts';
-import type { ChainsFile } from '../../config/chains-schema.ts';
-import { parseChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
 import { administer } from '../../devnet/actions.ts';
-import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { inProcessClient } from '../harness/in-process-client.ts';
-import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
 import { type Amounts, balanceDifferences, donate } from './donation.ts';
 import { expectAnalytics } from './expect-analytics.ts';
-import { listingReader, type Page } from './listing-reader.ts';
+import { type ListedWorld, NAMES, startListedWorld } from './listed-world.ts';
 import { countLpFeesPerDay, queryLpFeesPerDay } from './lp-fees-per-day.ts';
+import { readBlockTimes } from './raw-log-analytics.ts';
 import { readRecord } from './record-from-chain.ts';
 
-const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
-const DAY = 86_400;
+let world: ListedWorld;
 
-let world: IndexedWorld;
-let database: pg.Pool;
-let file: ChainsFile;
-let listing: ReturnType<typeof listingReader>;
-type Row = Page['data'][number];
-let rows: readonly Row[];
-/** The same pools as they were listed before any was classified. */
-let unclassified: readonly Row[];
-
-/** The window's lower edge is put in the middle of the traffic: what came before must not count. */
 beforeAll(async () => {
-  world = await startIndexedWorld(70);
-  const edge = await middleOfTraffic();
-  for (const { client } of world.chains) {
-    await client.request({ method: 'evm_increaseTime', params: [DAY - 2_000] } as never);
-  }
-  await world.act(70);
-  for (const { client } of world.chains) {
-    await client.request({ method: 'evm_setNextBlockTimestamp', params: [edge + DAY] } as never);
-    await client.request({ method: 'anvil_mine', params: [] } as never);
-  }
-  await world.catchUp();
-  await migrate(world.databaseUrl);
-  database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
-  const served = world.chains.map((chain) => ({
-    ...chain,
-    name: NAMES[chain.chainId] ?? '',
-    kind: 'ethereum' as const,
-    url: chain.anvil.url,
-  }));
-  file = parseChainsFile(buildChainsFile(served), 'test');
-  await runJobs((name) => name !== 'classification');
-  const app = new Hono();
-  const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 600 }));
-  listing = listingReader(inProcessClient(app));
-  unclassified = (await listing.pageAcrossChains({ minTvlFiat: 0, count: 500 })).data;
-  await runJobs();
-  rows = (await listing.pageAcrossChains({ include24h: true, minTvlFiat: 0, count: 500 })).data;
+  world = await startListedWorld();
 }, 240_000);
 
-afterAll(async () => {
-  await database?.end();
-  await world?.stop();
-});
-
-/** A second in which both chains were in the middle of what happened so far. */
-async function middleOfTraffic(): Promise<number> {
-  const middles = world.chains.map(async ({ client }) => {
-    const head = await client.getBlockNumber();
-    const { timestamp } = await client.getBlock({ blockNumber: (head * 3n) / 4n });
-    return Number(timestamp);
-  });
-  return Math.min(...(await Promise.all(middles)));
-}
-
-/** One round of each job, in an order in which each finds what it needs. */
-async function runJobs(isWanted = (_name: string) => true): Promise<void> {
-  const deps = { file, database, fiatMaxAgeSecs: 900, statusMaxAgeSecs: 600, llamaUrl: 'http://127.0.0.1:1' };
-  for (const { name, run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) {
-    if (isWanted(name)) await run();
-  }
-}
-
-const rowOf = (chain: WorldChain, name: string): Row => {
-  const address = chain.scenario.pools.find((pool) => pool.name === name)?.address;
-  const row = rows.find((it) => it.poolAddress === address && it.chain === NAMES[chain.chainId]);
-  if (!row) throw new Error(`${name} is not listed`);
-  return row;
-};
+afterAll(() => world?.stop());
 
 describe('analytics equal what independent code counts in raw logs', () => {
   test.each([0, 1])('of chain %i', async (index) => {
     const chain = world.chains[index];
     if (!chain) throw new Error('no such chain');
-    const own = rows.filter((row) => row.chain === NAMES[chain.chainId]);
+    const own = world.rows.filter((row) => row.chain === NAMES[chain.chainId]);
     expect(own.length).toBe(chain.scenario.pools.length);
     const blocks = await readBlockTimes(chain.client);
     let counted = { inWindow: 0, before: 0 };
@@ -115,7 +37,7 @@ describe('analytics equal what independent code counts in raw logs', () => {
 });
 
 test('the LP fees per day that docs/sql.md shows how to ask for are those of the raw logs', async () => {
-  const shown = [...(await queryLpFeesPerDay(database))].filter(([, fee]) => fee !== 0);
+  const shown = [...(await queryLpFeesPerDay(world.database))].filter(([, fee]) => fee !== 0);
   const counted: [string, unknown][] = [];
   for (const { client, chainId, scenario } of world.chains) {
     const blocks = await readBlockTimes(client);
@@ -130,20 +52,11 @@ test('the LP fees per day that docs/sql.md shows how to ask for are those of the
   expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(counted));
 });
 
-/** Timestamps of all blocks, by number. */
-async function readBlockTimes(client: PublicClient): Promise<number[]> {
-  const head = Number(await client.getBlockNumber());
-  const blocks = await Promise.all(
-    Array.from({ length: head + 1 }, (_, number) => client.getBlock({ blockNumber: BigInt(number) })),
-  );
-  return blocks.map(({ timestamp }) => Number(timestamp));
-}
-
 test('every field of a record that comes from the chain is what the chain says', async () => {
   for (const chain of world.chains) {
     const { client, chainId, scenario } = chain;
     for (const { address, name } of scenario.pools) {
-      const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, analytics24h, ...facts } = rowOf(chain, name);
+      const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, analytics24h, ...facts } = world.rowOf(chain, name);
       const { priceProviderStatus, classificationSummary, ...shown } = facts;
       expect(shown, name).toEqual(await readRecord({ client, scenario, pool: address }, NAMES[chainId] ?? ''));
     }
@@ -158,7 +71,7 @@ test('tokens have their listed price, one that a confirmed pool gives them, or n
     if (!daiUsdc) throw new Error('no pool of DAI and USDC');
     usdOf.set(daiUsdc.token0, (await readMidPrice(chain.client, daiUsdc.address)) * (usdOf.get(daiUsdc.token1) ?? 0));
     for (const { name, token0, token1 } of pools) {
-      const { token0FiatPrice, token1FiatPrice } = rowOf(chain, name);
+      const { token0FiatPrice, token1FiatPrice } = world.rowOf(chain, name);
       for (const [shown, token] of [
         [token0FiatPrice, token0],
         [token1FiatPrice, token1],
@@ -178,49 +91,49 @@ async function readMidPrice(client: PublicClient, address: Address): Promise<num
 }
 
 test('a pool is unclassified, without reasons and in no tier, until it is classified', () => {
-  expect(unclassified.map(({ poolAddress }) => poolAddress).sort()).toEqual(
-    rows.map(({ poolAddress }) => poolAddress).sort(),
+  expect(world.unclassified.map(({ poolAddress }) => poolAddress).sort()).toEqual(
+    world.rows.map(({ poolAddress }) => poolAddress).sort(),
   );
-  for (const { classificationSummary } of unclassified) {
+  for (const { classificationSummary } of world.unclassified) {
     expect(classificationSummary).toEqual({ tierQualification: 'unclassified', reasonCodes: [] });
   }
-  expect(rows.map(({ classificationSummary }) => classificationSummary.tierQualification)).not.toContain(
+  expect(world.rows.map(({ classificationSummary }) => classificationSummary.tierQualification)).not.toContain(
     'unclassified',
   );
 });
 
 test('statuses, tiers and details tell the pools of the scenario apart', () => {
   for (const chain of world.chains) {
-    const status = (name: string) => rowOf(chain, name).priceProviderStatus;
+    const status = (name: string) => world.rowOf(chain, name).priceProviderStatus;
     expect(status('feed-down')).toBe('feed_down');
     expect(status('crossed-quote')).toBe('pool_refused');
     expect(status('paused')).toBe('pool_paused');
     expect(status('paused-by-protocol')).toBe('pool_paused');
     expect(status('exemplary')).toBe('healthy');
-    expect(rowOf(chain, 'paused-by-protocol')).toMatchObject({
+    expect(world.rowOf(chain, 'paused-by-protocol')).toMatchObject({
       pauseLevel: 2,
       priceProviderDetails: { providerType: 'regular' },
     });
-    expect(rowOf(chain, 'immutable-provider')).toMatchObject({
+    expect(world.rowOf(chain, 'immutable-provider')).toMatchObject({
       lockedPricing: true,
       priceProviderCooldownSecs: 18446744073709551615n,
     });
-    expect(rowOf(chain, 'immutable-provider').priceProviderDetails).toBeUndefined();
-    expect(rowOf(chain, 'pending-provider').priceProviderChange).toMatchObject({
+    expect(world.rowOf(chain, 'immutable-provider').priceProviderDetails).toBeUndefined();
+    expect(world.rowOf(chain, 'pending-provider').priceProviderChange).toMatchObject({
       newPriceProvider: expect.stringMatching(/^0x/),
     });
-    expect(rowOf(chain, 'stop-loss-cuts').extensionDetails?.stopLoss).toEqual({
+    expect(world.rowOf(chain, 'stop-loss-cuts').extensionDetails?.stopLoss).toEqual({
       drawdownE6: '2000',
       decayPerSecondE18: '0',
       timelockSecs: String(2 ** 32 - 1),
       phases: ['afterSwap'],
     });
-    expect(rowOf(chain, 'velocity-guard').extensionDetails?.priceVelocity?.maxChangePerBlockE18).toBe(
+    expect(world.rowOf(chain, 'velocity-guard').extensionDetails?.priceVelocity?.maxChangePerBlockE18).toBe(
       String(10n ** 14n),
     );
-    expect(rowOf(chain, 'wide-bins').classificationSummary.reasonCodes).toContain('bin_width_exceeded');
-    expect(rowOf(chain, 'unvouched-feed').classificationSummary.reasonCodes).toContain('anchored_feed_unmatched');
-    expect(rowOf(chain, 'tokenized-stock').classificationSummary).toMatchObject({
+    expect(world.rowOf(chain, 'wide-bins').classificationSummary.reasonCodes).toContain('bin_width_exceeded');
+    expect(world.rowOf(chain, 'unvouched-feed').classificationSummary.reasonCodes).toContain('anchored_feed_unmatched');
+    expect(world.rowOf(chain, 'tokenized-stock').classificationSummary).toMatchObject({
       tierQualification: 'red',
       reasonCodes: expect.arrayContaining(['multiplier_token_unscaled']),
     });
@@ -230,21 +143,24 @@ test('statuses, tiers and details tell the pools of the scenario apart', () => {
 test('a verified curator makes the exemplary pool green, delisting makes it black', async () => {
   const [chain] = world.chains;
   if (!chain) throw new Error('no chain');
-  const before = rowOf(chain, 'exemplary');
+  const before = world.rowOf(chain, 'exemplary');
   expect(before.classificationSummary.reasonCodes).toEqual(['curator_unverified']);
-  await database.query(`INSERT INTO operator.curator VALUES ($1, $2, 'Alice', true)`, [chain.chainId, before.admin]);
-  await runJobs();
-  const lookUp = () => listing.page(chain.chainId, { addresses: before.poolAddress });
+  await world.database.query(`INSERT INTO operator.curator VALUES ($1, $2, 'Alice', true)`, [
+    chain.chainId,
+    before.admin,
+  ]);
+  await world.runJobs();
+  const lookUp = () => world.listing.page(chain.chainId, { addresses: before.poolAddress });
   const [after] = (await lookUp()).data;
   expect(after).toMatchObject({
     adminUsername: 'Alice',
     verifiedAdmin: true,
     classificationSummary: { tierQualification: 'green', reasonCodes: [] },
   });
-  await database.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [chain.chainId, before.poolAddress]);
-  await runJobs();
+  await world.database.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [chain.chainId, before.poolAddress]);
+  await world.runJobs();
   expect(await lookUp()).toEqual({ data: [], total: 0, nextOffset: null });
-  const delisted = await listing.page(chain.chainId, { blacklistedOnly: true });
+  const delisted = await world.listing.page(chain.chainId, { blacklistedOnly: true });
   expect(delisted.data).toMatchObject([
     { poolAddress: before.poolAddress, classificationSummary: { tierQualification: 'black' } },
   ]);
@@ -257,8 +173,8 @@ test('the balances by events and by capture differ by what was sent to a pool un
   const { anvil, chainId, scenario } = chain;
   const differences = async () => {
     await world.catchUp();
-    await runJobs((name) => name === `price-health-${chainId}`);
-    return balanceDifferences(database, chainId);
+    await world.runJobs((name) => name === `price-health-${chainId}`);
+    return balanceDifferences(world.database, chainId);
   };
   const none = new Map(scenario.pools.map(({ address }): [string, Amounts] => [address, [0n, 0n]]));
   expect(await differences()).toEqual(none);

@@ -140,3 +140,12 @@ function tryDecode(log: Log) {
     return null;
   }
 }
+
+/** Timestamps of all blocks, by number. */
+export async function readBlockTimes(client: PublicClient): Promise<number[]> {
+  const head = Number(await client.getBlockNumber());
+  const blocks = await Promise.all(
+    Array.from({ length: head + 1 }, (_, number) => client.getBlock({ blockNumber: BigInt(number) })),
+  );
+  return blocks.map(({ timestamp }) => Number(timestamp));
+}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
@@ -173,7 +174,8 @@ describe('keys', () => {
     for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
     const rotated = await rotateApiKey(world.database, old.keyId, 0);
     const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
-    await new Promise((resolve) => setTimeout(resolve, KEY_CHANGE_MS));
+    // The whole time: keys that stay valid must not end in it either.
+    await sleep(KEY_CHANGE_MS);
     expect(await chainsWith(old.key)).toBe(401);
     for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
   });
@@ -219,7 +221,8 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
 
   test('does not take silent chains, or blocks without events, for a stalled index', async () => {
     const [first] = world.chains;
-    await new Promise((resolve) => setTimeout(resolve, (MAX_LAG_SECS + 2) * 1_000));
+    // Longer than the limit: nothing may be taken for a stall in this time.
+    await sleep((MAX_LAG_SECS + 2) * 1_000);
     await vi.waitFor(async () => expect((await readiness()).status).toBe(200), EVENTUALLY);
     await mine(first, 40);
     const head = Number(await first.client.getBlockNumber());

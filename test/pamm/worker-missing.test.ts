@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
@@ -47,7 +48,10 @@ const logged = () => [
   timesLogged('a builders worker runs again'),
 ];
 
-test('/ready, the metrics and the log tell while no worker runs under the prefix', { timeout: 240_000 }, async () => {
+// Both wait for heartbeats most of the time.
+test.concurrent('/ready, the metrics and the log tell while no worker runs under the prefix', {
+  timeout: 240_000,
+}, async () => {
   const other = await processes.startWorker({ QUEUE_PREFIX: `${PREFIX}-other` });
   await eventually(isMissing, LIMIT_MS);
   expect(await warnings()).toEqual({
@@ -63,7 +67,8 @@ test('/ready, the metrics and the log tell while no worker runs under the prefix
 
   await worker.kill();
   await eventually(isMissing, LIMIT_MS);
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // Looked at once a second: what is logged at every look would be there again by now.
+  await sleep(3_000);
   expect([await missingInMetrics(), logged()]).toEqual([1, [2, 1]]);
 
   await worker.restart();
@@ -72,17 +77,18 @@ test('/ready, the metrics and the log tell while no worker runs under the prefix
   const until = Date.now() + 15_000;
   while (Date.now() < until) {
     expect(await isMissing()).toBe(false);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await sleep(500);
   }
   expect(logged()).toEqual([2, 2]);
   await worker.stop();
 });
 
-test('an API without a usable builder misses no worker', { timeout: 120_000 }, async () => {
+test.concurrent('an API without a usable builder misses no worker', { timeout: 120_000 }, async () => {
   const chains = mocks.chains.map(({ pamm: _, ...chain }) => chain);
   const alone = await createProcesses({ chains, redisUrl: redis.url, databaseUrl: database.url });
   const plain = await alone.startApi('api/main.ts');
-  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  // Longer than an API waits before it misses a worker.
+  await sleep(8_000);
   expect(await (await fetch(`${plain.base}/ready`)).json()).toMatchObject({ ready: true, warnings: {} });
   expect((await scrape(plain.base)).sum('pamm_worker_missing')).toBeUndefined();
   expect(plain.output()).not.toContain('no builders worker');
