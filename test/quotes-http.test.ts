@@ -104,7 +104,7 @@ describe('statuses', () => {
 
 describe('the single endpoint refuses', () => {
   test.each([
-    ['an address that is none', path('0x12'), 'Invalid pool address format'],
+    ['an address that is too short', path('0x12'), 'Invalid pool address format'],
     ['an address that is too long', path(`${UNKNOWN}00`), 'Invalid pool address format'],
     ['a short address with the prefix in upper case', path('0X12'), 'Invalid pool address format'],
     ['an address without prefix', path(UNKNOWN.slice(2)), 'pool_address is not a valid EVM address'],
@@ -140,7 +140,7 @@ describe('the single endpoint refuses', () => {
   });
 });
 
-test('a long quote is compressed for who takes it so, and says that this depends on the request', async () => {
+test('a long quote is compressed for clients that accept it, and says that this depends on the request', async () => {
   const ask = (encoding: string) => api.raw(path(pools.deep), { headers: { 'Accept-Encoding': encoding } });
   for (const refused of ['identity', 'gzip;q=0']) {
     expect((await ask(refused)).headers.get('Content-Encoding')).toBeNull();

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) => withProxies(world.anvil.url, run);
 
-/** A new block, and the time after which nobody is served the old one. */
+/** A new block, and the time after which the old one is not served any more. */
 async function nextBlock(): Promise<void> {
   await world.chain.client.mine({ blocks: 1 });
   await sleep(FRESH_MS);
@@ -216,7 +216,7 @@ describe('on a chain of kind ethereum', () => {
     }));
 });
 
-test('who starts a slow read gets 500, who waits for it gets 503', () =>
+test('a read that times out is 500 for the request that started it, 503 for requests that joined it', () =>
   withNodes(async (first) => {
     const api = apiOver([first.url]);
     expect((await ask(api))[0]).toBe(200);

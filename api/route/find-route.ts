@@ -20,8 +20,8 @@ type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
 /**
  * Finds the plan for a request on the chain's current snapshots.
  *
- * @throws ApiError 400 when the named pool has other tokens, 422 when there is no plan, 502 when there is none and chain
- * data is missing, 503 when the deadline passes or the pools are not known
+ * @throws ApiError 400 when the named pool has other tokens, 422 when there is no plan, 502 when there is no plan and
+ * chain data is missing, 503 when the deadline passes or the pools are not known
  */
 export async function findRoute(
   sources: RouteSources,

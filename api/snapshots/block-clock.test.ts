@@ -38,13 +38,13 @@ function chainOf(blockTimeMs: number) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('everyone who asks at once shares one look', async () => {
+test('requests that ask at once share one look', async () => {
   const { chain, clock } = chainOf(1_000);
   await Promise.all(Array.from({ length: 50 }, () => clock.head()));
   expect(chain.looks).toBe(1);
 });
 
-test('looks depend on time, not on how many ask', async () => {
+test('looks depend on time, not on the number of requests', async () => {
   const { chain, clock } = chainOf(200);
   for (chain.ms = 0; chain.ms < 10_000; chain.ms += 5) {
     await clock.head();

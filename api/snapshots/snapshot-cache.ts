@@ -18,7 +18,7 @@ import {
 
 export interface SnapshotCacheDeps {
   readonly clock: BlockClock<ReportedHead>;
-  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  readonly reader: PoolReader;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
   /** Longest wait for the head. */

@@ -55,7 +55,7 @@ export class SnapshotError extends AppError {
   }
 }
 
-/** By pool address: each pool asked for has an entry, its snapshot or the reason why there is none. */
+/** By pool address: each pool asked for has an entry, its snapshot or why it has no snapshot. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
 
 /**
