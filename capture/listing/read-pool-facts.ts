@@ -1,7 +1,6 @@
 import type { Queryable } from '../../db/transaction.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
-import type { PoolFactsRow } from './pool-facts.ts';
 import { type PoolFactsColumns, selectPoolFacts } from './select-pool-facts.ts';
 
 /** Ages at which what the scheduled work found stops counting, seconds. */
@@ -21,30 +20,37 @@ export async function readPoolRows(database: Queryable, toTs: number, ages: MaxA
   });
 }
 
-export function toFacts(row: PoolFactsColumns): PoolFactsRow {
+/** All that the listing needs to know of a pool. */
+export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
+
+/** Puts together what the listing takes together, and what it shows where Postgres has no row. */
+export function toFacts({
+  token0,
+  token1,
+  pendingProvider,
+  verified,
+  day,
+  weekLpFees,
+  liquidity,
+  ...row
+}: PoolFactsColumns) {
   return {
     ...row,
-    tokens: [
-      { address: row.token0, symbol: row.symbol0, name: row.name0, decimals: row.decimals0, usd: row.usd0 },
-      { address: row.token1, symbol: row.symbol1, name: row.name1, decimals: row.decimals1, usd: row.usd1 },
-    ],
-    adminUsername: row.username,
-    adminVerified: row.verified ?? false,
-    pendingProvider: pendingProvider(row),
+    tokens: [token0, token1] as const,
+    pendingProvider: wholeOrNull(pendingProvider),
+    adminVerified: verified ?? false,
     provider: toProvider(row.provider),
     priceStatus: row.priceStatus ?? 'unknown',
     extensions: toExtensions(row.extensions),
-    classification: row.tier === null ? null : { tier: row.tier, reasonCodes: row.reasonCodes ?? [] },
     day: {
-      totals: row.day,
-      weekLpFeesScaled: [row.weekLpFee0Scaled, row.weekLpFee1Scaled],
-      liquidityRaw: [row.liquidity0Raw, row.liquidity1Raw],
+      totals: day,
+      weekLpFeesScaled: [weekLpFees.scaled0, weekLpFees.scaled1] as const,
+      liquidityRaw: [liquidity.raw0, liquidity.raw1] as const,
     },
   };
 }
 
-function pendingProvider(row: PoolFactsColumns): PoolFactsRow['pendingProvider'] {
-  const { pendingPriceProvider: address, pendingPriceProviderBlock: block } = row;
-  if (address === null || block === null) return null;
-  return { address, block, executeAfter: row.pendingPriceProviderExecuteAfter ?? 0n };
+/** Columns that are all null when there is nothing of theirs. */
+function wholeOrNull({ address, block, executeAfter }: PoolFactsColumns['pendingProvider']) {
+  return address === null || block === null || executeAfter === null ? null : { address, block, executeAfter };
 }

@@ -10,7 +10,7 @@ import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { PoolFactsRow } from './pool-facts.ts';
+import type { PoolFacts } from './read-pool-facts.ts';
 import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
@@ -45,7 +45,7 @@ const registry = createRegistry(
 );
 
 /** A pool of which as little as possible is known. */
-const BARE_FACTS: PoolFactsRow = {
+const BARE_FACTS: PoolFacts = {
   ...{ chainId: CHAIN, address: seedAddress(0x1000), factory: BARE },
   ...{ createdBlockNumber: 12, createdTimestamp: 1_790_000_000 },
   tokens: [
@@ -75,14 +75,14 @@ const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | '
   ...row,
 });
 
-const listed = (facts: Partial<PoolFactsRow>) => {
+const listed = (facts: Partial<PoolFacts>) => {
   const pool = listPool({ ...BARE_FACTS, ...facts }, registry);
   if (pool === null) throw new Error('not listed');
   return pool;
 };
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
-const recordOf = (facts: Partial<PoolFactsRow>) => {
+const recordOf = (facts: Partial<PoolFacts>) => {
   const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
   return PoolRecord.parse(parseJson(text));
 };

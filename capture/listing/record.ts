@@ -6,14 +6,14 @@ import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
-import type { PoolFactsRow } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
+import type { PoolFacts } from './read-pool-facts.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
 export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
 
 /** @returns null for a pool of a factory that no enabled deployment names: it is not listed */
-export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): ListedPool | null {
+export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPool | null {
   const deployment = registry.deploymentOf(facts.chainId, facts.factory);
   const chain = registry.chainName(facts.chainId);
   if (!deployment || chain === undefined) return null;
@@ -51,7 +51,7 @@ export function listPool(facts: PoolFactsRow, registry: OperatorRegistry): Liste
   };
 }
 
-function identityFields(facts: PoolFactsRow, chain: string, deployment: DeploymentConfig) {
+function identityFields(facts: PoolFacts, chain: string, deployment: DeploymentConfig) {
   const [name0, name1] = facts.tokens.map(({ symbol, address }) => symbol ?? address);
   return {
     pair: `${name0}/${name1}`,
@@ -63,7 +63,7 @@ function identityFields(facts: PoolFactsRow, chain: string, deployment: Deployme
   } satisfies Partial<StoredRecord>;
 }
 
-function tokenFields({ chainId, tokens: [token0, token1] }: PoolFactsRow, registry: OperatorRegistry) {
+function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry: OperatorRegistry) {
   const [config0, config1] = [registry.token(chainId, token0.address), registry.token(chainId, token1.address)];
   return {
     token0: token0.address,
@@ -83,7 +83,7 @@ function tokenFields({ chainId, tokens: [token0, token1] }: PoolFactsRow, regist
   } satisfies Partial<StoredRecord>;
 }
 
-function curatorFields(facts: PoolFactsRow) {
+function curatorFields(facts: PoolFacts) {
   return {
     creator: facts.creator,
     admin: facts.admin,
@@ -98,7 +98,7 @@ function curatorFields(facts: PoolFactsRow) {
 }
 
 /** A delisted pool keeps the reasons that its tier had. */
-function classificationSummary({ delisted, classification }: PoolFactsRow): StoredRecord['classificationSummary'] {
+function classificationSummary({ delisted, classification }: PoolFacts): StoredRecord['classificationSummary'] {
   return {
     tierQualification: delisted ? 'black' : (classification?.tier ?? 'unclassified'),
     reasonCodes: [...(classification?.reasonCodes ?? [])],

@@ -32,6 +32,7 @@ const DAY_TOTALS = Object.fromEntries(TOTAL_NAMES.map((name) => [name, windowTot
 >;
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
+const nameOf = ({ symbol, name, decimals }: typeof token0 | typeof token1) => ({ symbol, name, decimals });
 const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
 const extensions = extensionsOfPools;
 
@@ -41,11 +42,12 @@ const COLUMNS = {
   factory: pools.factory,
   createdBlockNumber: pools.createdBlockNumber,
   createdTimestamp: pools.createdTimestamp,
-  ...{ token0: pools.token0, symbol0: token0.symbol, name0: token0.name, decimals0: token0.decimals, usd0: fiat0.usd },
-  ...{ token1: pools.token1, symbol1: token1.symbol, name1: token1.name, decimals1: token1.decimals, usd1: fiat1.usd },
+  // USD per whole token; null without a fresh price.
+  token0: { address: pools.token0, ...nameOf(token0), usd: fiat0.usd },
+  token1: { address: pools.token1, ...nameOf(token1), usd: fiat1.usd },
   creator: pools.creator,
   admin: pools.admin,
-  username: curators.username,
+  adminUsername: curators.username,
   verified: curators.verified,
   adminFeeDestination: pools.adminFeeDestination,
   protocolSpreadFeeE6: pools.protocolSpreadFeeE6,
@@ -55,22 +57,21 @@ const COLUMNS = {
   priceProvider: pools.priceProvider,
   priceProviderSinceBlock: pools.priceProviderSinceBlock,
   priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
-  pendingPriceProvider: pools.pendingPriceProvider,
-  pendingPriceProviderBlock: pools.pendingPriceProviderBlock,
-  pendingPriceProviderExecuteAfter: pools.pendingPriceProviderExecuteAfter,
+  pendingProvider: {
+    address: pools.pendingPriceProvider,
+    block: pools.pendingPriceProviderBlock,
+    executeAfter: pools.pendingPriceProviderExecuteAfter,
+  },
   provider: PROVIDER_COLUMNS,
   pauseLevel: poolStates.pauseLevel,
   curBinIdx: poolStates.curBinIdx,
-  liquidity0Raw: poolStates.liquidity0Raw,
-  liquidity1Raw: poolStates.liquidity1Raw,
+  liquidity: { raw0: poolStates.liquidity0Raw, raw1: poolStates.liquidity1Raw },
   extensions: extensions.extensions,
   delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
-  tier: poolClassifications.tier,
-  reasonCodes: poolClassifications.reasonCodes,
+  classification: { tier: poolClassifications.tier, reasonCodes: poolClassifications.reasonCodes },
   priceStatus: priceHealth.status,
   day: DAY_TOTALS,
-  weekLpFee0Scaled: windowTotal('week', 'lpFee0Scaled'),
-  weekLpFee1Scaled: windowTotal('week', 'lpFee1Scaled'),
+  weekLpFees: { scaled0: windowTotal('week', 'lpFee0Scaled'), scaled1: windowTotal('week', 'lpFee1Scaled') },
 };
 
 /**

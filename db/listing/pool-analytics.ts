@@ -66,3 +66,51 @@ export const PoolAnalytics = z
   })
   .openapi('PoolAnalytics', { description: 'Figures of the last 24 hours; only with include24h=true.' });
 export type PoolAnalytics = z.infer<typeof PoolAnalytics>;
+
+/** Stands in the OpenAPI document; a field without its example does not compile. */
+export const POOL_ANALYTICS_EXAMPLE: PoolAnalytics = {
+  fromTs: 1794913600,
+  toTs: 1795000000,
+  generatedAtTs: 1795000002,
+  fromBlock: 40000001,
+  toBlock: 40043200,
+  swapTxCount: 2,
+  transfers: 4,
+  liquidityEventCount: 0,
+  liquidityAddEventCount: 0,
+  liquidityRemoveEventCount: 0,
+  token0: {
+    liquidityRaw: '4000000000000000000',
+    volumeRaw: '1500000000000000000',
+    inflowRaw: '1000000000000000000',
+    outflowRaw: '500000000000000000',
+    netRaw: '500000000000000000',
+    liquidityFiat: 12000,
+    volumeFiat: 4500,
+    inflowFiat: 3000,
+    outflowFiat: 1500,
+    netFiat: 1500,
+  },
+  token1: {
+    liquidityRaw: '12000000000',
+    volumeRaw: '4497750000',
+    inflowRaw: '1501500000',
+    outflowRaw: '2996250000',
+    netRaw: '-1494750000',
+    liquidityFiat: 12000,
+    volumeFiat: 4497.75,
+    inflowFiat: 1501.5,
+    outflowFiat: 2996.25,
+    netFiat: -1494.75,
+  },
+  volumeFiat: 4500,
+  feesFiat: 4.5,
+  tvlFiat: 24000,
+  aprBps: 684,
+  fiatAvailable: true,
+  fiatCoveragePct: 100,
+  usdCoveragePct: 100,
+  fiatCurrency: 'USD',
+  fiatStatus: 'complete',
+  pricingMode: 'spot',
+};
