@@ -1,13 +1,13 @@
-import { type Address, decodeErrorResult, type Hex, parseAbi } from 'viem';
+import { type Address, type Hex, parseAbi } from 'viem';
 import { Q64 } from '../protocol/fixed-point.ts';
 import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { oracleAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
 import { type Ground, startGround } from './contracts.fixture.ts';
-import { RevertedError } from './dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from './pools.ts';
 import { flatPoolAbi, priceVelocityGuardAbi, providerAbi } from './protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from './providers.ts';
+import { refusalsBy } from './refusals.fixture.ts';
 
 /** Every error that a user of a pool may meet. */
 export const errors = [
@@ -28,26 +28,7 @@ export const errors = [
 export const ONE = 10n ** 18n;
 export const FEED = feedId('TEST/USD');
 
-export interface NamedError {
-  readonly name: string;
-  readonly args: readonly unknown[];
-}
-
-export function named(data: Hex): NamedError {
-  const { errorName, args } = decodeErrorResult({ abi: errors, data });
-  return { name: errorName, args: args ?? [] };
-}
-
-/** Name and arguments of what an action reverts with. */
-export async function refusalOf(action: Promise<unknown>): Promise<NamedError> {
-  try {
-    await action;
-  } catch (error) {
-    if (error instanceof RevertedError) return named(error.data);
-    throw error;
-  }
-  throw new Error('the action was not refused');
-}
+export const { named, refusalOf } = refusalsBy(errors);
 
 /** Two tokens of 18 decimals, and pools of them on anchored providers of one feed. */
 export class AnchoredMarket {

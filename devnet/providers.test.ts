@@ -3,13 +3,14 @@ import { type Address, encodeErrorResult, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Q64 } from '../protocol/fixed-point.ts';
 import { administer, sellAndBuyPrices } from './actions.ts';
-import { AnchoredMarket, errors, FEED, type NamedError, named, ONE, refusalOf } from './anchored-market.fixture.ts';
+import { AnchoredMarket, errors, FEED, named, ONE, refusalOf } from './anchored-market.fixture.ts';
 import { poolOf } from './contracts.fixture.ts';
 import { staticCall } from './dev-chain.ts';
 import { NEVER } from './pools.ts';
 import { flatPoolAbi, providerAbi } from './protocol-abi.ts';
 import { deployManualProvider, silenceFeed } from './providers.ts';
 import { poolRecipe } from './random-pool.ts';
+import type { NamedError } from './refusals.fixture.ts';
 
 let market: AnchoredMarket;
 

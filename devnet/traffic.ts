@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hex } from 'viem';
-import { connectDevChain, type DevChain, findReceipt, submit, type Transaction } from './dev-chain.ts';
+import type { Hex, TransactionReceipt } from 'viem';
+import { connectDevChain, type DevChain, findReceipt, mined, submit, type Transaction } from './dev-chain.ts';
 import type { Scenario } from './scenario.ts';
 import { planAdministration } from './traffic/administration.ts';
 import { planFeedMove } from './traffic/feed-walk.ts';
@@ -43,9 +42,6 @@ const HABITS: readonly (readonly [ActionKind, number])[] = [
   ['collect', 2],
   ['administer', 4],
 ];
-
-const SETTLE_POLL_MS = 20;
-const SETTLE_LIMIT_MS = 60_000;
 
 /** Trades in the busy pools of a scenario, funds them, moves their feeds, and now and then changes their settings. */
 export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions): Promise<Traffic> {
@@ -123,18 +119,18 @@ class Tally {
     for (const hash of this.#open) {
       const receipt = await findReceipt(this.#chain, hash);
       if (receipt === undefined) stillOpen.push(hash);
-      else if (receipt.status === 'success') this.#done += 1;
-      else this.#refused += 1;
+      else this.#close(receipt);
     }
     this.#open = stillOpen;
   }
 
   async settle(): Promise<void> {
-    const deadline = Date.now() + SETTLE_LIMIT_MS;
-    for (await this.check(); this.#open.length > 0; await this.check()) {
-      if (Date.now() > deadline) throw new Error(`${this.#open.length} transactions of the traffic were not mined`);
-      await sleep(SETTLE_POLL_MS);
-    }
+    for (const hash of this.#open.splice(0)) this.#close(await mined(this.#chain, hash));
+  }
+
+  #close({ status }: TransactionReceipt): void {
+    if (status === 'success') this.#done += 1;
+    else this.#refused += 1;
   }
 
   counts(): ActionCounts {

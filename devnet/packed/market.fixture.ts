@@ -1,10 +1,10 @@
-import { type Address, decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem';
+import { type Address, numberToHex, parseAbi } from 'viem';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { stopLossAdminAbi } from '../abi.ts';
 import { addLiquidity, type SwapAmounts } from '../actions.ts';
-import { RevertedError } from '../dev-chain.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
 import { poolErrors } from '../protocol-abi.ts';
+import { type NamedError, refusalsBy } from '../refusals.fixture.ts';
 import type { Anvil } from '../services/anvil.ts';
 import {
   extensionProviderAbi,
@@ -37,26 +37,7 @@ const errors = [
   ]),
 ];
 
-export interface NamedError {
-  readonly name: string;
-  readonly args: readonly unknown[];
-}
-
-export function named(data: Hex): NamedError {
-  const { errorName, args } = decodeErrorResult({ abi: errors, data });
-  return { name: errorName, args: args ?? [] };
-}
-
-/** Name and arguments of what an action reverts with. */
-export async function refusalOf(action: Promise<unknown>): Promise<NamedError> {
-  try {
-    await action;
-  } catch (error) {
-    if (error instanceof RevertedError) return named(error.data);
-    throw error;
-  }
-  throw new Error('the action was not refused');
-}
+export const { named, refusalOf } = refusalsBy(errors);
 
 /** A basis point on either side of a reference, in hundredths of token1 per token0. */
 export function quoteAround(hundredths: bigint): PackedQuote {
