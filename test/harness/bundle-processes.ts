@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** What tests start; `test/operations/wrong-settings.test.ts` and the demo start the sources, as `npm run` does. */
+/** What tests start; `test/operations/wrong-settings.test.ts` and `test/chaos.test.ts` start the sources, as `npm run` does. */
 const MAINS = [
   ...['api', 'builders', 'capture', 'indexer'].map((folder) => `${folder}/main.ts`),
   ...['backfill', 'config-check', 'curators', 'delist', 'keys', 'status'].map((command) => `cli/${command}.ts`),

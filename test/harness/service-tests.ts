@@ -10,7 +10,7 @@ const SERVICES = [
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
 /** Tests that start processes of the project, look at those of the machine, or depend on timers to the millisecond. */
-const PROCESSES = /^(cli|devnet[/](demo|services)|indexer|test(?![/](protocol|route)))[/]/;
+const PROCESSES = /^(cli|devnet[/](demo|services)|indexer|test(?![/](protocol|quotes|route)))[/]/;
 const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;
 
 /** Paths of the test files of a project, from its root. */
