@@ -171,12 +171,23 @@ export async function staticCall(
  * Runs something and takes back all that it did to the chain. With every contract that a node holds its blocks take
  * longer, since it computes the root of all state.
  */
-export async function takenBack(chain: DevChain, run: () => Promise<void>): Promise<void> {
+export async function takenBack<T>(chain: DevChain, run: () => Promise<T>): Promise<T> {
   const id = await chain.client.snapshot();
   try {
-    await run();
+    return await run();
   } finally {
+    // Some time after a receipt the node drops what waits with that nonce: the next transaction must not be there yet.
+    await emptyPool(chain);
     await chain.client.revert({ id });
+  }
+}
+
+async function emptyPool({ client }: DevChain): Promise<void> {
+  const deadline = Date.now() + RECEIPT_TIMEOUT_MS;
+  for (;;) {
+    const { pending, queued } = await client.getTxpoolStatus();
+    if (pending + queued === 0) return;
+    if (Date.now() > deadline) throw new Error(`${pending + queued} transactions wait and are not mined`);
   }
 }
 

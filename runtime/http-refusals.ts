@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { RequestError } from '@hono/node-server';
 
 /** What Node's parser and timers report, other than plain broken HTTP. */
@@ -12,10 +12,13 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 /** With the bytes that the parser choked on. */
 type HttpParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
-/** Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. */
-export function refuseBrokenHttp(error: HttpParseError, socket: Duplex): void {
+/**
+ * Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. One that was opened and never
+ * used is closed without a word: a client may send its first request at this very time, and would take it for the answer.
+ */
+export function refuseBrokenHttp(error: HttpParseError, socket: Socket): void {
   // Inside an answer that has begun, another status line would be read as part of its body.
-  if (socket.writable && error.code !== 'ECONNRESET' && !hasBegunAnswer(socket)) {
+  if (socket.bytesRead > 0 && socket.writable && error.code !== 'ECONNRESET' && !hasBegunAnswer(socket)) {
     const status = STATUS_OF_CODE[error.code ?? ''] ?? 400;
     // Who asks with HEAD takes a body for the start of another answer. The request may stand anywhere in the bytes.
     const body = error.rawPacket?.includes('HEAD ') ? '' : errorBody(status);
@@ -32,7 +35,7 @@ export function refuseBrokenHttp(error: HttpParseError, socket: Duplex): void {
 }
 
 /** Node keeps the response that is being written on its socket, under a name that has not changed in ten years. */
-function hasBegunAnswer(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): boolean {
+function hasBegunAnswer(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent ?? false;
 }
 

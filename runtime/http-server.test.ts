@@ -112,6 +112,10 @@ describe('who takes too long is cut', () => {
     expect(answerOf(await exchange(await start(echo, QUICK), text))).toEqual(slow);
   });
 
+  test('before the first byte without a word, which a request sent meanwhile would take for its answer', async () => {
+    expect(await exchange(await start(echo, QUICK), '')).toBe('');
+  });
+
   test('over reading the answer', async () => {
     const large = 'x'.repeat(50_000_000);
     const port = await start({ fetch: () => new Response(large) }, { ...QUICK, idleTimeout: 500 });

@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
 import { swap } from '../devnet/actions.ts';
+import { takenBack } from '../devnet/dev-chain.ts';
 import { divCeil, minBigint } from '../protocol/fixed-point.ts';
 import { chainConfig, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
@@ -40,17 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.stop();
 });
-
-/** Runs on the chain as it is now, and puts it back. */
-async function undone<T>(run: () => Promise<T>): Promise<T> {
-  const { client } = world.chain;
-  const id: Hex = await client.snapshot();
-  try {
-    return await run();
-  } finally {
-    await client.revert({ id });
-  }
-}
 
 type Leg = RoutePlan['routes'][number]['legs'][number];
 
@@ -112,7 +102,7 @@ async function forPlans(tradeType: PlanRequest['tradeType'], check: (plan: Route
     if (status === 422) continue;
     const plan = RoutePlan.parse(body);
     routeCounts.add(plan.routes.length);
-    await undone(() => check(plan));
+    await takenBack(world.chain, () => check(plan));
   }
   expect(routeCounts).toContain(1);
   expect(Math.max(...routeCounts)).toBeGreaterThan(2);

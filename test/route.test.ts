@@ -190,7 +190,10 @@ describe('when something is away', () => {
     const chain = chainConfig(CHAIN_ID, [world.anvil.url]);
     const logger = createLogger('test', 'silent');
     const odd = await createDatabase();
-    await query(odd.url, 'CREATE SCHEMA read_model CREATE TABLE pool () CREATE TABLE delisted_pool ()');
+    await query(
+      odd.url,
+      'CREATE SCHEMA read_model CREATE TABLE pool () CREATE TABLE pool_extension (); CREATE SCHEMA operator CREATE TABLE delisted_pool ()',
+    );
     for (const [url, expected] of [
       ['postgres://127.0.0.1:1/away', unavailable],
       [odd.url, { status: 500, body: { error: 'Internal server error' } }],
