@@ -1,19 +1,20 @@
-import { divCeil, MAX_INT128, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
-import { fillExactOutput } from './bin-fill.ts';
+import { divCeil, E6, E8, MAX_INT128, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
+import { fillExactOutput, fillWhole } from './bin-fill.ts';
 import type { PricedPool } from './ladder.ts';
 import { levelAtInput, multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve } from './side-curve.ts';
 import { type FeeFormula, formulaFees, type SideFees } from './side-fees.ts';
 
-/** Probes of fees that a side may cost; a side that needs more is cheaper to simulate whole. */
-const MOST_RUNS = 16;
-/** What shown inputs are raised by, parts in 10^15: prices round by less wherever two curves agree at all. */
-const MARGIN_E15 = 200n;
-/** How far a curve may be from the chain's: raw units, and a part of the amount. */
-const TOLERANCE = { units: 2n, part: 10n ** 12n } as const;
-const E6 = 1_000_000n;
-const E8 = 100_000_000n;
-/** Where in a bin the probe inside is, millionths of its input: far enough from its edges to see a bent curve. */
+/** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
+const MOST_RUNS = 8;
+/** What shown inputs are raised by, parts in 10^15: what the rounding of prices may be worth where they are not tiny. */
+const MARGIN_E15 = 100n;
+/** How far a curve may be from the pool's: raw units, and one part of the amount. */
+const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
+/** Where in its bin a proof ends, millionths of the bin's input: far enough from the edges to see a bent curve. */
 const INSIDE_E6 = 400_000n;
+
+/** Scaled units by which a bin's input may be rounded: before fees and with them. */
+const ROUNDED_PER_BIN = 2n;
 
 /** Near enough to any rule to say where a probe lands. */
 const LIKELY: FeeFormula = { combine: 'sum', on: 'net', notional: 'byBin' };
@@ -30,43 +31,69 @@ export interface FitPlan {
   readonly priced: PricedPool;
   readonly zeroForOne: boolean;
   readonly runs: readonly Run[];
-  /** Swaps to simulate, raw units: negative = exact output, one at the end of each run; positive = exact input. */
+  /**
+   * Swaps to simulate, raw units: an exact output (negative) at the end of each run, which tells its factor; then exact
+   * inputs that prove the factors, the first of which empties the side, the others end inside each run.
+   */
   readonly probes: readonly bigint[];
 }
 
 /**
  * Plans the fit of a side whose ladder is known and whose fees are not.
  *
- * @param draw any number, drawn at random: it decides which bin proves the fit
- * @returns null when the side cannot be told apart by whole raw units, or not cheaply
+ * @param draw a natural number, drawn at random: it decides in which bin of a run its factor is proved
+ * @returns null when whole raw units are too coarse for the side, or it has too many runs
  */
 export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): FitPlan | null {
   const likely = sideCurve(priced, zeroForOne, formulaFees(LIKELY, priced.state, priced.quote, zeroForOne));
   const runs = runsOf(likely);
-  if (runs.length > MOST_RUNS || runs.some(({ outputRaw }, index) => outputRaw <= (runs[index - 1]?.outputRaw ?? 0n)))
-    return null;
-  const probes = runs.map(({ outputRaw }) => -outputRaw);
-  return { priced, zeroForOne, runs, probes: runs.length === 0 ? [] : [...probes, ...proofs(likely, draw)] };
+  if (runs.length > MOST_RUNS || isTooCoarse(likely, runs)) return null;
+  if (runs.length === 0) return { priced, zeroForOne, runs, probes: [] };
+  const [multiplierIn] = multipliers(likely);
+  const whole = 2n * (likely.levels.at(-1)?.cumulativeInput ?? 0n) + 1n;
+  return {
+    priced,
+    zeroForOne,
+    runs,
+    probes: [
+      ...runs.map(({ outputRaw }) => -outputRaw),
+      minBigint(whole, MAX_INT128 / multiplierIn),
+      ...runs.map((run) => inputInside(run, draw, multiplierIn)),
+    ],
+  };
 }
 
 /**
- * Fits a side's fees to what the pool answered, and proves the fit by the last two answers.
+ * Fits a side's fees to what the pool answered, and proves the fit by the answers that it does not rest on.
  *
  * @param fills what the pool took and gave for each probe; null where it refused
  * @param bestX64 the pool's price at the cursor with fees
  * @returns null when no factors explain the answers
  */
 export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], bestX64: bigint): SideCurve | null {
-  const { notionalFeeE8 } = plan.priced.state;
   const known = fills.filter((fill) => fill !== null);
   if (known.length !== plan.probes.length) return null;
-  for (const endFeeE8 of new Set([0, notionalFeeE8])) {
+  const [end, ...inside] = known.slice(plan.runs.length);
+  // The larger fee on the whole first: where raw units do not tell the two apart, it shows less output.
+  for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0])) {
     const fees = fittedFees(plan, known, endFeeE8);
     const curve = fees && sideCurve(plan.priced, plan.zeroForOne, fees, bestX64);
-    if (curve && known.slice(plan.runs.length).every((fill) => explains(curve, fill)) && endsThere(curve, plan, known))
-      return curve;
+    if (curve && (!end || endsAt(curve, end)) && inside.every((fill) => explains(curve, fill))) return curve;
   }
   return null;
+}
+
+/**
+ * Whether raw units hide what a fit has to see: a run that ends with the raw unit in which it begins has no factor, and
+ * where the rounding of every bin counts, amounts depend on the rule.
+ */
+function isTooCoarse({ steps, levels, ...side }: SideCurve, runs: readonly Run[]): boolean {
+  const [multiplierIn] = multipliers(side);
+  const rounded = levels.some(({ cumulativeInput }, index) => {
+    const filled = BigInt(steps.slice(0, index + 1).filter(({ slice }) => slice.available > 0n).length);
+    return ROUNDED_PER_BIN * (filled + 1n) > tolerance(cumulativeInput) * multiplierIn;
+  });
+  return rounded || runs.some(({ outputRaw }, index) => outputRaw <= (runs[index - 1]?.outputRaw ?? 0n));
 }
 
 function runsOf(curve: SideCurve): readonly Run[] {
@@ -83,17 +110,12 @@ function runsOf(curve: SideCurve): readonly Run[] {
   });
 }
 
-/** Inputs that prove a fit: one that empties the side, and one that ends inside a bin. */
-function proofs(likely: SideCurve, draw: number): readonly bigint[] {
-  const { levels, steps } = likely;
-  const [multiplierIn] = multipliers(likely);
-  const filled = levels.flatMap((level, index) =>
-    (steps[index]?.slice.available ?? 0n) > 0n ? [{ level, before: levels[index - 1]?.cumulativeInput ?? 0n }] : [],
-  );
-  const drawn = filled[Math.abs(Math.trunc(draw)) % filled.length];
-  const whole = 2n * (levels.at(-1)?.cumulativeInput ?? 0n) + 1n;
-  const inside = drawn ? drawn.before + ((drawn.level.cumulativeInput - drawn.before) * INSIDE_E6) / E6 : 0n;
-  return [minBigint(whole, MAX_INT128 / multiplierIn), maxBigint(inside, 1n)];
+/** An input that ends inside a bin of a run, raw units. */
+function inputInside({ steps }: Run, draw: number, multiplierIn: bigint): bigint {
+  const step = steps[draw % steps.length];
+  if (step === undefined) return 1n;
+  const inside = (fillWhole(step.slice).input * INSIDE_E6) / E6;
+  return maxBigint((step.inputBefore + inside) / multiplierIn, 1n);
 }
 
 /** Factors of the runs, one after another: each makes the input at the end of its run what the pool took there. */
@@ -118,7 +140,7 @@ function fittedFees(
     const factorX64 = maxBigint(divCeil(charged * Q64, measured), Q64);
     for (const { slice } of steps) {
       factors.set(slice.bin, factorX64);
-      input += divCeil(fillExactOutput(slice, slice.available).net * factorX64, Q64);
+      input += divCeil(fillWhole(slice).net * factorX64, Q64);
     }
   }
   return {
@@ -139,12 +161,12 @@ function explains(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boole
   return amountOut >= least - tolerance(least) && amountOut <= most + tolerance(most);
 }
 
-/** Whether the side ends where the pool did. */
-function endsThere({ levels }: SideCurve, { runs }: FitPlan, fills: readonly SwapAmounts[]): boolean {
-  const taken = fills[runs.length]?.amountIn ?? 0n;
-  const end = levels.at(-1)?.cumulativeInput ?? 0n;
-  const off = tolerance(taken);
-  return end >= taken - off && end <= taken + off;
+/** Whether the side ends where the pool did. Its whole output is not fitted, so that it has to be the same. */
+function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
+  const end = levels.at(-1);
+  if (end === undefined || end.cumulativeOutput !== amountOut) return false;
+  const off = tolerance(amountIn);
+  return end.cumulativeInput >= amountIn - off && end.cumulativeInput <= amountIn + off;
 }
 
 function tolerance(amount: bigint): bigint {
