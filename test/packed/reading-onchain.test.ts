@@ -1,14 +1,19 @@
-import { decodeFunctionResult, encodeFunctionData, parseEventLogs } from 'viem';
+import { parseEventLogs } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { administer, extsload } from '../../devnet/actions.ts';
 import { staticCall } from '../../devnet/dev-chain.ts';
-import { packedLensAbi } from '../../devnet/packed/abi.ts';
 import { administerPacked } from '../../devnet/packed/actions.ts';
 import { swapWords } from '../../devnet/packed/event-words.fixture.ts';
 import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { readPackedState, readPositions } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
+import {
+  decodeBinStates,
+  encodeBinStates,
+  type LensBin,
+  lensContradiction,
+} from '../../protocol/layouts/packed/calibration/lens.ts';
 import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { type AsymmetryUpdated, packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
 import { decodeExtsload, encodeExtsload, packedStorage, positionSlot } from '../../protocol/layouts/packed/storage.ts';
@@ -75,14 +80,22 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
 
   it('keeps bins, shares and positions where the lens and its owners find them', async () => {
     const { chain, deployment } = market.ground;
-    const lens = encodeFunctionData({ abi: packedLensAbi, args: [traded.pool, BINS] });
-    const { data } = await staticCall(chain, { to: deployment.dataProvider, data: lens });
-    const [token0s, token1s, lengths, , , shares] = decodeFunctionResult({ abi: packedLensAbi, data });
+    const lens = encodeBinStates(traded.pool, BINS);
+    const shown = decodeBinStates((await staticCall(chain, { to: deployment.dataProvider, data: lens })).data);
     const bins = (await extsload(chain, traded.pool, BINS.map(storage.binSlot))).map(storage.decodeBin);
-    expect(bins.map(({ token0Scaled }) => token0Scaled)).toEqual(token0s);
-    expect(bins.map(({ token1Scaled }) => token1Scaled)).toEqual(token1s);
-    expect(bins.map(({ lengthE6 }) => lengthE6)).toEqual(lengths);
-    expect((await extsload(chain, traded.pool, BINS.map(storage.binSharesSlot))).map(BigInt)).toEqual(shares);
+    const shares = (await extsload(chain, traded.pool, BINS.map(storage.binSharesSlot))).map(BigInt);
+    const contradictions = (to: readonly LensBin[]) =>
+      to.map((seen, index) => {
+        const bin = bins[index];
+        return bin ? lensContradiction(bin, shares[index] ?? -1n, seen, IMMUTABLES.scale) : 'no bin';
+      });
+    expect(contradictions(shown)).toEqual(BINS.map(() => null));
+    expect(shown.map(({ token0 }) => token0)).not.toEqual(BINS.map(() => 0n));
+    const [first] = shown;
+    if (first === undefined) throw new Error('the lens shows no bin');
+    expect(contradictions([{ ...first, lengthE6: first.lengthE6 + 1 }])[0]).toContain('lengthE6');
+    expect(contradictions([{ ...first, token1: first.token1 + 1n }])[0]).toContain('token1');
+    expect(contradictions([{ ...first, shares: 0n }])[0]).toContain('shares');
     const owner = chain.roles.provider;
     const slots = BINS.map((bin) => positionSlot(owner, 0n, bin));
     const positions = await readPositions(chain, traded.pool, owner, BINS);
