@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { tokenScale } from '../../scaling.ts';
+import { FEE_FORMULAS } from './candidates.ts';
+import { type FitPlan, fitSide, planFit } from './fit.ts';
+import { formulaCurve } from './formula-curve.ts';
+import { pricePool } from './ladder.ts';
+import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
+import type { PoolState } from './pool-state.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from './side-curve.ts';
+
+/** Bins that hold dozens of tokens, or nothing. */
+const AMPLE = { minBits: 66, maxBits: 80, empty: true };
+const decimals = fc.constantFrom(6, 8, 18);
+const Q64 = 1n << 64n;
+
+/** A side that charges by a formula, which the fit does not know. */
+const side: fc.Arbitrary<SideCurve> = fc
+  .tuple(
+    fc
+      .tuple(immutables, decimals, decimals)
+      .chain(([pool, decimals0, decimals1]) =>
+        poolStateOf({ ...pool, scale: tokenScale(decimals0, decimals1) }, AMPLE),
+      ),
+    quoteUpTo(15),
+    fc.constantFrom(...FEE_FORMULAS),
+    fc.boolean(),
+  )
+  .map(([state, quote, formula, zeroForOne]) => {
+    const { bids, asks } = formulaCurve(pricePool(state, quote), formula);
+    return zeroForOne ? bids : asks;
+  });
+
+describe('a fit', () => {
+  it('has the outputs of the side, and its inputs or a little more, from three swaps where all bins charge alike', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), (curve, draw) => {
+        const { plan, fit } = fitted(curve, draw);
+        expect(plan.probes.length).toBe(plan.runs.length === 0 ? 0 : 2 * plan.runs.length + 1);
+        expect(fit?.bestX64).toBe(curve.bestX64);
+        curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
+          const level = fit?.levels[index];
+          expect(level?.cumulativeOutput).toBe(cumulativeOutput);
+          expect(level?.cumulativeInput).toBeGreaterThanOrEqual(cumulativeInput);
+          const most = cumulativeInput + 2n + cumulativeInput / 10n ** 12n;
+          expect(level?.cumulativeInput).toBeLessThanOrEqual(most);
+        });
+      }),
+    );
+  });
+
+  it('is none when the pool refuses a swap, or gives what no factor explains', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), fc.nat(), (curve, draw, pick) => {
+        const { plan, fills } = fitted(curve, draw);
+        if (fills.length === 0) return;
+        const index = pick % fills.length;
+        const changed = (change: (fill: SwapAmounts) => SwapAmounts | null) =>
+          fitSide(
+            plan,
+            fills.map((fill, at) => (at === index ? change(fill) : fill)),
+            curve.bestX64,
+          );
+        expect(changed(() => null)).toBeNull();
+        // A hundredth of a percent: a fee that the others do not know of.
+        const more = (amount: bigint) => amount + amount / 10_000n + 10n;
+        const off = changed(({ amountIn, amountOut }) =>
+          index < plan.runs.length ? { amountIn: more(amountIn), amountOut } : { amountIn, amountOut: more(amountOut) },
+        );
+        expect(off).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('a side', () => {
+  it('without liquidity needs no swap, and has its bins', () => {
+    const plan = planFit(pricePool(stateOf([0n, 0n, 0n]), QUOTE), false, 0);
+    expect(plan?.probes).toEqual([]);
+    expect(plan && fitSide(plan, [], Q64)?.levels).toMatchObject(
+      [0, 1, 2].map((bin) => ({ bin, cumulativeInput: 0n, cumulativeOutput: 0n })),
+    );
+  });
+
+  it('is not fitted where whole raw units are too coarse for it, or too many fees follow each other', () => {
+    const tokens = 10n ** 20n;
+    const plan = (contents: readonly bigint[], fees?: (index: number) => number) =>
+      planFit(pricePool(stateOf(contents, fees), QUOTE), false, 0);
+    expect(plan([tokens, tokens])).not.toBeNull();
+    // Less than a raw unit of token0, between bins of another fee; then one that costs a few units of token1.
+    expect(plan([tokens, 10n ** 11n, tokens], (index) => index % 2)).toBeNull();
+    expect(plan([10n, tokens])).toBeNull();
+    expect(plan(new Array(8).fill(tokens), (index) => index)).not.toBeNull();
+    expect(plan(new Array(9).fill(tokens), (index) => index)).toBeNull();
+  });
+});
+
+const QUOTE = { bidX64: Q64, askX64: Q64 + Q64 / 1_000n, referenceX64: Q64 };
+
+/** Bins from the cursor up, with token0 of 6 decimals and token1 of 18. */
+function stateOf(contents: readonly bigint[], feeOf: (index: number) => number = () => 0): PoolState {
+  return {
+    ...{ lowestBin: 0, highestBin: contents.length - 1, pauseLevel: 0, spreadFeeE6: 0, notionalFeeE8: 500 },
+    scale: { multiplier0: 10n ** 12n, multiplier1: 1n },
+    cursor: { bin: 0, position: 0n, lowerDistE6: 0 },
+    bins: contents.map((token0Scaled, index) => ({
+      ...{ token0Scaled, token1Scaled: 0n, lengthE6: 1_000, addFeeBuyE6: feeOf(index), addFeeSellE6: 0 },
+    })),
+  };
+}
+
+function fitted(curve: SideCurve, draw: number) {
+  const plan = planFit(curve.priced, curve.zeroForOne, draw);
+  if (plan === null) throw new Error('no plan');
+  const fills = answers(curve, plan);
+  return { plan, fills, fit: fitSide(plan, fills, curve.bestX64) };
+}
+
+/** What a pool of this curve answers to the swaps of a plan. */
+function answers(curve: SideCurve, { probes }: FitPlan): readonly SwapAmounts[] {
+  return probes.map((amount) => {
+    if (amount < 0n) return swapExactOutput(curve, -amount);
+    const level = levelAtInput(curve, amount);
+    return { amountIn: level?.cumulativeInput ?? 0n, amountOut: level?.cumulativeOutput ?? 0n };
+  });
+}
