@@ -17,6 +17,8 @@ export interface BinSlice {
   /** True sells token0 and moves the price down; false buys token0 and moves it up. */
   readonly zeroForOne: boolean;
   readonly edges: BinEdges;
+  /** The edges with fees, where fees act on them; else the edges. */
+  readonly chargedEdges: BinEdges;
   /** Where in the bin the swap starts, 0..MAX_POSITION. */
   readonly position: bigint;
   /** The bin's whole balance of the output token. */
@@ -33,6 +35,15 @@ export interface BinFill {
   readonly input: bigint;
   /** Where in the bin the swap stopped. */
   readonly position: bigint;
+}
+
+/** The edges with the fees that act on them. */
+export function chargedEdges(edges: BinEdges, charge: Charge, zeroForOne: boolean): BinEdges {
+  if (charge.on !== 'edges') return edges;
+  return {
+    lowerX64: withFee(edges.lowerX64, charge, zeroForOne),
+    upperX64: withFee(edges.upperX64, charge, zeroForOne),
+  };
 }
 
 /** Takes exactly this output (0..available) from a bin. */
@@ -60,33 +71,28 @@ export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
 /** Price with the bin's fees at a position, as a pool shows it: up for a buy, down for a sale. */
 export function chargedPrice(slice: BinSlice, position: bigint): bigint {
   const { zeroForOne, edges, charge } = slice;
-  if (charge.on === 'edges') return priceAt(chargedEdges(slice), position, zeroForOne);
-  // Fees on the input are none of the price's: the pool rounds the price alone down, as the flat layout does.
+  if (charge.on === 'edges') return priceAt(slice.chargedEdges, position, zeroForOne);
+  // Where fees act on the input, pools round the bare price down for either direction, as in the flat layout.
   const bare = charge.on === 'net' ? priceAtFloor(edges, position) : priceAt(edges, position, zeroForOne);
-  return withFee(bare, slice);
+  return withFee(bare, charge, zeroForOne);
 }
 
 function chargedInput(slice: BinSlice, output: bigint, position: bigint, net: bigint): bigint {
   const { charge, zeroForOne } = slice;
   if (charge.on === 'net') return net + shiftRightCeil(net * (charge.factorX64 - Q64), 64n);
-  if (charge.on === 'edges') return cost(slice, chargedEdges(slice), output, position);
+  if (charge.on === 'edges') return cost(slice, slice.chargedEdges, output, position);
   const start = paidCeil(chargedPrice(slice, slice.position), zeroForOne);
   return averageCost(output, start, paidCeil(chargedPrice(slice, position), zeroForOne));
 }
 
-function chargedEdges(slice: BinSlice): BinEdges {
-  const { lowerX64, upperX64 } = slice.edges;
-  return { lowerX64: withFee(lowerX64, slice), upperX64: withFee(upperX64, slice) };
-}
-
-function withFee(priceX64: bigint, { zeroForOne, charge }: BinSlice): bigint {
-  return zeroForOne ? (priceX64 * Q64) / charge.factorX64 : shiftRightCeil(priceX64 * charge.factorX64, 64n);
+function withFee(priceX64: bigint, { factorX64 }: Charge, zeroForOne: boolean): bigint {
+  return zeroForOne ? (priceX64 * Q64) / factorX64 : shiftRightCeil(priceX64 * factorX64, 64n);
 }
 
 /** Cost of an output from the start of a slice to a position, with prices between these edges. */
 function cost({ zeroForOne, position }: BinSlice, edges: BinEdges, output: bigint, end: bigint): bigint {
-  const paidAt = (at: bigint) => paidCeil(priceAt(edges, at, zeroForOne), zeroForOne);
-  return averageCost(output, paidAt(position), paidAt(end));
+  const startPaidX64 = paidCeil(priceAt(edges, position, zeroForOne), zeroForOne);
+  return averageCost(output, startPaidX64, paidCeil(priceAt(edges, end, zeroForOne), zeroForOne));
 }
 
 function averageCost(output: bigint, startPaidX64: bigint, endPaidX64: bigint): bigint {

@@ -1,7 +1,15 @@
 import type { DepthLevel } from '../../depth.ts';
 import { divCeil, E6, E8, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
-import { type BinFill, type BinSlice, chargedPrice, fillExactInput, fillExactOutput, fillWhole } from './bin-fill.ts';
+import {
+  type BinFill,
+  type BinSlice,
+  chargedEdges,
+  chargedPrice,
+  fillExactInput,
+  fillExactOutput,
+  fillWhole,
+} from './bin-fill.ts';
 import { binEdges, type PricedPool } from './ladder.ts';
 import { binAt, MAX_POSITION } from './pool-state.ts';
 import { type SideFees, withEndFee } from './side-fees.ts';
@@ -46,17 +54,17 @@ export function sideCurve(priced: PricedPool, zeroForOne: boolean, fees: SideFee
   const side = { priced, zeroForOne, fees, bestX64: bestX64 ?? cursorPrice(slices[0], fees) };
   const steps: SideStep[] = [];
   const levels: DepthLevel[] = [];
-  let before = { outputBefore: 0n, netBefore: 0n, inputBefore: 0n };
+  let outputBefore = 0n;
+  let netBefore = 0n;
+  let inputBefore = 0n;
   for (const slice of slices) {
-    const step = { slice, ...before };
+    const step = { slice, outputBefore, netBefore, inputBefore };
     const fill = fillWhole(slice);
     steps.push(step);
     levels.push(levelAfter(side, step, fill));
-    before = {
-      outputBefore: step.outputBefore + fill.output,
-      netBefore: step.netBefore + fill.net,
-      inputBefore: step.inputBefore + fill.input,
-    };
+    outputBefore += fill.output;
+    netBefore += fill.net;
+    inputBefore += fill.input;
   }
   return { ...side, steps, levels };
 }
@@ -125,6 +133,7 @@ function slicesFromCursor(priced: PricedPool, zeroForOne: boolean, fees: SideFee
       zeroForOne,
       edges,
       charge,
+      chargedEdges: chargedEdges(edges, charge, zeroForOne),
       position: bin === cursor.bin ? cursor.position : farStart,
       available: zeroForOne ? content.token1Scaled : content.token0Scaled,
     });

@@ -11,7 +11,7 @@ import {
 } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, Cursor, PoolState } from './pool-state.ts';
-import { readWord, unsignedHalves, type WordShape } from './words.ts';
+import { hexReader, unsignedHalves, type WordShape } from './words.ts';
 
 /** Where a pool keeps what. Slots 1, 2 and 3, which hold whole words, are the same in all. */
 export interface StorageArrangement {
@@ -87,20 +87,23 @@ export function positionSlot(owner: Address, salt: bigint, bin: number): Hex {
 /** How pools of an arrangement are stored. Make it once: it remembers the slots of bins. */
 export function packedStorage(arrangement: StorageArrangement): PackedStorage {
   const binSlot = mappingSlots(arrangement.binsSlot);
+  const readBin = hexReader(arrangement.bin);
+  const readSlot0 = hexReader(arrangement.head);
   const decodeBin = (word: Hex): BinState => {
-    const { lengthE6, addFeeBuyE6, addFeeSellE6, ...balances } = readWord(arrangement.bin, BigInt(word));
+    const { token0Scaled, token1Scaled, ...shape } = readBin(word);
     return {
-      ...balances,
-      lengthE6: Number(lengthE6),
-      addFeeBuyE6: Number(addFeeBuyE6),
-      addFeeSellE6: Number(addFeeSellE6),
+      token0Scaled,
+      token1Scaled,
+      lengthE6: Number(shape.lengthE6),
+      addFeeBuyE6: Number(shape.addFeeBuyE6),
+      addFeeSellE6: Number(shape.addFeeSellE6),
     };
   };
   const stateSlots = ({ lowestBin, highestBin }: PoolImmutables): Hex[] => [
     ...HEAD_SLOTS,
     ...Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => binSlot(lowestBin + index)),
   ];
-  const decodeHead = (words: readonly Hex[]) => headOf(arrangement, words);
+  const decodeHead = (words: readonly Hex[]) => headOf(readSlot0, words);
   return {
     binSlot,
     binSharesSlot: mappingSlots(arrangement.binSharesSlot),
@@ -122,21 +125,24 @@ export function packedStorage(arrangement: StorageArrangement): PackedStorage {
   };
 }
 
-function headOf({ head }: StorageArrangement, words: readonly Hex[]): PoolHead {
-  const [slot0, totals, fees, provider] = words.map(BigInt);
+function headOf(
+  readSlot0: (word: Hex) => Record<keyof StorageArrangement['head'], bigint>,
+  words: readonly Hex[],
+): PoolHead {
+  const [slot0, totals, fees, provider] = words;
   if (slot0 === undefined || totals === undefined || fees === undefined || provider === undefined) {
     throw new RangeError(`a pool's head takes ${HEAD_SLOTS.length} words, got ${words.length}`);
   }
-  const slot = readWord(head, slot0);
+  const slot = readSlot0(slot0);
   return {
     pauseLevel: Number(slot.pauseLevel),
     cursor: { bin: Number(slot.curBin), position: slot.posInBin, lowerDistE6: Number(slot.curBinDistE6) },
     spreadFeeE6: Number(slot.spreadFeeE6),
     notionalFeeE8: Number(slot.notionalFeeE8),
     asymmetryX8: Number(slot.asymmetryX8),
-    binTotals: tokenPair(totals),
-    notionalFees: tokenPair(fees),
-    mutablePriceProvider: addressOf(provider),
+    binTotals: tokenPair(BigInt(totals)),
+    notionalFees: tokenPair(BigInt(fees)),
+    mutablePriceProvider: addressOf(BigInt(provider)),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Hex } from 'viem';
+
 /** Where one number lies inside a word of 256 bits. */
 export interface WordField {
   /** Bits below it. */
@@ -16,8 +18,9 @@ export interface Halves {
 }
 
 const HALF_BITS = 128;
+const WORD_DIGITS = 64;
 
-/** The numbers of a word. Bits outside every field are ignored: see {@link strayBits}. */
+/** The numbers of a word. Bits outside every field are ignored. */
 export function readWord<Name extends string>(shape: WordShape<Name>, word: bigint): Record<Name, bigint> {
   const values = {} as Record<Name, bigint>;
   for (const name in shape) {
@@ -28,6 +31,30 @@ export function readWord<Name extends string>(shape: WordShape<Name>, word: bigi
   return values;
 }
 
+/**
+ * A reader of storage words. It cuts the hex text, which takes a fraction of the time of shifting a whole word per field.
+ *
+ * @throws RangeError for a field that does not begin and end with a hex digit
+ */
+export function hexReader<Name extends string>(shape: WordShape<Name>): (word: Hex) => Record<Name, bigint> {
+  const names = Object.keys(shape) as Name[];
+  const fields = names.map((name) => {
+    const { offset, bits, signed = false } = shape[name];
+    if (offset % 4 !== 0 || bits % 4 !== 0) throw new RangeError(`the field ${name} is no whole number of hex digits`);
+    const end = WORD_DIGITS - offset / 4;
+    return { name, bits, signed, start: end - bits / 4, end };
+  });
+  return (word) => {
+    const digits = word.slice(2).padStart(WORD_DIGITS, '0');
+    const values = {} as Record<Name, bigint>;
+    for (const { name, bits, signed, start, end } of fields) {
+      const value = BigInt(`0x${digits.slice(start, end)}`);
+      values[name] = signed ? BigInt.asIntN(bits, value) : value;
+    }
+    return values;
+  };
+}
+
 /** The word with these numbers, each cut to its field's width. */
 export function writeWord<Name extends string>(shape: WordShape<Name>, values: Readonly<Record<Name, bigint>>): bigint {
   let word = 0n;
@@ -36,11 +63,6 @@ export function writeWord<Name extends string>(shape: WordShape<Name>, values: R
     word |= BigInt.asUintN(bits, values[name]) << BigInt(offset);
   }
   return word;
-}
-
-/** What of a word lies outside every field; 0 when the shape explains all of it. */
-export function strayBits<Name extends string>(shape: WordShape<Name>, word: bigint): bigint {
-  return word ^ writeWord(shape, readWord(shape, word));
 }
 
 export function unsignedHalves(word: bigint): Halves {
