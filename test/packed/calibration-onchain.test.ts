@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PackedGround, packedRecipe, startPackedGround } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
-import type { ObservedSwap } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
+import { type ObservedSwap, swapFlow } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
 import { judgeWords, type WordReadings } from '../../protocol/layouts/packed/calibration/word-readings.ts';
+import { lpFees, platformFees } from '../../protocol/layouts/packed/fee-totals.ts';
+import type { Halves } from '../../protocol/layouts/packed/words.ts';
 import { observeSwaps, ordinaryRecipe } from './observed-swaps.ts';
 
 describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
-  const { details, deltaScale, fees, platformFees } = variant;
-  const truth = { details, deltaScale, fees, platformFees };
+  const { details, deltaScale, fees } = variant;
+  const notional = variant.rule === 'older' ? 'unspecified' : 'input';
+  const truth = { details, deltaScale, fees, platformFees: variant.platformFees, notional };
   let ground: PackedGround & { readonly anvil: Anvil };
   let swaps: readonly ObservedSwap[];
 
@@ -42,6 +45,37 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
     expect(decided(judgeWords(swaps.map(foreign)))).toEqual(UNDECIDED);
   });
 
+  it('make sums of words to fees: with what traders paid to bins before fees, they are all that came in', () => {
+    const sums = sumsByDirection(swaps);
+    const kept = lpFees(fees, sums.fees);
+    const left = platformFees(variant.platformFees, notional, sums.platformFees);
+    const flows = swaps.flatMap((observed) => swapFlow(observed) ?? []);
+    const taken = (sale: boolean) =>
+      flows.reduce(
+        (sum, { zeroForOne, platformInput, notionalOut }) => sum + (zeroForOne === sale ? platformInput : notionalOut),
+        0n,
+      );
+    // Of the token that comes in the pool takes whole raw units: what is above its due is nobody's fee.
+    const slack = 10n ** 12n * BigInt(flows.length);
+    expect(left?.token0Scaled).toBeLessThanOrEqual(taken(true));
+    expect(left?.token0Scaled).toBeGreaterThan(taken(true) - slack);
+    expect(left?.token1Scaled).toBe(taken(false));
+    // The platform's part of a spread is 35% of it; LPs keep the rest.
+    for (const [token, sale] of [
+      ['token0Scaled', true],
+      ['token1Scaled', false],
+    ] as const) {
+      const accrued = flows.reduce(
+        (sum, flow) => sum + (flow.zeroForOne === sale ? flow.notionalIn : flow.notionalOut),
+        0n,
+      );
+      const spread = (left?.[token] ?? 0n) - accrued;
+      const expected = (spread * 65n) / 35n;
+      expect(kept[token]).toBeGreaterThan(0n);
+      expect(distance(kept[token], expected)).toBeLessThan(1_000n);
+    }
+  });
+
   it('of random pools never contradict the right reading', async () => {
     const property = fc.asyncProperty(packedRecipe, async (recipe) => {
       const verdicts = judgeWords(await observeSwaps(ground, recipe, 5));
@@ -67,6 +101,7 @@ describe('pools of two tokens with the internal decimals', () => {
         deltaScale: null,
         fees: variant.fees,
         platformFees: variant.platformFees,
+        notional: 'unspecified',
       });
       expect(verdicts.deltaScale.decisive).toBe(0);
     } finally {
@@ -75,11 +110,30 @@ describe('pools of two tokens with the internal decimals', () => {
   });
 });
 
-const KEYS = ['details', 'deltaScale', 'fees', 'platformFees'] as const;
-const UNDECIDED = { details: null, deltaScale: null, fees: null, platformFees: null };
+const KEYS = ['details', 'deltaScale', 'fees', 'platformFees', 'notional'] as const;
+const UNDECIDED = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
 
 function decided(verdicts: WordReadings) {
   return Object.fromEntries(KEYS.map((key) => [key, verdicts[key].decided]));
+}
+
+const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a);
+
+/** Both words of all swaps, as an index would sum them up. */
+function sumsByDirection(swaps: readonly ObservedSwap[]) {
+  const sum = (words: (observed: ObservedSwap) => readonly Halves[], sale: boolean): Halves =>
+    swaps
+      .filter(({ swap }) => swap.amount0Delta > 0n === sale)
+      .flatMap(words)
+      .reduce((total, { high, low }) => ({ high: total.high + high, low: total.low + low }), { high: 0n, low: 0n });
+  const both = (words: (observed: ObservedSwap) => readonly Halves[]) => ({
+    sales: sum(words, true),
+    purchases: sum(words, false),
+  });
+  return {
+    fees: both(({ bins }) => bins.map(({ fees }) => fees)),
+    platformFees: both(({ swap }) => [swap.platformFees]),
+  };
 }
 
 /** The same swap as a pool would tell it whose words none of the readings explains. */

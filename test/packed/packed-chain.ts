@@ -25,7 +25,7 @@ import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
 import type { PoolState, ProviderQuote } from '../../protocol/layouts/packed/pool-state.ts';
 import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { HEAD_SLOTS, packedStorage } from '../../protocol/layouts/packed/storage.ts';
-import { writeWord } from '../../protocol/layouts/packed/words.ts';
+import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */

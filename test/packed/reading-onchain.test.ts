@@ -5,7 +5,7 @@ import { staticCall } from '../../devnet/dev-chain.ts';
 import { administerPacked } from '../../devnet/packed/actions.ts';
 import { swapWords } from '../../devnet/packed/event-words.fixture.ts';
 import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
-import { readPackedState, readPositions } from '../../devnet/packed/storage.fixture.ts';
+import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../protocol/layouts/packed/calibration/lens.ts';
 import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { type AsymmetryUpdated, packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
-import { decodeExtsload, encodeExtsload, packedStorage, positionSlot } from '../../protocol/layouts/packed/storage.ts';
+import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import type { BinFeesUpdated } from '../../protocol/pool-events.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
@@ -78,7 +78,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     expect(() => storage.decodeState(IMMUTABLES, decodeExtsload(answer.data).slice(1))).toThrow('12');
   });
 
-  it('keeps bins, shares and positions where the lens and its owners find them', async () => {
+  it('keeps bins and their shares where the lens finds them', async () => {
     const { chain, deployment } = market.ground;
     const lens = encodeBinStates(traded.pool, BINS);
     const shown = decodeBinStates((await staticCall(chain, { to: deployment.dataProvider, data: lens })).data);
@@ -96,10 +96,6 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     expect(contradictions([{ ...first, lengthE6: first.lengthE6 + 1 }])[0]).toContain('lengthE6');
     expect(contradictions([{ ...first, token1: first.token1 + 1n }])[0]).toContain('token1');
     expect(contradictions([{ ...first, shares: 0n }])[0]).toContain('shares');
-    const owner = chain.roles.provider;
-    const slots = BINS.map((bin) => positionSlot(owner, 0n, bin));
-    const positions = await readPositions(chain, traded.pool, owner, BINS);
-    expect((await extsload(chain, traded.pool, slots)).map(BigInt)).toEqual([...positions.values()]);
   });
 
   it('tells swaps in events, whose words mean what its variant says', async () => {

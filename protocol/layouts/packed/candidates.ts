@@ -84,6 +84,12 @@ export const PLATFORM_FEES_READINGS = [
   { name: 'kind', source: 'the two fees of the platform: part of the spread, and notional fee' },
 ] as const satisfies readonly Sourced[];
 
+/** Token in which a swap pays the notional fee. */
+export const NOTIONAL_READINGS = [
+  { name: 'input', source: 'the newer rules: bins charge it with their own fees, in the token that comes in' },
+  { name: 'unspecified', source: 'the flat layout: off the output of an exact input, on the input of an exact output' },
+] as const satisfies readonly Sourced[];
+
 const NEWER = 'public readers of the newer release put one combined fee on prices';
 
 /** How base, bin and notional fee combine. */

@@ -64,7 +64,6 @@ export interface PackedStorage {
 }
 
 const EXTSLOAD_ABI = parseAbi(['function extsload(bytes32[] slots) view returns (bytes32[])']);
-const POSITIONS_SLOT = 6n;
 const ADDRESS_BITS = 160;
 
 export const HEAD_SLOTS: readonly Hex[] = [0, 1, 2, 3].map((slot) => numberToHex(slot, { size: 32 }));
@@ -76,12 +75,6 @@ export function encodeExtsload(slots: readonly Hex[]): Hex {
 
 export function decodeExtsload(answer: Hex): readonly Hex[] {
   return decodeFunctionResult({ abi: EXTSLOAD_ABI, data: answer });
-}
-
-/** Slot of an owner's shares in a bin. */
-export function positionSlot(owner: Address, salt: bigint, bin: number): Hex {
-  const key = keccak256(encodeAbiParameters(parseAbiParameters('address, uint80, int16'), [owner, salt, bin]));
-  return keccak256(encodeAbiParameters(parseAbiParameters('bytes32, uint256'), [key, POSITIONS_SLOT]));
 }
 
 /** How pools of an arrangement are stored. Make it once: it remembers the slots of bins. */

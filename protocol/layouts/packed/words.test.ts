@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { numberToHex } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from './candidates.ts';
-import { hexReader, readWord, signedHalves, unsignedHalves, type WordShape, writeWord } from './words.ts';
+import { writeWord } from './words.fixture.ts';
+import { hexReader, readWord, signedHalves, unsignedHalves, type WordShape } from './words.ts';
 
 const SHAPES: readonly WordShape<string>[] = [
   ...STORAGE_ARRANGEMENTS.flatMap(({ head, bin }) => [head, bin]),

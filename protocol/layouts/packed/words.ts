@@ -55,16 +55,6 @@ export function hexReader<Name extends string>(shape: WordShape<Name>): (word: H
   };
 }
 
-/** The word with these numbers, each cut to its field's width. */
-export function writeWord<Name extends string>(shape: WordShape<Name>, values: Readonly<Record<Name, bigint>>): bigint {
-  let word = 0n;
-  for (const name in shape) {
-    const { offset, bits } = shape[name];
-    word |= BigInt.asUintN(bits, values[name]) << BigInt(offset);
-  }
-  return word;
-}
-
 export function unsignedHalves(word: bigint): Halves {
   return { high: word >> BigInt(HALF_BITS), low: BigInt.asUintN(HALF_BITS, word) };
 }

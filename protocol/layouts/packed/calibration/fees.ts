@@ -1,10 +1,11 @@
 import { E6, mulDivFloor } from '../../../fixed-point.ts';
-import type { FEES_READINGS, PLATFORM_FEES_READINGS } from '../candidates.ts';
-import type { PackedBinSwapped } from '../events.ts';
+import type { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from '../candidates.ts';
+import { type DetailsShape, type PackedBinSwapped, readDetails } from '../events.ts';
 import { type ObservedSwap, type SwapFlow, swapFlow } from './observed-swap.ts';
 import type { Hypothesis } from './verdict.ts';
 
 export type FeesReading = (typeof FEES_READINGS)[number]['name'];
+export type NotionalReading = (typeof NOTIONAL_READINGS)[number]['name'];
 export type PlatformFeesReading = (typeof PLATFORM_FEES_READINGS)[number]['name'];
 
 /** Part of the spread of one bin that left to the platform, and by how much rounding may have changed it. */
@@ -63,6 +64,30 @@ export const platformFeesHypotheses: readonly Hypothesis<PlatformFeesReading, Ob
       }),
   },
 ];
+
+/**
+ * Token of the notional fee, by what accrued of it.
+ *
+ * @param details the shape of `details`, decided: it tells exact inputs
+ */
+export function notionalHypotheses(details: DetailsShape): readonly Hypothesis<NotionalReading, ObservedSwap>[] {
+  return [
+    {
+      name: 'input',
+      contradiction: (observed) =>
+        ofFlow(observed, ({ notionalOut }) => (notionalOut === 0n ? null : `${notionalOut} of the token that left`)),
+    },
+    {
+      name: 'unspecified',
+      contradiction: (observed) =>
+        ofFlow(observed, ({ notionalIn, notionalOut }) => {
+          const { exactInput } = readDetails(details, observed.swap.details);
+          const specified = exactInput ? notionalIn : notionalOut;
+          return specified === 0n ? null : `${specified} of the token whose amount was asked for`;
+        }),
+    },
+  ];
+}
 
 /** @param leftOf what left of a bin's spread by its event; why the event cannot mean that; null when it does not tell */
 function spreadContradiction(
