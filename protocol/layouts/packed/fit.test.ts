@@ -8,7 +8,8 @@ import { formulaCurve } from './formula-curve.ts';
 import { pricePool } from './ladder.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
 import type { PoolState } from './pool-state.ts';
-import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from './side-curve.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
+import { formulaFees } from './side-fees.ts';
 
 /** Bins that hold dozens of tokens, or nothing. */
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };
@@ -48,6 +49,23 @@ describe('a fit', () => {
           expect(level?.cumulativeInput).toBeGreaterThanOrEqual(cumulativeInput);
           const most = cumulativeInput + 2n + cumulativeInput / 10n ** 12n;
           expect(level?.cumulativeInput).toBeLessThanOrEqual(most);
+        });
+      }),
+    );
+  });
+
+  it('finds a fee on the whole that is not the notional fee', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), fc.integer({ min: 1, max: 3_000_000 }), ({ priced, zeroForOne }, draw, endFeeE8) => {
+        const fees = { ...formulaFees(FEE_FORMULAS[0], priced.state, priced.quote, zeroForOne), endFeeE8 };
+        const curve = sideCurve(priced, zeroForOne, fees);
+        // Where a raw unit is worth less than the fee's own unit.
+        if ((curve.levels.at(-1)?.cumulativeOutput ?? 0n) < 10n ** 9n) return;
+        const { fit } = fitted(curve, draw);
+        curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
+          const level = fit?.levels[index];
+          expect(level?.cumulativeOutput).toBe(cumulativeOutput);
+          expect(level?.cumulativeInput).toBeGreaterThanOrEqual(cumulativeInput);
         });
       }),
     );

@@ -74,8 +74,8 @@ export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], b
   const known = fills.filter((fill) => fill !== null);
   if (known.length !== plan.probes.length) return null;
   const [end, ...inside] = known.slice(plan.runs.length);
-  // The larger fee on the whole first: where raw units do not tell the two apart, it shows less output.
-  for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0])) {
+  // The notional fee first: where raw units do not tell it from no fee, it shows less output.
+  for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
     const fees = fittedFees(plan, known, endFeeE8);
     const curve = fees && sideCurve(plan.priced, plan.zeroForOne, fees, bestX64);
     if (curve && (!end || endsAt(curve, end)) && inside.every((fill) => explains(curve, fill))) return curve;
@@ -116,6 +116,17 @@ function inputInside({ steps }: Run, draw: number, multiplierIn: bigint): bigint
   if (step === undefined) return 1n;
   const inside = (fillWhole(step.slice).input * INSIDE_E6) / E6;
   return maxBigint((step.inputBefore + inside) / multiplierIn, 1n);
+}
+
+/** The most that the pool can have kept of the side's whole output, 1e8 = all, where it kept some. */
+function measuredEndFee({ priced, zeroForOne, runs }: FitPlan, end: SwapAmounts | undefined): readonly number[] {
+  const last = runs.at(-1)?.steps.at(-1);
+  if (last === undefined || end === undefined) return [];
+  const [, multiplierOut] = multipliers({ priced, zeroForOne });
+  const whole = last.outputBefore + last.slice.available;
+  const kept = whole - end.amountOut * multiplierOut;
+  // A pool rounds what it keeps down.
+  return kept > 0n ? [Number(((kept + 1n) * E8 - 1n) / whole)] : [];
 }
 
 /** Factors of the runs, one after another: each makes the input at the end of its run what the pool took there. */
