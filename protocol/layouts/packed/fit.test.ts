@@ -103,6 +103,21 @@ describe('a side', () => {
     );
   });
 
+  it('is measured in the bin in which its last whole raw unit lies', () => {
+    // The last bin holds less than a raw unit, far off in price.
+    const state = stateOf([10n ** 20n, 10n ** 20n + 10n ** 11n, 10n ** 10n]);
+    const [near, next, last] = state.bins;
+    if (!near || !next || !last) throw new Error('three bins');
+    const priced = pricePool({ ...state, bins: [near, next, { ...last, lengthE6: 60_000 }] }, QUOTE);
+    const curve = formulaCurve(priced, FEE_FORMULAS[3]).asks;
+    const { fit } = fitted(curve, 0);
+    curve.levels.forEach(({ cumulativeInput }, index) => {
+      const shown = fit?.levels[index]?.cumulativeInput ?? 0n;
+      expect(shown).toBeGreaterThanOrEqual(cumulativeInput);
+      expect(shown).toBeLessThanOrEqual(cumulativeInput + 2n + cumulativeInput / 10n ** 12n);
+    });
+  });
+
   it('is not fitted where whole raw units are too coarse for it, or too many fees follow each other', () => {
     const tokens = 10n ** 20n;
     const plan = (contents: readonly bigint[], fees?: (index: number) => number) =>

@@ -140,11 +140,13 @@ function fittedFees(
   const factors = new Map<number, bigint>();
   let input = 0n;
   for (const [index, { steps, outputRaw }] of runs.entries()) {
-    const [first, last] = [steps[0], steps.at(-1)];
+    const output = outputRaw * multiplierOut;
+    // The last whole raw unit may end before the last bins.
+    const [first, last] = [steps[0], steps.findLast(({ outputBefore }) => outputBefore < output)];
     const taken = fills[index];
     if (!first || !last || !taken || taken.amountOut !== outputRaw) return null;
     // The pool took the fee on the whole from the inputs before fees; what it took was rounded up.
-    const net = last.netBefore + fillExactOutput(last.slice, outputRaw * multiplierOut - last.outputBefore).net;
+    const net = last.netBefore + fillExactOutput(last.slice, output - last.outputBefore).net;
     const charged = taken.amountIn * multiplierIn - (net * BigInt(endFeeE8)) / E8 - input;
     const measured = net - first.netBefore;
     if (measured <= 0n) return null;
