@@ -166,20 +166,24 @@ function fittedFees(
   };
 }
 
-/** Whether what the pool gave for an input is what the curve gives, but for the tolerance on both amounts. */
+/**
+ * Whether the pool gave for an input what the curve gives for it, or up to a raw unit more of it: by so much a factor may
+ * be too large, but for the rounding of prices, since what the pool took where it was measured is rounded up.
+ */
 function explains(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
-  const off = tolerance(amountIn);
-  const least = levelAtInput(curve, maxBigint(amountIn - off, 0n))?.cumulativeOutput ?? 0n;
-  const most = levelAtInput(curve, amountIn + off)?.cumulativeOutput ?? 0n;
-  return amountOut >= least - tolerance(least) && amountOut <= most + tolerance(most);
+  const rounded = amountIn / TOLERANCE.part;
+  const least = levelAtInput(curve, amountIn - rounded)?.cumulativeOutput ?? 0n;
+  const most = levelAtInput(curve, amountIn + 1n + rounded)?.cumulativeOutput ?? 0n;
+  // A fee on the whole is known to a raw unit.
+  return amountOut >= least && amountOut <= most + 1n;
 }
 
 /** Whether the side ends where the pool did. Its whole output is not fitted, so that it has to be the same. */
 function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
   const end = levels.at(-1);
   if (end === undefined || end.cumulativeOutput !== amountOut) return false;
-  const off = tolerance(amountIn);
-  return end.cumulativeInput >= amountIn - off && end.cumulativeInput <= amountIn + off;
+  const over = end.cumulativeInput - amountIn;
+  return over >= -amountIn / TOLERANCE.part && over <= tolerance(amountIn);
 }
 
 function tolerance(amount: bigint): bigint {
