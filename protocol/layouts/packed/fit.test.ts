@@ -37,11 +37,11 @@ const side: fc.Arbitrary<SideCurve> = fc
   });
 
 describe('a fit', () => {
-  it('has the outputs of the side, and its inputs or a little more, from three swaps where all bins charge alike', () => {
+  it('has the outputs of the side, and its inputs or a little more, from four swaps where all bins charge alike', () => {
     fc.assert(
       fc.property(side, fc.nat(), (curve, draw) => {
         const { plan, fit } = fitted(curve, draw);
-        expect(plan.probes.length).toBe(plan.runs.length === 0 ? 0 : 2 * plan.runs.length + 1);
+        expect(plan.probes.length).toBe(plan.runs.length === 0 ? 0 : 2 * plan.runs.length + 2);
         expect(fit?.bestX64).toBe(curve.bestX64);
         curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
           const level = fit?.levels[index];
@@ -82,7 +82,7 @@ describe('a fit', () => {
         };
         expect(changed(pick % fills.length, () => null)).toBeNull();
         // A percent more, where a raw unit of the input is worth less.
-        const proof = plan.runs.length + (pick % (plan.runs.length + 1));
+        const proof = fills.length - 1 - (pick % 2);
         if ((fills[proof]?.amountIn ?? 0n) < 1_000n) return;
         const percentMore = ({ amountIn, amountOut }: SwapAmounts) => ({
           amountIn,

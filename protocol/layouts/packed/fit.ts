@@ -1,17 +1,18 @@
 import { divCeil, E6, E8, MAX_INT128, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
 import { fillExactOutput, fillWhole } from './bin-fill.ts';
+import { endsAt, explainsInput, explainsOutput, tolerance } from './fit-proof.ts';
 import type { PricedPool } from './ladder.ts';
-import { levelAtInput, multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve } from './side-curve.ts';
+import { multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve } from './side-curve.ts';
 import { type FeeFormula, formulaFees, type SideFees } from './side-fees.ts';
 
 /** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
 const MOST_RUNS = 8;
 /** What shown inputs are raised by, parts in 10^15: what the rounding of prices may be worth where they are not tiny. */
 const MARGIN_E15 = 100n;
-/** How far a curve may be from the pool's: raw units, and one part of the amount. */
-const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
-/** Where in its bin a proof ends, millionths of the bin's input: far enough from the edges to see a bent curve. */
+/** Where in its bin a proof ends, millionths of the bin's output: far enough from the edges to see a bent curve. */
 const INSIDE_E6 = 400_000n;
+/** Parts of a side at whose ends the exact input may end that is drawn at random. */
+const PARTS = 997;
 
 /** Scaled units by which a bin's input may be rounded: before fees and with them. */
 const ROUNDED_PER_BIN = 2n;
@@ -32,8 +33,8 @@ export interface FitPlan {
   readonly zeroForOne: boolean;
   readonly runs: readonly Run[];
   /**
-   * Swaps to simulate, raw units: an exact output (negative) at the end of each run, which tells its factor; then exact
-   * inputs that prove the factors, the first of which empties the side, the others end inside each run.
+   * Swaps to simulate, raw units, exact outputs negative: one at the end of each run, which tells its factor; and as proofs
+   * one inside each run, an exact input that empties the side, and one that ends somewhere inside it.
    */
   readonly probes: readonly bigint[];
 }
@@ -50,15 +51,16 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): 
   if (runs.length > MOST_RUNS || isTooCoarse(likely, runs)) return null;
   if (runs.length === 0) return { priced, zeroForOne, runs, probes: [] };
   const [multiplierIn] = multipliers(likely);
-  const whole = 2n * (likely.levels.at(-1)?.cumulativeInput ?? 0n) + 1n;
+  const whole = likely.levels.at(-1)?.cumulativeInput ?? 0n;
   return {
     priced,
     zeroForOne,
     runs,
     probes: [
       ...runs.map(({ outputRaw }) => -outputRaw),
-      minBigint(whole, MAX_INT128 / multiplierIn),
-      ...runs.map((run) => inputInside(run, draw, multiplierIn)),
+      ...runs.map((run) => -outputInside(likely, run, draw)),
+      minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
+      maxBigint((whole * BigInt(1 + (draw % PARTS))) / BigInt(PARTS + 1), 1n),
     ],
   };
 }
@@ -73,12 +75,14 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): 
 export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], bestX64: bigint): SideCurve | null {
   const known = fills.filter((fill) => fill !== null);
   if (known.length !== plan.probes.length) return null;
-  const [end, ...inside] = known.slice(plan.runs.length);
+  const inside = known.slice(plan.runs.length, -2);
+  const [end, input] = known.slice(-2);
   // The notional fee first: where raw units do not tell it from no fee, it shows less output.
   for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
     const fees = fittedFees(plan, known, endFeeE8);
     const curve = fees && sideCurve(plan.priced, plan.zeroForOne, fees, bestX64);
-    if (curve && (!end || endsAt(curve, end)) && inside.every((fill) => explains(curve, fill))) return curve;
+    if (!curve || !inside.every((fill) => explainsOutput(curve, fill))) continue;
+    if ((!end || endsAt(curve, end)) && (!input || explainsInput(curve, input))) return curve;
   }
   return null;
 }
@@ -110,12 +114,12 @@ function runsOf(curve: SideCurve): readonly Run[] {
   });
 }
 
-/** An input that ends inside a bin of a run, raw units. */
-function inputInside({ steps }: Run, draw: number, multiplierIn: bigint): bigint {
+/** An output that ends inside a bin of a run, raw units. */
+function outputInside(side: SideCurve, { steps }: Run, draw: number): bigint {
+  const [, multiplierOut] = multipliers(side);
   const step = steps[draw % steps.length];
-  if (step === undefined) return 1n;
-  const inside = (fillWhole(step.slice).input * INSIDE_E6) / E6;
-  return maxBigint((step.inputBefore + inside) / multiplierIn, 1n);
+  const output = step ? step.outputBefore + (step.slice.available * INSIDE_E6) / E6 : 0n;
+  return maxBigint(output / multiplierOut, 1n);
 }
 
 /** The most that the pool can have kept of the side's whole output, 1e8 = all, where it kept some. */
@@ -164,28 +168,4 @@ function fittedFees(
     endFeeE8,
     marginE15: MARGIN_E15,
   };
-}
-
-/**
- * Whether the pool gave for an input what the curve gives for it, or up to a raw unit more of it: by so much a factor may
- * be too large, but for the rounding of prices, since what the pool took where it was measured is rounded up.
- */
-function explains(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
-  const rounded = amountIn / TOLERANCE.part;
-  const least = levelAtInput(curve, amountIn - rounded)?.cumulativeOutput ?? 0n;
-  const most = levelAtInput(curve, amountIn + 1n + rounded)?.cumulativeOutput ?? 0n;
-  // A fee on the whole is known to a raw unit.
-  return amountOut >= least && amountOut <= most + 1n;
-}
-
-/** Whether the side ends where the pool did. Its whole output is not fitted, so that it has to be the same. */
-function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
-  const end = levels.at(-1);
-  if (end === undefined || end.cumulativeOutput !== amountOut) return false;
-  const over = end.cumulativeInput - amountIn;
-  return over >= -amountIn / TOLERANCE.part && over <= tolerance(amountIn);
-}
-
-function tolerance(amount: bigint): bigint {
-  return TOLERANCE.units + amount / TOLERANCE.part;
 }
