@@ -1,0 +1,87 @@
+import type { SellAndBuyPrices } from '../../../curve.ts';
+import { FEE_FORMULAS } from '../candidates.ts';
+import { curvePrices, formulaCurve } from '../formula-curve.ts';
+import type { PricedPool } from '../ladder.ts';
+import { levelAtInput, multipliers, type SideCurve, type SwapAmounts, swapExactOutput } from '../side-curve.ts';
+import { type Hypothesis, judge, type Verdict } from './verdict.ts';
+
+export type FormulaName = (typeof FEE_FORMULAS)[number]['name'];
+
+/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
+export interface Probe {
+  readonly zeroForOne: boolean;
+  readonly amountSpecified: bigint;
+}
+
+/** What a pool took and gave for a probe. */
+export interface AnsweredProbe extends Probe {
+  readonly fill: SwapAmounts;
+}
+
+/** Swaps that a pool must have answered before a formula may stand in for it. */
+const LEAST_PROBES = 8;
+/** Swaps that are simulated of each side. */
+const MOST_PER_SIDE = 12;
+
+/**
+ * Swaps that tell formulas apart: to edges of bins from the far end inwards as exact outputs, which no formula is needed
+ * for, and to likely places inside them as exact inputs.
+ */
+export function formulaProbes(priced: PricedPool): readonly Probe[] {
+  const { bids, asks } = formulaCurve(priced, FEE_FORMULAS[0]);
+  return [bids, asks].flatMap((side) => {
+    const [, multiplierOut] = multipliers(side);
+    const amounts = side.steps
+      .filter(({ slice }) => slice.available >= multiplierOut)
+      .reverse()
+      .flatMap(({ outputBefore, slice }) => {
+        const edge = (outputBefore + slice.available) / multiplierOut;
+        const inside = swapExactOutput(side, edge - slice.available / multiplierOut / 2n).amountIn;
+        return [-edge, ...(inside > 0n ? [inside] : [])];
+      });
+    return amounts.slice(0, MOST_PER_SIDE).map((amountSpecified) => ({ zeroForOne: side.zeroForOne, amountSpecified }));
+  });
+}
+
+/** Holds every formula against a pool's prices and its answers at one block and quote, to the last unit. */
+export function judgeFormulas(
+  priced: PricedPool,
+  prices: SellAndBuyPrices,
+  answers: readonly AnsweredProbe[],
+): Verdict<FormulaName> {
+  const hypotheses = FEE_FORMULAS.map((formula): Hypothesis<FormulaName, SellAndBuyPrices | AnsweredProbe> => {
+    const sides = formulaCurve(priced, formula);
+    const computed = curvePrices(sides);
+    return {
+      name: formula.name,
+      contradiction: (seen) =>
+        'fill' in seen
+          ? fillContradiction(seen.zeroForOne ? sides.bids : sides.asks, seen)
+          : seen.sellX64 === computed.sellX64 && seen.buyX64 === computed.buyX64
+            ? null
+            : `prices ${seen.sellX64} and ${seen.buyX64}, by the formula ${computed.sellX64} and ${computed.buyX64}`,
+    };
+  });
+  return judge(hypotheses, [prices, ...answers]);
+}
+
+/**
+ * Formulas that may stand in for the pool. Several agree where they do not differ by a unit, as where no fee but one is
+ * charged; each of them is as good then.
+ */
+export function agreeingFormulas({ observations, readings }: Verdict<FormulaName>): readonly FormulaName[] {
+  if (observations <= LEAST_PROBES) return [];
+  return readings.filter(({ contradicted }) => contradicted === 0).map(({ name }) => name);
+}
+
+function fillContradiction(side: SideCurve, { amountSpecified, fill }: AnsweredProbe): string | null {
+  const { amountIn, amountOut } =
+    amountSpecified < 0n ? swapExactOutput(side, -amountSpecified) : exactInput(side, amountSpecified);
+  if (fill.amountIn === amountIn && fill.amountOut === amountOut) return null;
+  return `${fill.amountIn} for ${fill.amountOut}, by the formula ${amountIn} for ${amountOut}`;
+}
+
+function exactInput(side: SideCurve, amount: bigint): SwapAmounts {
+  const level = levelAtInput(side, amount);
+  return { amountIn: level?.cumulativeInput ?? 0n, amountOut: level?.cumulativeOutput ?? 0n };
+}

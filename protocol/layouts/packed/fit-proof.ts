@@ -1,0 +1,34 @@
+import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from './side-curve.ts';
+
+/** How far a curve may be from the pool's: raw units, and one part of the amount. */
+const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
+
+/** Whether the pool gave for an input what the curve gives, or more by what its inputs are rounded up. */
+export function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
+  const least = levelAtInput(curve, amountIn - amountIn / TOLERANCE.part)?.cumulativeOutput ?? 0n;
+  const most = levelAtInput(curve, amountIn + tolerance(amountIn))?.cumulativeOutput ?? 0n;
+  // A fee on the whole is known to a raw unit.
+  return amountOut >= least && amountOut <= most + 1n;
+}
+
+/** Whether the pool took for an output what the curve says, or less by what that is rounded up. */
+export function explainsOutput(curve: SideCurve, taken: SwapAmounts): boolean {
+  const { amountIn, amountOut } = swapExactOutput(curve, taken.amountOut);
+  return amountOut === taken.amountOut && isRoundedUp(amountIn, taken.amountIn);
+}
+
+/** Whether the side ends where the pool did. Its whole output is not fitted, so that it has to be the same. */
+export function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
+  const end = levels.at(-1);
+  return end !== undefined && end.cumulativeOutput === amountOut && isRoundedUp(end.cumulativeInput, amountIn);
+}
+
+/** Whether an amount is another one but for the tolerance, and no less than it but for the rounding of prices. */
+function isRoundedUp(shown: bigint, taken: bigint): boolean {
+  return shown >= taken - taken / TOLERANCE.part && shown <= taken + tolerance(taken);
+}
+
+/** By how much an amount may differ, raw units. */
+export function tolerance(amount: bigint): bigint {
+  return TOLERANCE.units + amount / TOLERANCE.part;
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PoolImmutables } from '../../layout.ts';
+import { tokenScale } from '../../scaling.ts';
+import { FEE_FORMULAS } from './candidates.ts';
+import { type FitPlan, fitSide, planFit } from './fit.ts';
+import { formulaCurve } from './formula-curve.ts';
+import { pricePool } from './ladder.ts';
+import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
+import type { PoolState } from './pool-state.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
+import { formulaFees } from './side-fees.ts';
+
+/** Bins that hold dozens of tokens, or nothing. */
+const AMPLE = { minBits: 66, maxBits: 80, empty: true };
+const decimals = fc.constantFrom(6, 8, 18);
+const Q64 = 1n << 64n;
+
+/** Bins of as many fees as a fit takes. */
+const hasFewBins = ({ lowestBin, highestBin }: PoolImmutables) => highestBin - lowestBin < 8;
+
+/** A side that charges by a formula, which the fit does not know. */
+const side: fc.Arbitrary<SideCurve> = fc
+  .tuple(
+    fc
+      .tuple(immutables.filter(hasFewBins), decimals, decimals)
+      .chain(([pool, decimals0, decimals1]) =>
+        poolStateOf({ ...pool, scale: tokenScale(decimals0, decimals1) }, AMPLE),
+      ),
+    quoteUpTo(15),
+    fc.constantFrom(...FEE_FORMULAS),
+    fc.boolean(),
+  )
+  .map(([state, quote, formula, zeroForOne]) => {
+    const { bids, asks } = formulaCurve(pricePool(state, quote), formula);
+    return zeroForOne ? bids : asks;
+  });
+
+describe('a fit', () => {
+  it('has the outputs of the side, and its inputs or a little more, from four swaps where all bins charge alike', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), (curve, draw) => {
+        const { plan, fit } = fitted(curve, draw);
+        expect(plan.probes.length).toBe(plan.runs.length === 0 ? 0 : 2 * plan.runs.length + 2);
+        expect(fit?.bestX64).toBe(curve.bestX64);
+        curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
+          const level = fit?.levels[index];
+          expect(level?.cumulativeOutput).toBe(cumulativeOutput);
+          expect(level?.cumulativeInput).toBeGreaterThanOrEqual(cumulativeInput);
+          const most = cumulativeInput + 2n + cumulativeInput / 10n ** 12n;
+          expect(level?.cumulativeInput).toBeLessThanOrEqual(most);
+        });
+      }),
+    );
+  });
+
+  it('finds a fee on the whole that is not the notional fee', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), fc.integer({ min: 1, max: 3_000_000 }), ({ priced, zeroForOne }, draw, endFeeE8) => {
+        const fees = { ...formulaFees(FEE_FORMULAS[0], priced.state, priced.quote, zeroForOne), endFeeE8 };
+        const curve = sideCurve(priced, zeroForOne, fees);
+        // Where a raw unit is worth less than the fee's own unit.
+        if ((curve.levels.at(-1)?.cumulativeOutput ?? 0n) < 10n ** 9n) return;
+        const { fit } = fitted(curve, draw);
+        curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
+          const level = fit?.levels[index];
+          expect(level?.cumulativeOutput).toBe(cumulativeOutput);
+          expect(level?.cumulativeInput).toBeGreaterThanOrEqual(cumulativeInput);
+        });
+      }),
+    );
+  });
+
+  it('is none when the pool refuses a swap, or answers a proof with what no factor explains', () => {
+    fc.assert(
+      fc.property(side, fc.nat(), fc.nat(), (curve, draw, pick) => {
+        const { plan, fills } = fitted(curve, draw);
+        if (fills.length === 0) return;
+        const changed = (index: number, change: (fill: SwapAmounts) => SwapAmounts | null) => {
+          const answered = fills.map((fill, at) => (at === index ? change(fill) : fill));
+          return fitSide(plan, answered, curve.bestX64);
+        };
+        expect(changed(pick % fills.length, () => null)).toBeNull();
+        // A percent more, where a raw unit of the input is worth less.
+        const proof = fills.length - 1 - (pick % 2);
+        if ((fills[proof]?.amountIn ?? 0n) < 1_000n) return;
+        const percentMore = ({ amountIn, amountOut }: SwapAmounts) => ({
+          amountIn,
+          amountOut: amountOut + amountOut / 100n + 10n,
+        });
+        expect(changed(proof, percentMore)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('a side', () => {
+  it('without liquidity needs no swap, and has its bins', () => {
+    const plan = planFit(pricePool(stateOf([0n, 0n, 0n]), QUOTE), false, 0);
+    expect(plan?.probes).toEqual([]);
+    expect(plan && fitSide(plan, [], Q64)?.levels).toMatchObject(
+      [0, 1, 2].map((bin) => ({ bin, cumulativeInput: 0n, cumulativeOutput: 0n })),
+    );
+  });
+
+  it('is measured in the bin in which its last whole raw unit lies', () => {
+    // The last bin holds less than a raw unit, far off in price.
+    const state = stateOf([10n ** 20n, 10n ** 20n + 10n ** 11n, 10n ** 10n]);
+    const [near, next, last] = state.bins;
+    if (!near || !next || !last) throw new Error('three bins');
+    const priced = pricePool({ ...state, bins: [near, next, { ...last, lengthE6: 60_000 }] }, QUOTE);
+    const curve = formulaCurve(priced, FEE_FORMULAS[3]).asks;
+    const { fit } = fitted(curve, 0);
+    curve.levels.forEach(({ cumulativeInput }, index) => {
+      const shown = fit?.levels[index]?.cumulativeInput ?? 0n;
+      expect(shown).toBeGreaterThanOrEqual(cumulativeInput);
+      expect(shown).toBeLessThanOrEqual(cumulativeInput + 2n + cumulativeInput / 10n ** 12n);
+    });
+  });
+
+  it('is not fitted where whole raw units are too coarse for it, or too many fees follow each other', () => {
+    const tokens = 10n ** 20n;
+    const plan = (contents: readonly bigint[], fees?: (index: number) => number) =>
+      planFit(pricePool(stateOf(contents, fees), QUOTE), false, 0);
+    expect(plan([tokens, tokens])).not.toBeNull();
+    // Less than a raw unit of token0, between bins of another fee; then one that costs a few units of token1.
+    expect(plan([tokens, 10n ** 11n, tokens], (index) => index % 2)).toBeNull();
+    expect(plan([10n, tokens])).toBeNull();
+    expect(plan(new Array(8).fill(tokens), (index) => index)).not.toBeNull();
+    expect(plan(new Array(9).fill(tokens), (index) => index)).toBeNull();
+  });
+});
+
+const QUOTE = { bidX64: Q64, askX64: Q64 + Q64 / 1_000n, referenceX64: Q64 };
+
+/** Bins from the cursor up, with token0 of 6 decimals and token1 of 18. */
+function stateOf(contents: readonly bigint[], feeOf: (index: number) => number = () => 0): PoolState {
+  return {
+    ...{ lowestBin: 0, highestBin: contents.length - 1, pauseLevel: 0, spreadFeeE6: 0, notionalFeeE8: 500 },
+    scale: { multiplier0: 10n ** 12n, multiplier1: 1n },
+    cursor: { bin: 0, position: 0n, lowerDistE6: 0 },
+    bins: contents.map((token0Scaled, index) => ({
+      ...{ token0Scaled, token1Scaled: 0n, lengthE6: 1_000, addFeeBuyE6: feeOf(index), addFeeSellE6: 0 },
+    })),
+  };
+}
+
+function fitted(curve: SideCurve, draw: number) {
+  const plan = planFit(curve.priced, curve.zeroForOne, draw);
+  if (plan === null) throw new Error('no plan');
+  const fills = answers(curve, plan);
+  return { plan, fills, fit: fitSide(plan, fills, curve.bestX64) };
+}
+
+/** What a pool of this curve answers to the swaps of a plan. */
+function answers(curve: SideCurve, { probes }: FitPlan): readonly SwapAmounts[] {
+  return probes.map((amount) => {
+    if (amount < 0n) return swapExactOutput(curve, -amount);
+    const level = levelAtInput(curve, amount);
+    return { amountIn: level?.cumulativeInput ?? 0n, amountOut: level?.cumulativeOutput ?? 0n };
+  });
+}

@@ -1,0 +1,58 @@
+import type { PoolImmutables } from '../../layout.ts';
+
+/** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
+export const MAX_POSITION = (1n << 104n) - 1n;
+
+/** What a bin holds and charges. Balances are scaled and belong to liquidity providers alone. */
+export interface BinState {
+  readonly token0Scaled: bigint;
+  readonly token1Scaled: bigint;
+  /** Width in millionths of the reference. */
+  readonly lengthE6: number;
+  /** Fees on top of the base fee, in millionths. */
+  readonly addFeeBuyE6: number;
+  readonly addFeeSellE6: number;
+}
+
+/** Where a pool's liquidity stands: bin and position in it. */
+export interface Cursor {
+  readonly bin: number;
+  /** 0..MAX_POSITION. The bin's token0 lies above, its token1 below. */
+  readonly position: bigint;
+  /** Signed distance of the bin's lower edge from the reference, in millionths. */
+  readonly lowerDistE6: number;
+}
+
+/**
+ * All that the pool's arithmetic reads, apart from the provider's quote.
+ * `bins` has one entry per bin from `lowestBin` up: bin i is at index i - lowestBin.
+ */
+export interface PoolState extends PoolImmutables {
+  /** 0 is active; any other value blocks swaps. */
+  readonly pauseLevel: number;
+  readonly cursor: Cursor;
+  /** Share of a bin's fee that leaves to protocol and admin, 1e6 = all. */
+  readonly spreadFeeE6: number;
+  /** Fee on notional, 1e8 = all. */
+  readonly notionalFeeE8: number;
+  readonly bins: readonly BinState[];
+}
+
+/** What a price provider answers: token1 per whole token0, Q64.64. The reference anchors the bins. */
+export interface ProviderQuote {
+  readonly bidX64: bigint;
+  readonly askX64: bigint;
+  readonly referenceX64: bigint;
+}
+
+/** A pool accepts a quote of 0 < bid <= reference <= ask. */
+export function isTradableQuote({ bidX64, askX64, referenceX64 }: ProviderQuote): boolean {
+  return bidX64 > 0n && bidX64 <= referenceX64 && referenceX64 <= askX64;
+}
+
+/** The bin of a pool. Throws a RangeError outside lowestBin..highestBin: the caller walked off the pool. */
+export function binAt(state: PoolState, bin: number): BinState {
+  const found = state.bins[bin - state.lowestBin];
+  if (found === undefined) throw new RangeError(`bin ${bin} is outside ${state.lowestBin}..${state.highestBin}`);
+  return found;
+}

@@ -1,0 +1,71 @@
+import { encodeAbiParameters, encodeErrorResult, type Hex, parseAbi } from 'viem';
+import { describe, expect, it, test } from 'vitest';
+import { Q64 } from '../../fixed-point.ts';
+import { decodeSimulation, encodeSimulation, simulationOutcome } from './simulation.ts';
+
+const TRADER = '0x00000000000000000000000000000000000000aa';
+const quote = { bidX64: Q64, askX64: Q64 + 2n, referenceX64: Q64 + 1n };
+const errors = parseAbi([
+  'error SimulateSwap(int256 amount0Delta, int256 amount1Delta)',
+  'error PriceVelocityExceeded(uint256 actualDeltaSqE36, uint256 allowedDeltaSqE36)',
+  'error OracleStopLossTriggered(int16 binIdx, bool isToken0Metric, uint256 currentMetric, uint256 threshold)',
+]);
+const simulated = encodeErrorResult({ abi: errors, errorName: 'SimulateSwap', args: [-5n, 7n] });
+
+describe('calldata', () => {
+  const types = [
+    { type: 'address' },
+    { type: 'bool' },
+    { type: 'int128' },
+    ...Array.from({ length: 4 }, () => ({ type: 'uint128' })),
+    { type: 'bytes' },
+  ] as const;
+  const args = (zeroForOne: boolean, limit: bigint) =>
+    [TRADER, zeroForOne, -9n, limit, quote.bidX64, quote.askX64, quote.referenceX64, '0x'] as const;
+
+  it.each([
+    [true, 0n],
+    [false, (1n << 128n) - 1n],
+  ])('of a sale: %s is 0x2cd85904 without a sender, 0x658b6cb7 with one, and has no limit', (zeroForOne, limit) => {
+    const order = { zeroForOne, amountSpecified: -9n, quote, trader: TRADER } as const;
+    const words = args(zeroForOne, limit);
+    const body = (full: readonly unknown[], list: readonly { type: string }[]) =>
+      encodeAbiParameters(list, full as never).slice(2);
+    expect(encodeSimulation('noSender', order)).toBe(`0x2cd85904${body(words, types)}`);
+    expect(encodeSimulation('sender', order)).toBe(
+      `0x658b6cb7${body([TRADER, ...words], [{ type: 'address' }, ...types])}`,
+    );
+  });
+});
+
+test.each<[string, boolean, Hex, string]>([
+  ['amounts', false, simulated, 'fills'],
+  [
+    'a velocity guard',
+    false,
+    encodeErrorResult({ abi: errors, errorName: 'PriceVelocityExceeded', args: [2n, 1n] }),
+    'velocity',
+  ],
+  [
+    'a stop loss',
+    false,
+    encodeErrorResult({ abi: errors, errorName: 'OracleStopLossTriggered', args: [1, true, 1n, 2n] }),
+    'refused',
+  ],
+  ['an unknown error', false, '0x12345678', 'refused'],
+  ['no data', false, '0x', 'silence'],
+  ['a return', true, simulated, 'silence'],
+])('%s: revert is %s, outcome %s', (_, success, data, outcome) => {
+  expect(simulationOutcome({ success, data })).toBe(outcome);
+  expect(simulationOutcome({ success, data: data.slice(0, 10) as Hex })).toBe(outcome);
+  expect(decodeSimulation({ success, data }).outcome).toBe(outcome);
+});
+
+test('amounts are signed; without all of them a simulation says nothing', () => {
+  expect(decodeSimulation({ success: false, data: simulated })).toEqual({
+    outcome: 'fills',
+    amount0Delta: -5n,
+    amount1Delta: 7n,
+  });
+  expect(decodeSimulation({ success: false, data: simulated.slice(0, 100) as Hex })).toEqual({ outcome: 'silence' });
+});

@@ -1,0 +1,72 @@
+import {
+  type Address,
+  decodeErrorResult,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  size,
+  toFunctionSelector,
+} from 'viem';
+import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import type { SwapOutcome } from '../../curve.ts';
+import { MAX_UINT128 } from '../../fixed-point.ts';
+import type { ProviderQuote } from './pool-state.ts';
+
+/** Whether a pool's `simulateSwapAndRevert` takes a leading sender: it depends on the factory. */
+export type SimulationForm = 'sender' | 'noSender';
+
+/** A swap to simulate. */
+export interface SimulationOrder {
+  readonly zeroForOne: boolean;
+  /** Raw units: positive = exact input, negative = exact output. */
+  readonly amountSpecified: bigint;
+  /** What the provider says now: guards judge the prices that they are shown. */
+  readonly quote: ProviderQuote;
+  /** Who the swap is for; in the form with a sender, who swaps as well. */
+  readonly trader: Address;
+}
+
+/** How a simulated swap ended: with amounts (raw units, positive into the pool), or without. */
+export type SimulatedSwap =
+  | { readonly outcome: 'fills'; readonly amount0Delta: bigint; readonly amount1Delta: bigint }
+  | { readonly outcome: Exclude<SwapOutcome, 'fills'> };
+
+const NO_SENDER_ABI = parseAbi([
+  'function simulateSwapAndRevert(address recipient, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64, uint128 bidPriceX64, uint128 askPriceX64, uint128 referencePriceX64, bytes extensionData) returns (int128, int128)',
+]);
+const SENDER_ABI = parseAbi([
+  'function simulateSwapAndRevert(address sender, address recipient, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64, uint128 bidPriceX64, uint128 askPriceX64, uint128 referencePriceX64, bytes extensionData) returns (int128, int128)',
+]);
+const SIMULATED_ABI = parseAbi(['error SimulateSwap(int256 amount0Delta, int256 amount1Delta)']);
+const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
+const VELOCITY_EXCEEDED = toFunctionSelector('PriceVelocityExceeded(uint256,uint256)');
+/** A selector and two words. */
+const SIMULATED_BYTES = 68;
+
+/** Calldata for the pool of a simulated swap without a price limit, which always reverts. */
+export function encodeSimulation(form: SimulationForm, order: SimulationOrder): Hex {
+  const { zeroForOne, amountSpecified, trader } = order;
+  const { bidX64, askX64, referenceX64 } = order.quote;
+  const limit = zeroForOne ? 0n : MAX_UINT128;
+  const args = [trader, zeroForOne, amountSpecified, limit, bidX64, askX64, referenceX64, '0x'] as const;
+  return form === 'sender'
+    ? encodeFunctionData({ abi: SENDER_ABI, args: [trader, ...args] })
+    : encodeFunctionData({ abi: NO_SENDER_ABI, args });
+}
+
+/** Reads how a simulated swap ended, of which the first four bytes are enough. */
+export function simulationOutcome({ success, data }: CallResult): SwapOutcome {
+  if (success || data === '0x') return 'silence';
+  const selector = data.slice(0, 10).toLowerCase();
+  if (selector === SIMULATED) return 'fills';
+  return selector === VELOCITY_EXCEEDED ? 'velocity' : 'refused';
+}
+
+/** Reads the result of a simulated swap with its amounts; amounts that were cut off count as silence. */
+export function decodeSimulation(result: CallResult): SimulatedSwap {
+  const outcome = simulationOutcome(result);
+  if (outcome !== 'fills') return { outcome };
+  if (size(result.data) < SIMULATED_BYTES) return { outcome: 'silence' };
+  const { args } = decodeErrorResult({ abi: SIMULATED_ABI, data: result.data });
+  return { outcome, amount0Delta: args[0], amount1Delta: args[1] };
+}

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { MAX_POSITION } from '../../protocol/layouts/packed/pool-state.ts';
+import type { SideCurve } from '../../protocol/layouts/packed/side-curve.ts';
+import {
+  createTestPools,
+  MAX_PRICE_BITS,
+  type PackedChain,
+  type PackedTestPool,
+  simulate,
+  startPackedChain,
+} from './packed-chain.ts';
+
+/** Random pools of each variant. */
+const RUNS = 40;
+const ONE = 10n ** 18n;
+const Q64 = 1n << 64n;
+
+/** From less than a raw unit of a token with few decimals. */
+const ANY = { minBits: 0, maxBits: 80, empty: true };
+/** Every bin that holds something holds dozens of tokens. */
+const AMPLE = { minBits: 66, maxBits: 80, empty: true };
+
+let packedChain: PackedChain;
+
+beforeAll(async () => {
+  packedChain = await startPackedChain();
+});
+
+afterAll(() => packedChain?.stop());
+
+describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant) => {
+  const { rule } = variant;
+  let pools: readonly PackedTestPool[];
+
+  beforeAll(async () => {
+    pools = await createTestPools(packedChain, variant, [
+      [18, 18],
+      [18, 6],
+      [6, 18],
+      [8, 8],
+    ]);
+  });
+
+  const fitRandom = async (amounts: typeof ANY): Promise<{ asked: number; served: number }> => {
+    const count = { asked: 0, served: 0 };
+    const drawn = fc
+      .constantFrom(...pools)
+      .chain((pool) =>
+        fc
+          .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
+          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
+      );
+    const property = fc.asyncProperty(drawn, fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
+      const curve = await fitted(pool, priced, zeroForOne, draw);
+      count.asked += 1;
+      if (curve === null) return;
+      count.served += 1;
+      await expectOnChain(pool, curve);
+    });
+    await fc.assert(property, { numRuns: RUNS });
+    return count;
+  };
+
+  it('is served where it holds more than dust, and then has every edge on the chain, rounded against the taker', async () => {
+    const { asked, served } = await fitRandom(AMPLE);
+    if (rule === 'growing') expect(served).toBeLessThan(asked / 2);
+    else expect(served).toBe(asked);
+  });
+
+  it.skipIf(rule === 'growing')('has every edge on the chain whatever it holds, when it is served', async () => {
+    expect((await fitRandom(ANY)).served).toBeGreaterThan(RUNS / 4);
+  });
+
+  it.each([
+    [0, true],
+    [1, false],
+    [2, true],
+    [3, false],
+  ])(
+    `of pool %s with ordinary bins is ${rule === 'growing' ? 'never' : 'always'} served, sale: %s`,
+    async (n, zeroForOne) => {
+      const pool = pools[n];
+      if (pool === undefined) throw new Error('no such pool');
+      for (const draw of [0, 1, 2, 3]) {
+        const curve = await fitted(pool, ordinary(pool), zeroForOne, draw);
+        expect(curve === null).toBe(rule === 'growing');
+        if (curve && draw === 0) await expectOnChain(pool, curve);
+      }
+    },
+  );
+});
+
+/** Fits a side of a pool that is asked for what the plan says. */
+async function fitted(
+  pool: PackedTestPool,
+  priced: PricedPool,
+  zeroForOne: boolean,
+  draw: number,
+): Promise<SideCurve | null> {
+  const plan = planFit(priced, zeroForOne, draw);
+  if (plan === null) return null;
+  const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
+  return fitSide(plan, await simulate(packedChain, pool, priced, probes), priced.quote.referenceX64);
+}
+
+/** An input of each level gives its output or more, and a little less gives no more. */
+async function expectOnChain(pool: PackedTestPool, { levels, priced, zeroForOne }: SideCurve): Promise<void> {
+  for (const { cumulativeInput, cumulativeOutput } of levels) {
+    if (cumulativeInput === 0n) {
+      expect(cumulativeOutput).toBe(0n);
+      continue;
+    }
+    const less = cumulativeInput - 2n - cumulativeInput / 10n ** 12n;
+    const probes = [cumulativeInput, ...(less > 0n ? [less] : [])].map((amountSpecified) => ({
+      zeroForOne,
+      amountSpecified,
+    }));
+    const [enough, tooLittle] = await simulate(packedChain, pool, priced, probes);
+    expect(enough?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
+    if (tooLittle) expect(tooLittle.amountOut).toBeLessThanOrEqual(cumulativeOutput);
+  }
+}
+
+/** Seven bins of a few tenths of a percent with two additional fees, and the cursor inside the middle one. */
+function ordinary({ immutables }: PackedTestPool): PricedPool {
+  const bins = Array.from({ length: immutables.highestBin - immutables.lowestBin + 1 }, (_, index) => {
+    const bin = immutables.lowestBin + index;
+    return {
+      token0Scaled: bin >= 0 ? 37n * ONE : 0n,
+      token1Scaled: bin <= 0 ? 91n * ONE : 0n,
+      lengthE6: 3_000 + 100 * index,
+      addFeeBuyE6: bin < 2 ? 300 : 800,
+      addFeeSellE6: bin > -2 ? 500 : 200,
+    };
+  });
+  const cursor = { bin: 0, position: MAX_POSITION / 3n, lowerDistE6: -700 };
+  const quote = {
+    bidX64: (Q64 * 24_995n) / 10_000n,
+    askX64: (Q64 * 25_006n) / 10_000n,
+    referenceX64: (Q64 * 25n) / 10n,
+  };
+  return pricePool({ ...immutables, pauseLevel: 0, cursor, spreadFeeE6: 100_000, notionalFeeE8: 70_000, bins }, quote);
+}

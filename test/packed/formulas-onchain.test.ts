@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { encodeFunctionData } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
+import { agreeingFormulas, formulaProbes, judgeFormulas } from '../../protocol/layouts/packed/calibration/formulas.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import {
+  callPool,
+  createTestPools,
+  MAX_PRICE_BITS,
+  overrides,
+  type PackedChain,
+  type PackedTestPool,
+  simulate,
+  startPackedChain,
+} from './packed-chain.ts';
+
+const RUNS = 15;
+const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
+const CANDIDATES = ['older', 'sumOnEdges', 'productOnEdges', 'sumOnPrice', 'productOnPrice'];
+
+let packedChain: PackedChain;
+
+beforeAll(async () => {
+  packedChain = await startPackedChain();
+});
+
+afterAll(() => packedChain?.stop());
+
+describe.each(PACKED_VARIANTS)('pools that charge by the rule $rule', (variant) => {
+  const { rule } = variant;
+  const amounts = { minBits: 66, maxBits: 80, empty: false };
+  let pools: readonly PackedTestPool[];
+
+  beforeAll(async () => {
+    pools = await createTestPools(packedChain, variant, [
+      [18, 18],
+      [18, 6],
+      [6, 18],
+    ]);
+  });
+
+  it(CANDIDATES.includes(rule) ? 'agree with their formula, some with it alone' : 'agree with no formula', async () => {
+    let alone = 0;
+    const drawn = fc
+      .constantFrom(...pools)
+      .chain((pool) =>
+        fc
+          .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
+          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
+      );
+    const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
+      const verdict = await judged(pool, priced);
+      const agreeing: readonly string[] = agreeingFormulas(verdict);
+      expect(verdict.observations).toBeGreaterThan(8);
+      if (CANDIDATES.includes(rule)) expect(agreeing).toContain(rule);
+      else expect(agreeing).toEqual([]);
+      if (agreeing.length === 1) alone += 1;
+    });
+    await fc.assert(property, { numRuns: RUNS });
+    if (CANDIDATES.includes(rule)) expect(alone).toBeGreaterThan(0);
+  });
+
+  it('agree with none as long as they answered too few swaps', async () => {
+    const [pool] = pools;
+    if (pool === undefined) throw new Error('no pool');
+    const [priced] = fc
+      .sample(fc.tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(4)), { numRuns: 1, seed: 7 })
+      .map(([state, quote]) => pricePool(state, quote));
+    if (priced === undefined) throw new Error('no state');
+    expect(agreeingFormulas(await judged(pool, priced, 7))).toEqual([]);
+  });
+});
+
+async function judged(pool: PackedTestPool, priced: PricedPool, most = 100) {
+  const [answer] = await callPool(packedChain, pool, [PRICES], overrides(pool, priced));
+  const prices = answer ? flatAdapter.prices.decode(answer) : 'unread';
+  if (typeof prices === 'string') throw new Error(`no prices: ${prices}`);
+  const probes = formulaProbes(priced).slice(0, most);
+  const fills = await simulate(packedChain, pool, priced, probes);
+  const answers = probes.flatMap((probe, index) => {
+    const fill = fills[index];
+    return fill ? [{ ...probe, fill }] : [];
+  });
+  expect(answers.length).toBe(probes.length);
+  return judgeFormulas(priced, prices, answers);
+}

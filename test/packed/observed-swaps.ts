@@ -1,0 +1,90 @@
+import { parseEventLogs } from 'viem';
+import { extsload } from '../../devnet/actions.ts';
+import { RevertedError } from '../../devnet/dev-chain.ts';
+import { packedSwap } from '../../devnet/packed/actions.ts';
+import {
+  createPackedPool,
+  type PackedGround,
+  type PackedPool,
+  type PackedRecipe,
+} from '../../devnet/packed/random-pool.fixture.ts';
+import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
+import type { ObservedSwap, PoolStorage } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
+import { STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
+import { packedEvents } from '../../protocol/layouts/packed/events.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+
+const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
+const Q64 = 1n << 64n;
+
+/** An ordinary pool of tokens with these decimals: seven bins, uneven, with fees of every kind. */
+export function ordinaryRecipe(decimals0: number, decimals1: number): PackedRecipe {
+  const bins = [-3, -2, -1, 0, 1, 2, 3].map((bin) => ({
+    bin,
+    lengthE6: 4_000 + 300 * bin,
+    addFeeBuyE6: bin % 2 === 0 ? 900 : 400,
+    addFeeSellE6: bin % 2 === 0 ? 250 : 700,
+    shares: 10n ** 20n + BigInt(bin) * 10n ** 18n,
+  }));
+  return {
+    ...{ decimals0, decimals1, bins },
+    ...{ bidX64: 3n * Q64 - 10n ** 15n, askX64: 3n * Q64 + 2n * 10n ** 15n, referenceX64: 3n * Q64 },
+    ...{ curBinDistFromProvidedPriceE6: -1_500, adminSpreadFeeE6: 150_000, adminNotionalFeeE8: 40_000 },
+  };
+}
+
+/** Swaps of a new pool in blocks of their own, by turns in both directions and of both kinds. */
+export async function observeSwaps(
+  ground: PackedGround,
+  recipe: PackedRecipe,
+  count: number,
+): Promise<readonly ObservedSwap[]> {
+  const pool = await createPackedPool(ground, recipe);
+  const observed: ObservedSwap[] = [];
+  for (let index = 0; index < count; index++) {
+    const swap = await observeSwap(ground, pool, index);
+    if (swap) observed.push(swap);
+  }
+  return observed;
+}
+
+/** The pool as its storage words say at the latest block. */
+async function readStorage({ chain }: PackedGround, { address, recipe }: PackedPool): Promise<PoolStorage> {
+  const numbers = recipe.bins.map(({ bin }) => bin);
+  const immutables = {
+    lowestBin: Math.min(...numbers),
+    highestBin: Math.max(...numbers),
+    scale: tokenScale(recipe.decimals0, recipe.decimals1),
+  };
+  const words = await extsload(chain, address, storage.stateSlots(immutables));
+  const { head, state } = storage.decodeState(immutables, words);
+  return { head, bins: new Map(state.bins.map((bin, index) => [immutables.lowestBin + index, bin])) };
+}
+
+async function observeSwap(ground: PackedGround, pool: PackedPool, index: number): Promise<ObservedSwap | null> {
+  const { chain, deployment } = ground;
+  const before = await readStorage(ground, pool);
+  const zeroForOne = index % 2 === 0;
+  const exactInput = index % 4 < 2;
+  const scale = tokenScale(pool.recipe.decimals0, pool.recipe.decimals1);
+  const { token0Scaled, token1Scaled } = before.head.binTotals;
+  const whole = zeroForOne === exactInput ? token0Scaled / scale.multiplier0 : token1Scaled / scale.multiplier1;
+  const amount = (whole * BigInt(7 + 11 * (index % 5))) / 100n + 1n;
+  try {
+    const order = { pool: pool.address, zeroForOne, amountSpecified: exactInput ? amount : -amount };
+    await packedSwap(chain, deployment, order);
+  } catch (error) {
+    if (error instanceof RevertedError) return null;
+    throw error;
+  }
+  const block = await chain.client.getBlockNumber();
+  const logs = await chain.client.getLogs({ address: pool.address, fromBlock: block, toBlock: block });
+  const events = parseEventLogs({ abi: packedPoolEvents, logs });
+  const swap = events.find((event) => event.eventName === 'Swap');
+  if (swap === undefined) throw new Error('the block has no Swap');
+  const bins = events
+    .filter((event) => event.eventName === 'BinSwapped')
+    .map(({ args }) => packedEvents.BinSwapped(args));
+  return { swap: packedEvents.Swap(swap.args), bins, before, after: await readStorage(ground, pool), scale };
+}

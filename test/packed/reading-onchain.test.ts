@@ -1,0 +1,142 @@
+import { parseEventLogs } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { administer, extsload } from '../../devnet/actions.ts';
+import { staticCall } from '../../devnet/dev-chain.ts';
+import { administerPacked } from '../../devnet/packed/actions.ts';
+import { swapWords } from '../../devnet/packed/event-words.fixture.ts';
+import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
+import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
+import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
+import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
+import {
+  decodeBinStates,
+  encodeBinStates,
+  type LensBin,
+  lensContradiction,
+} from '../../protocol/layouts/packed/calibration/lens.ts';
+import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
+import { type AsymmetryUpdated, packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
+import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import type { BinFeesUpdated } from '../../protocol/pool-events.ts';
+
+const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
+const BINS = Array.from({ length: 9 }, (_, index) => index - 4);
+const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
+
+/** The two arrangements of details; one of them with raw deltas. */
+const variants = PACKED_VARIANTS.filter(({ rule }) => rule === 'sumOnEdges' || rule === 'quotient');
+
+describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
+  let market: PackedMarket;
+  let traded: MarketPool;
+
+  beforeAll(async () => {
+    market = await PackedMarket.open(variant);
+    traded = await market.fundedPool();
+    const { chain, deployment } = market.ground;
+    const { curator } = chain.roles;
+    await administer(chain, deployment, curator, 'setPoolAdminFees', [traded.pool, 100_000, 50_000]);
+    await administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [traded.pool, 513]);
+    await administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', [traded.pool, -2, 700, 65_535]);
+    await market.buy(traded, 250n * ONE);
+    await market.sell(traded, 900n * ONE);
+  });
+
+  afterAll(() => market?.ground.anvil.stop());
+
+  it('has the state that its storage words say, all of it', async () => {
+    const { chain } = market.ground;
+    const data = encodeExtsload(storage.stateSlots(IMMUTABLES));
+    const answer = await staticCall(chain, { to: traded.pool, data });
+    const { head, state } = storage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
+    const expected = await readPackedState(chain, traded.pool, BINS);
+    expect(head).toEqual({
+      pauseLevel: 0,
+      cursor: { bin: Number(expected.bin), position: expected.position, lowerDistE6: Number(expected.distanceE6) },
+      spreadFeeE6: 300_000,
+      notionalFeeE8: 50_100,
+      asymmetryX8: 513,
+      binTotals: { token0Scaled: expected.total0, token1Scaled: expected.total1 },
+      notionalFees: { token0Scaled: expected.notional0, token1Scaled: expected.notional1 },
+      mutablePriceProvider: traded.provider.toLowerCase(),
+    });
+    expect(head.cursor.bin).toBeLessThan(0);
+    expect(head.binTotals).toEqual({
+      token0Scaled: state.bins.reduce((sum, { token0Scaled }) => sum + token0Scaled, 0n),
+      token1Scaled: state.bins.reduce((sum, { token1Scaled }) => sum + token1Scaled, 0n),
+    });
+    expect(state.bins).toEqual(
+      [...expected.bins.values()].map((bin) => ({
+        token0Scaled: bin.balance0,
+        token1Scaled: bin.balance1,
+        lengthE6: Number(bin.lengthE6),
+        addFeeBuyE6: Number(bin.addFeeBuyE6),
+        addFeeSellE6: Number(bin.addFeeSellE6),
+      })),
+    );
+    expect(state.bins[2]).toMatchObject({ addFeeBuyE6: 700, addFeeSellE6: 65_535 });
+    expect(() => storage.decodeState(IMMUTABLES, decodeExtsload(answer.data).slice(1))).toThrow('12');
+  });
+
+  it('keeps bins and their shares where the lens finds them', async () => {
+    const { chain, deployment } = market.ground;
+    const lens = encodeBinStates(traded.pool, BINS);
+    const shown = decodeBinStates((await staticCall(chain, { to: deployment.dataProvider, data: lens })).data);
+    const bins = (await extsload(chain, traded.pool, BINS.map(storage.binSlot))).map(storage.decodeBin);
+    const shares = (await extsload(chain, traded.pool, BINS.map(storage.binSharesSlot))).map(BigInt);
+    const contradictions = (to: readonly LensBin[]) =>
+      to.map((seen, index) => {
+        const bin = bins[index];
+        return bin ? lensContradiction(bin, shares[index] ?? -1n, seen, IMMUTABLES.scale) : 'no bin';
+      });
+    expect(contradictions(shown)).toEqual(BINS.map(() => null));
+    expect(shown.map(({ token0 }) => token0)).not.toEqual(BINS.map(() => 0n));
+    const [first] = shown;
+    if (first === undefined) throw new Error('the lens shows no bin');
+    expect(contradictions([{ ...first, lengthE6: first.lengthE6 + 1 }])[0]).toContain('lengthE6');
+    expect(contradictions([{ ...first, token1: first.token1 + 1n }])[0]).toContain('token1');
+    expect(contradictions([{ ...first, shares: 0n }])[0]).toContain('shares');
+  });
+
+  it('tells swaps in events, whose words mean what its variant says', async () => {
+    const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
+    expect(decoded).toHaveLength(logs.length);
+    const reading = DETAILS_READINGS.find(({ name }) => name === variant.details);
+    if (reading === undefined) throw new Error('no such reading');
+    const swaps = decoded.filter((event) => event.eventName === 'Swap').map(({ args }) => packedEvents.Swap(args));
+    const bins = decoded
+      .filter((event) => event.eventName === 'BinSwapped')
+      .map(({ args }) => packedEvents.BinSwapped(args));
+    const expected = await swapWords(market.ground, traded.pool);
+    expect(
+      swaps.map(({ details, amount0Delta, amount1Delta, platformFees }) => {
+        const { bin, ...rest } = readDetails(reading.shape, details);
+        return [{ ...rest, bin: BigInt(bin) }, [amount0Delta, amount1Delta], [platformFees.high, platformFees.low]];
+      }),
+    ).toEqual(expected.map(({ details, amounts, platformFees }) => [details, amounts, platformFees]));
+    expect(
+      bins.map(({ bin, delta0, delta1, fees }) => ({
+        bin: BigInt(bin),
+        deltas: [delta0, delta1],
+        fees: [fees.high, fees.low],
+      })),
+    ).toEqual(expected.flatMap((swap) => swap.bins));
+    const trader = market.ground.chain.roles.trader.toLowerCase();
+    expect(swaps.map(({ recipient }) => recipient)).toEqual([trader, trader]);
+  });
+
+  it('tells settings that only this layout has', async () => {
+    const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
+    const settings = decoded.flatMap((event): readonly (AsymmetryUpdated | BinFeesUpdated)[] => {
+      if (event.eventName === 'BinAdditionalFeesUpdated') return [packedEvents.BinAdditionalFeesUpdated(event.args)];
+      if (event.eventName === 'BidAskRefAsymmetryUpdated') return [packedEvents.BidAskRefAsymmetryUpdated(event.args)];
+      return [];
+    });
+    expect(settings).toEqual([
+      { kind: 'asymmetryUpdated', asymmetryX8: 513 },
+      { kind: 'binFeesUpdated', bin: -2, addFeeBuyE6: 700, addFeeSellE6: 65_535 },
+    ]);
+  });
+});
