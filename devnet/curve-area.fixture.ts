@@ -1,5 +1,5 @@
 import { E6, Q64 } from '../protocol/fixed-point.ts';
-import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../protocol/pool-state.ts';
 import type { PoolWords } from './contracts.fixture.ts';
 import type { PoolRecipe } from './random-pool.ts';
 

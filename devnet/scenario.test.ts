@@ -2,7 +2,7 @@ import { decodeErrorResult, encodeFunctionData, type Hex, numberToHex } from 'vi
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
-import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';

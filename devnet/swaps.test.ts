@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { E6, Q64 } from '../protocol/fixed-point.ts';
-import { MAX_POSITION } from '../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { balanceOf, type SwapAmounts, swap } from './actions.ts';
 import {
   dropProtocolFee,

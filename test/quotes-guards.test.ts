@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { swap } from '../devnet/actions.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../devnet/pools.ts';
 import type { StopLossMark } from '../protocol/guards/stop-loss.ts';
-import type { ProviderQuote } from '../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../protocol/layouts/flat/provider-quote.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { providerQuote } from './quotes/provider-quote.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';

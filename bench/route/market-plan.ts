@@ -1,5 +1,5 @@
 import { Q64 } from '../../protocol/fixed-point.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 
 export interface MarketShape {
   readonly tokens: number;

@@ -3,8 +3,8 @@ import type { PoolToken, ServedPool } from '../../api/snapshots/pool-directory.t
 import type { DepthSnapshot } from '../../api/snapshots/types.ts';
 import { MAX_UINT128 } from '../../protocol/fixed-point.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
-import type { PoolState } from '../../protocol/layouts/flat/pool-state.ts';
 import { sideCurve } from '../../protocol/layouts/flat/side-curve.ts';
+import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import type { MarketPlan, PlannedPool } from './market-plan.ts';
 

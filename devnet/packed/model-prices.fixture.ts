@@ -1,5 +1,5 @@
 import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
-import { MAX_POSITION } from '../../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import type { PackedQuote } from './providers.ts';
 import type { PackedBin } from './storage.fixture.ts';
 import type { FeeRule } from './variants.ts';

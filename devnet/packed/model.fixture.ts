@@ -1,4 +1,4 @@
-import { MAX_POSITION } from '../../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import type { SwapAmounts } from '../actions.ts';
 import { ceil, SideOfBin } from './model-prices.fixture.ts';
 import type { PackedQuote } from './providers.ts';

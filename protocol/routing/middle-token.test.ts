@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeSwap } from '../../test/protocol/flat-swap.ts';
 import { divCeil, E8, maxBigint, Q64 } from '../fixed-point.ts';
-import { MAX_POSITION } from '../layouts/flat/pool-state.ts';
+import { MAX_POSITION } from '../pool-state.ts';
 import type { TradeType } from './fill-curve.ts';
 import type { Hop } from './hop.ts';
 import { type FoundPlan, findPlan } from './plan.ts';

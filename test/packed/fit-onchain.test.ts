@@ -4,8 +4,8 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
-import { MAX_POSITION } from '../../protocol/layouts/packed/pool-state.ts';
 import type { SideCurve } from '../../protocol/layouts/packed/side-curve.ts';
+import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,

@@ -22,10 +22,11 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
 import { STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
-import type { PoolState, ProviderQuote } from '../../protocol/layouts/packed/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/packed/provider-quote.ts';
 import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { HEAD_SLOTS, packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
+import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */

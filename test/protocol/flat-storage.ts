@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem';
-import type { BinState } from '../../protocol/layouts/flat/pool-state.ts';
 import { decodeSlot0, type Slot0 } from '../../protocol/layouts/flat/storage.ts';
+import type { BinState } from '../../protocol/pool-state.ts';
 
 /* Storage words of a flat pool that only tests write or read. */
 

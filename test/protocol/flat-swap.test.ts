@@ -4,7 +4,7 @@ import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
 import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
-import { MAX_POSITION, type PoolState } from '../../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { computeSwap, type SwapResult } from './flat-swap.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/layouts/flat/bin-fill.ts';
 import { slicesFromCursor } from '../../protocol/layouts/flat/bin-slices.ts';
 import type { PricedPool } from '../../protocol/layouts/flat/geometry.ts';
-import { MAX_POSITION, type PoolState } from '../../protocol/layouts/flat/pool-state.ts';
+import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../protocol/scaling.ts';
 
 /** A swap without a price limit. Amounts are raw units. */

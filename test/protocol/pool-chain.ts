@@ -17,10 +17,11 @@ import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
-import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { encodeSimulation } from '../../protocol/layouts/flat/quoted-curve.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
+import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { decodeHead } from './flat-storage.ts';
 

@@ -15,7 +15,7 @@ import { Q64 } from '../../protocol/fixed-point.ts';
 import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { decodePriceFailure } from '../../protocol/layouts/flat/errors.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import {

@@ -8,8 +8,9 @@ import { createRandomPool, poolRecipe, stockTokens } from '../../devnet/random-p
 import { E6, E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
-import type { PoolState, ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
+import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { decodeFlatPoolLog } from './flat-log.ts';
 import { computeSwap, type SwapRequest, type SwapResult } from './flat-swap.ts';

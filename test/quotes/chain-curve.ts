@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { Quote } from '../../api/quotes/quote-schema.ts';
 import { simulateSwap } from '../../devnet/actions.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { decodeSimulation } from '../protocol/simulation-outcome.ts';
 
 export type Level = NonNullable<z.infer<typeof Quote>['depth']>['bids'][number];

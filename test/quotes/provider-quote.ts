@@ -1,8 +1,8 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/pool-state.ts';
 import { flatProviderFunctions } from '../../protocol/layouts/flat/provider-abi.ts';
+import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 
 interface TracedCall {
   readonly input: Hex;

@@ -1,6 +1,6 @@
+import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import type { BinSlice } from './bin-fill.ts';
 import { binEdges, buyFeeX64, type PricedPool, sellFeeX64 } from './geometry.ts';
-import { binAt, MAX_POSITION } from './pool-state.ts';
 
 /** A bin as a swap in one direction meets it. */
 export interface NumberedSlice extends BinSlice {

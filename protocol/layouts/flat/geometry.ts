@@ -1,6 +1,7 @@
 import type { SellAndBuyPrices } from '../../curve.ts';
 import { divCeil, E6, E8, isqrtFloor, mulDivFloor, Q64, shiftRightCeil } from '../../fixed-point.ts';
-import { type BinState, binAt, MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
+import { type BinState, binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 
 /** What a provider's quote means for a pool: the price that its bins are laid around, and the fee of every swap. */
 export interface PriceFrame {

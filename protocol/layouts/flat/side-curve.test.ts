@@ -4,9 +4,9 @@ import { levelAtOutput } from '../../../test/protocol/flat-level.ts';
 import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { E6 } from '../../fixed-point.ts';
+import { MAX_POSITION } from '../../pool-state.ts';
 import { framePrices, pricePool, sellAndBuyPrices } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.arbitrary.ts';
-import { MAX_POSITION } from './pool-state.ts';
 import { levelAtInput, sideCurve, walkSides } from './side-curve.ts';
 
 const direction = fc.boolean();

@@ -1,10 +1,10 @@
 import type { DepthLevel } from '../../depth.ts';
 import { E6, E8, mulDivFloor } from '../../fixed-point.ts';
+import { MAX_POSITION } from '../../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
 import { type BinFill, costBetweenCeil, fillExactInput, inputOf, paidPriceCeil } from './bin-fill.ts';
 import { type NumberedSlice, slicesFromCursor } from './bin-slices.ts';
 import { buyPriceCeil, framePrices, type PricedPool, priceAtFloor, sellPriceFloor } from './geometry.ts';
-import { MAX_POSITION } from './pool-state.ts';
 
 /** A bin of a side and what the side takes before it, scaled units. */
 export interface SideStep {

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
 import type { StopLossMark, StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
+import { binAt, type PoolState } from '../../pool-state.ts';
 import { pricePool } from './geometry.ts';
 import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
-import { binAt, type PoolState, type ProviderQuote } from './pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 import { levelsWithin, type SideCurve, sideCurve } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 

@@ -8,9 +8,10 @@ import {
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
+import { binAt } from '../../pool-state.ts';
 import { type BinFill, fillExactInput, fillExactOutput, inputOf } from './bin-fill.ts';
 import { priceAtFloor, priceFrame } from './geometry.ts';
-import { binAt, type ProviderQuote } from './pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 import type { SideCurve, SideStep } from './side-curve.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */

@@ -11,9 +11,9 @@ import {
 } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { decodeHead, encodeBin, encodePair, encodeSlot0, type TokenPair } from '../../../test/protocol/flat-storage.ts';
+import { MAX_POSITION } from '../../pool-state.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.arbitrary.ts';
-import { MAX_POSITION } from './pool-state.ts';
 import { decodeBin, decodeSlot0, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from './storage.ts';
 
 const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);

@@ -8,9 +8,9 @@ import {
   parseAbiParameters,
 } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
+import type { BinState, PoolState } from '../../pool-state.ts';
 import { wordReader } from './bit-fields.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
-import type { BinState, PoolState } from './pool-state.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;

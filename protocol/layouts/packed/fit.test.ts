@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PoolImmutables } from '../../layout.ts';
+import type { PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { FEE_FORMULAS } from './candidates.ts';
 import { type FitPlan, fitSide, planFit } from './fit.ts';
 import { formulaCurve } from './formula-curve.ts';
 import { pricePool } from './ladder.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
-import type { PoolState } from './pool-state.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
 import { formulaFees } from './side-fees.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { E6, Q64 } from '../../fixed-point.ts';
+import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import {
   baseFeeX64,
   binEdges,
@@ -11,7 +12,7 @@ import {
   pricePool,
 } from './ladder.ts';
 import { pricedPool } from './pool-state.arbitrary.ts';
-import { binAt, isTradableQuote, MAX_POSITION } from './pool-state.ts';
+import { isTradableQuote } from './provider-quote.ts';
 
 describe('edges of bins', () => {
   test.each([

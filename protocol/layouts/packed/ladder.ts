@@ -1,5 +1,6 @@
 import { divCeil, E6, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
-import { MAX_POSITION, type PoolState, type ProviderQuote } from './pool-state.ts';
+import { MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 
 /** Prices at a bin's edges, Q64.64. */
 export interface BinEdges {

@@ -1,5 +1,6 @@
 import type { DepthLevel } from '../../depth.ts';
 import { divCeil, E6, E8, mulDivFloor, Q64 } from '../../fixed-point.ts';
+import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
 import {
   type BinFill,
@@ -11,7 +12,6 @@ import {
   fillWhole,
 } from './bin-fill.ts';
 import { binEdges, type PricedPool } from './ladder.ts';
-import { binAt, MAX_POSITION } from './pool-state.ts';
 import { type SideFees, withEndFee } from './side-fees.ts';
 
 const E15 = 10n ** 15n;

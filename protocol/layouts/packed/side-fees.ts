@@ -1,7 +1,8 @@
 import { divCeil, E6, E8, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
+import type { BinState, PoolState } from '../../pool-state.ts';
 import type { Charge } from './bin-fill.ts';
 import { baseFeeX64 } from './ladder.ts';
-import type { BinState, PoolState, ProviderQuote } from './pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 
 /** What one side of a pool charges at one block and quote. */
 export interface SideFees {

@@ -10,7 +10,7 @@ import {
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { SwapOutcome } from '../../curve.ts';
 import { MAX_UINT128 } from '../../fixed-point.ts';
-import type { ProviderQuote } from './pool-state.ts';
+import type { ProviderQuote } from './provider-quote.ts';
 
 /** Whether a pool's `simulateSwapAndRevert` takes a leading sender: it depends on the factory. */
 export type SimulationForm = 'sender' | 'noSender';

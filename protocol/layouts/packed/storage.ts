@@ -10,7 +10,7 @@ import {
   parseAbiParameters,
 } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
-import type { BinState, Cursor, PoolState } from './pool-state.ts';
+import type { BinState, Cursor, PoolState } from '../../pool-state.ts';
 import { hexReader, unsignedHalves, type WordShape } from './words.ts';
 
 /** Where a pool keeps what. Slots 1, 2 and 3, which hold whole words, are the same in all. */

@@ -1,6 +1,6 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import type { BinState } from '../../../pool-state.ts';
 import { type TokenScale, toRawFloor } from '../../../scaling.ts';
-import type { BinState } from '../pool-state.ts';
 
 /** What the official lens says of bins, one list a field: balances in raw units. */
 const LENS_ABI = parseAbi([

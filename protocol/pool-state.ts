@@ -1,4 +1,4 @@
-import type { PoolImmutables } from '../../layout.ts';
+import type { PoolImmutables } from './layout.ts';
 
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;
@@ -7,7 +7,7 @@ export const MAX_POSITION = (1n << 104n) - 1n;
 export interface BinState {
   readonly token0Scaled: bigint;
   readonly token1Scaled: bigint;
-  /** Width in millionths of the mid price. */
+  /** Width in millionths of the price that anchors the bins. */
   readonly lengthE6: number;
   /** Fees on top of the base fee, in millionths. */
   readonly addFeeBuyE6: number;
@@ -19,7 +19,7 @@ export interface Cursor {
   readonly bin: number;
   /** 0..MAX_POSITION. The bin's token0 lies above, its token1 below. */
   readonly position: bigint;
-  /** Signed distance of the bin's lower edge from the mid price, in millionths. */
+  /** Signed distance of the bin's lower edge from the price that anchors the bins, in millionths. */
   readonly lowerDistE6: number;
 }
 
@@ -36,12 +36,6 @@ export interface PoolState extends PoolImmutables {
   /** Fee on notional, 1e8 = all. */
   readonly notionalFeeE8: number;
   readonly bins: readonly BinState[];
-}
-
-/** Bid and ask of a price provider, token1 per whole token0, Q64.64. */
-export interface ProviderQuote {
-  readonly bidX64: bigint;
-  readonly askX64: bigint;
 }
 
 /** The bin of a pool. Throws a RangeError outside lowestBin..highestBin: the caller walked off the pool. */
