@@ -9,8 +9,8 @@ const globalSetup = ['test/harness/global-setup.ts'];
 export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
-    // One more than cores: end-to-end tests wait for processes, blocks and time limits about half of their time.
-    maxWorkers: availableParallelism() + 1,
+    // As many as cores: processes under test poll all the while, so that with more files at a time each costs more.
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: EndToEndFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,

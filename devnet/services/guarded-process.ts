@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { ServiceError } from './service-error.ts';
 import { guard, release } from './watchdog.ts';
 
@@ -25,15 +26,19 @@ export interface GuardedProcess {
 
 const KEPT_OUTPUT = 8_192;
 
+/** Becomes the command once it is told to, and nothing when this process died before it could guard the new one. */
+export const WHEN_GUARDED = 'read -r guarded <&3 && exec "$@" 3<&-';
+
 /**
- * Starts a process in a group of its own. The group ends with the process, and never outlives this one.
+ * Starts a process in a group of its own. The group ends with the process, and never outlives this one. A command that
+ * cannot be run ends with exit code 126 or 127.
  *
- * @throws ServiceError when it cannot be run
+ * @throws ServiceError when there is no shell to start it
  */
 export async function spawnGuarded({ name, command, args, env, cwd, user, output }: Command): Promise<GuardedProcess> {
-  const child = spawn(command, args, {
+  const child = spawn('/bin/sh', ['-c', WHEN_GUARDED, name, command, ...args], {
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     ...(env && { env }),
     ...(cwd && { cwd }),
     ...user,
@@ -44,6 +49,9 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
     throw new ServiceError(`${name} cannot be run: ${reason.message}`, '', { cause: reason });
   }
   guard(`group ${pid}`);
+  const gate = child.stdio[3] as Writable;
+  gate.on('error', () => undefined); // It ended before it was told: `ended` says so.
+  gate.end('guarded\n');
   const recentOutput = collectOutput(child, output);
   const ended = whenEnded(child).then((how) => {
     // Its children may outlive it: nothing of the group stays.

@@ -95,7 +95,7 @@ describe('a service that does not come up', () => {
 
   test('a command that does not exist is one line', async () => {
     const missing = startService({ name: 'it', command: '/no/such/command', args: [], ready: /./ });
-    await expect(missing).rejects.toThrow('it cannot be run: spawn /no/such/command ENOENT');
+    await expect(missing).rejects.toThrow('it ended while starting (exit code 127)');
   });
 
   test('one that ignores SIGTERM is forced, its children too', async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WHEN_GUARDED } from './guarded-process.ts';
 import { isAlive } from './processes.fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -43,6 +45,16 @@ describe('what an owner leaves behind', () => {
     owner.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
     expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(temp);
+  });
+
+  test('no command that was started and not yet guarded when its owner died', () => {
+    const [file, gate] = [join(temp, 'begun'), join(temp, 'gate')];
+    const start = (told: string) => {
+      writeFileSync(gate, told);
+      execFileSync('/bin/sh', ['-c', `exec 3< "$0"; (${WHEN_GUARDED}) || true`, gate, 'touch', file]);
+      return existsSync(file);
+    };
+    expect([start(''), start('guarded\n')]).toEqual([false, true]);
   });
 
   test('nothing when the watchdog was killed before it', async () => {
