@@ -1,39 +1,19 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ApiError, unavailable } from '../api/errors.ts';
 import { SnapshotError } from '../api/snapshots/types.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import { ReadModelMismatchError } from '../indexer/publication/live-views.ts';
+import { PROJECT_ROOT, productionSources } from '../test/harness/production-sources.ts';
 import { ConfigError } from './config-error.ts';
 
-const PROJECT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDERS = [
-  'api',
-  'builders',
-  'capture',
-  'chain',
-  'cli',
-  'client',
-  'config',
-  'db',
-  'indexer',
-  'protocol',
-  'runtime',
-];
 const BUILT_IN = /class \w+ extends (?:\w+\.)?(?:Error|AggregateError|EvalError|RangeError|SyntaxError|TypeError)\b/g;
 
 test('no error of ours but the base class extends one that is built in', async () => {
-  const sources = await Promise.all(
-    FOLDERS.map(async (folder) => {
-      const files = await readdir(`${PROJECT}${folder}`, { recursive: true });
-      return files.filter((file) => /(?<![.]test)[.]ts$/.test(file)).map((file) => `${folder}/${file}`);
-    }),
-  );
-  const found = await Promise.all(
-    sources.flat().map(async (file) => [...(await readFile(PROJECT + file, 'utf8')).matchAll(BUILT_IN)].flat()),
-  );
+  const texts = await Promise.all(productionSources().map((file) => readFile(join(PROJECT_ROOT, file), 'utf8')));
+  const found = texts.flatMap((text) => [...text.matchAll(BUILT_IN)]);
   expect(found.flat()).toEqual(['class AppError extends Error']);
 });
 

@@ -5,6 +5,7 @@ import {
   encodeFunctionData,
   type Hex,
   parseEventLogs,
+  type TransactionReceipt,
 } from 'viem';
 import { MAX_UINT128, MAX_UINT256 } from '../protocol/fixed-point.ts';
 import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
@@ -113,13 +114,22 @@ export async function swap(
   deployment: Deployment,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<SwapAmounts> {
-  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
-  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
-  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
-  const { logs } = await send(chain, { from: order.trader ?? chain.roles.trader, to: deployment.swapRouter, data });
+  const { logs } = await sendSwap(chain, deployment, order);
   const [event] = parseEventLogs({ abi: flatPoolAbi, eventName: 'Swap', logs });
   if (event === undefined) throw new Error('the swap emitted no Swap');
   return { amount0Delta: event.args.amount0Delta, amount1Delta: event.args.amount1Delta };
+}
+
+/** The transaction of a swap of either generation. Throws as {@link swap}. */
+export function sendSwap(
+  chain: DevChain,
+  { swapRouter }: Pick<Deployment, 'swapRouter'>,
+  order: SwapOrder & { readonly trader?: Address },
+): Promise<TransactionReceipt> {
+  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
+  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
+  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
+  return send(chain, { from: order.trader ?? chain.roles.trader, to: swapRouter, data });
 }
 
 /** Revert data of a simulated swap at this quote: `SimulateSwap` with the amounts, or a refusal. */

@@ -1,6 +1,5 @@
 import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex, parseEventLogs } from 'viem';
-import { routerAbi } from '../abi.ts';
-import { noPriceLimit, type SwapAmounts, type SwapOrder } from '../actions.ts';
+import { noPriceLimit, type SwapAmounts, type SwapOrder, sendSwap } from '../actions.ts';
 import { type DevChain, send, staticCall } from '../dev-chain.ts';
 import { packedFactoryFunctions, packedPoolEvents, simulationAbis } from './abi.ts';
 import type { PackedDeployment } from './deploy.ts';
@@ -16,10 +15,7 @@ export async function packedSwap(
   deployment: PackedDeployment,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<SwapAmounts> {
-  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
-  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
-  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
-  const { logs } = await send(chain, { from: order.trader ?? chain.roles.trader, to: deployment.swapRouter, data });
+  const { logs } = await sendSwap(chain, deployment, order);
   const [event] = parseEventLogs({ abi: packedPoolEvents, eventName: 'Swap', logs });
   if (event === undefined) throw new Error('the swap emitted no Swap');
   return amountsOf(event.args.amountDeltas);

@@ -55,7 +55,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
         (sum, { zeroForOne, platformInput, notionalOut }) => sum + (zeroForOne === sale ? platformInput : notionalOut),
         0n,
       );
-    // Of the token that comes in the pool takes whole raw units: what is above its due is nobody's fee.
+    // Of the token that comes in the pool takes whole raw units: what is above its due belongs to no fee.
     const slack = 10n ** 12n * BigInt(flows.length);
     expect(left?.token0Scaled).toBeLessThanOrEqual(taken(true));
     expect(left?.token0Scaled).toBeGreaterThan(taken(true) - slack);
