@@ -159,8 +159,11 @@ async function demoFolders(): Promise<string[]> {
 /** Runs the lines as they are printed, one after the other: the last one looks at what those before it did. */
 async function expectExamplesToWork(output: string): Promise<void> {
   const answers: unknown[] = [];
-  for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) answers.push(JSON.parse(await runLine(line)));
-  const [chains, listing, quote, batch, route, submission, received] = answers;
+  for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) {
+    if (line.endsWith('/pamm-quote')) await expectToReachFiveBuilders(line);
+    else answers.push(JSON.parse(await runLine(line)));
+  }
+  const [chains, listing, quote, batch, route, received] = answers;
   expect(chains).toEqual([
     { chainId: 31337, name: 'devnet-a' },
     { chainId: 31338, name: 'devnet-b' },
@@ -170,8 +173,7 @@ async function expectExamplesToWork(output: string): Promise<void> {
   const prices = { quote: { bidAdj: expect.stringMatching(/^\d+$/), depth: null } };
   expect(batch).toMatchObject({ results: [prices, prices, prices] });
   expect(route).toMatchObject({ tradeType: 'exact_in', amountOut: expect.stringMatching(/^\d{9,}$/) });
-  expect(submission).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
-  expect(received).toMatchObject([{ replacementSeqNumber: '1', blockNumber: '1000000' }]);
+  expect(received).toContainEqual(expect.objectContaining({ replacementSeqNumber: '1', blockNumber: '1000000' }));
 
   const operatorLine = / +(\. \S+ && npm run status)$/m.exec(output)?.[1] ?? '';
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
@@ -191,10 +193,15 @@ async function expectAnotherApiToReachTheBuilders(output: string): Promise<void>
       cwd: ROOT,
       ready: /listening/,
     });
-    const answer = JSON.parse(await runLine(submission.replace(base, url)));
-    await api.stop();
-    expect(answer).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
+    await expectToReachFiveBuilders(submission.replace(base, url)).finally(api.stop);
   });
+}
+
+/** Sends the same update until all builders have it within 500 ms: on a busy machine answers are pending by then. */
+async function expectToReachFiveBuilders(line: string): Promise<void> {
+  const accepted = { accepted: true, providers: Array(5).fill({ accepted: true }) };
+  const send = async () => expect(JSON.parse(await runLine(line))).toMatchObject(accepted);
+  await vi.waitFor(send, { timeout: 30_000, interval: 200 });
 }
 
 async function runLine(line: string): Promise<string> {
