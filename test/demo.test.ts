@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createPoolTradingDataClient } from '../client/client.ts';
 import { onFreePort } from '../devnet/services/on-free-port.ts';
+import { ownMain } from '../devnet/services/own-process.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
 import { startService } from '../devnet/services/service-process.ts';
 
@@ -34,7 +35,7 @@ afterAll(() => rm(temp, { recursive: true, force: true }));
 describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => {
   test('comes up, answers the lines that it prints, trades, and leaves nothing after Ctrl-C', async () => {
     const logs = join(temp, 'logs');
-    const demo = startDemo(['--rate', '5', '--logs', logs]);
+    const demo = startDemo(['--rate', '5', '--logs', logs], { BUNDLED_PROCESSES: '' }, FROM_SOURCE);
     await demo.prints('Ctrl-C stops everything');
     const groups = processGroupsOf(demo.child.pid);
     expect(groups.length).toBeGreaterThanOrEqual(8);
@@ -118,7 +119,9 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
   });
 });
 
-const DEMO = [process.execPath, '--import', 'tsx', 'devnet/demo/main.ts'];
+/** As `npm run demo`: the one test that runs every process from its source. */
+const FROM_SOURCE = [process.execPath, '--import', 'tsx', 'devnet/demo/main.ts'];
+const DEMO = [process.execPath, ...ownMain('devnet/demo/main.ts')];
 
 function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [command = '', ...own] = DEMO) {
   const child = spawn(command, [...own, ...args], {
