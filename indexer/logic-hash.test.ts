@@ -102,7 +102,7 @@ describe('it changes with', () => {
     ['a table that is left out', 'indexer/ponder.schema.ts', 'feeCollection, ', ''],
     ['protocol code', 'protocol/scaling.ts', 'MIN_INTERNAL_DECIMALS = 18', 'MIN_INTERNAL_DECIMALS = 19'],
     ['the layout of an event', 'protocol/layouts/flat/events.ts', 'bin: Number(binIdx)', 'bin: Number(binIdx) + 1'],
-    ['a function of a contract', 'protocol/layouts/flat/pool-abi.ts', 'getImmutables', 'immutables'],
+    ['a function of a contract', 'protocol/layouts/immutables.ts', 'getImmutables', 'immutables'],
   ])('%s', async (_, path, from, to) => {
     expect(await hashWith([path, replace(from, to)])).not.toBe(UNCHANGED);
   });

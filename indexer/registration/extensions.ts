@@ -27,7 +27,7 @@ ponder.on('StopLoss:OracleStopLossDrawdownSet', ({ event, context }) =>
 
 ponder.on('StopLoss:OracleStopLossDecaySet', ({ event, context }) =>
   updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    decayPerSecondE8: event.args.newDecayPerSecondE8,
+    decayPerSecondE8: event.args.newDecayPerSecond,
     pendingDecayPerSecondE8: null,
     pendingDecayExecuteAfter: null,
   }),
