@@ -11,6 +11,7 @@ import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
+import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { capturePrices } from './price-health/capture-prices.ts';
 
@@ -30,6 +31,7 @@ const LISTING_PAUSE_MS = 2_000;
 const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
+const STORAGE_PAUSE_MS = 5_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -45,6 +47,11 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       name: `price-health-${chain.chainId}`,
       run: () => capturePrices(database, rpcOf(rpcs, chain), chain),
       ...every(PRICE_PAUSE_MS),
+    })),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `pool-storage-${chain.chainId}`,
+      run: () => capturePoolStorage(database, rpcOf(rpcs, chain), chain),
+      ...every(STORAGE_PAUSE_MS),
     })),
     {
       name: 'fiat-prices',

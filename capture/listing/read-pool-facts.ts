@@ -17,6 +17,7 @@ export async function readPoolRows(database: Queryable, toTs: number, ages: MaxA
     toTs,
     oldestFiatPrice: oldest(ages.fiatMaxAgeSecs),
     oldestStatus: oldest(ages.statusMaxAgeSecs),
+    oldestStorage: oldest(ages.fiatMaxAgeSecs),
   });
 }
 
@@ -32,6 +33,7 @@ export function toFacts({
   day,
   weekLpFees,
   liquidity,
+  storage,
   ...row
 }: PoolFactsColumns) {
   return {
@@ -42,12 +44,26 @@ export function toFacts({
     provider: toProvider(row.provider),
     priceStatus: row.priceStatus ?? 'unknown',
     extensions: toExtensions(row.extensions),
+    storage: storageOrNull(storage),
     day: {
       totals: day,
+      feesScaled: [allFees(day, 0), allFees(day, 1)] as const,
+      lpFeesScaled: [day.lpFee0Scaled, day.lpFee1Scaled] as const,
       weekLpFeesScaled: [weekLpFees.scaled0, weekLpFees.scaled1] as const,
       liquidityRaw: [liquidity.raw0, liquidity.raw1] as const,
     },
   };
+}
+
+function allFees(totals: PoolFactsColumns['day'], side: 0 | 1): bigint {
+  return totals[`lpFee${side}Scaled`] + totals[`protocolFee${side}Scaled`] + totals[`notionalFee${side}Scaled`];
+}
+
+/** What the pool's storage says, when it was read and counts. */
+function storageOrNull(row: PoolFactsColumns['storage']) {
+  const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = row ?? {};
+  if (curBinIdx === null || total0Scaled === null || total1Scaled === null) return null;
+  return { curBinIdx, totalsScaled: [total0Scaled, total1Scaled] as const };
 }
 
 /** Columns that are all null when there is nothing of theirs. */
