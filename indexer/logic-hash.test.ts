@@ -97,7 +97,7 @@ describe('it changes with', () => {
       'zeroForOne: bins.delta0Scaled < 0n',
     ],
     ['a handler', 'indexer/handlers/trading.ts', 'sender: event.sender', 'sender: event.recipient'],
-    ['an event that is taken', 'indexer/registration/flat-pool.ts', "'FlatPool:LiquidityAdded'", "'FlatPool:Added'"],
+    ['an event that is taken', 'indexer/registration/flat-pool.ts', "'FlatPool:Swap'", "'FlatPool:Swapped'"],
     ['a column', 'indexer/schema/pools.ts', 'symbol: text()', "symbol: text('sign')"],
     ['a table that is left out', 'indexer/ponder.schema.ts', 'feeCollection, ', ''],
     ['protocol code', 'protocol/scaling.ts', 'MIN_INTERNAL_DECIMALS = 18', 'MIN_INTERNAL_DECIMALS = 19'],

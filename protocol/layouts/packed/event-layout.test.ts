@@ -17,7 +17,7 @@ function normalised(eventName: string, args: Record<string, unknown>): PoolEvent
     inData,
     inData.map(({ name }) => args[name ?? '']),
   );
-  const topics = encodeEventTopics({ abi: [event], args } as Parameters<typeof encodeEventTopics>[0]);
+  const topics = encodeEventTopics({ abi: [event], eventName, args } as Parameters<typeof encodeEventTopics>[0]);
   const [log] = parseEventLogs({ abi: packedPoolEvents, logs: [{ topics, data }] as never });
   const normalise = packedEventLayout.poolEvents[log?.eventName ?? 'Swap'] as (args: unknown) => PoolEvent;
   return normalise(log?.args);
