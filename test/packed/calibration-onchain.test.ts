@@ -6,7 +6,7 @@ import type { Anvil } from '../../devnet/services/anvil.ts';
 import { type ObservedSwap, swapFlow } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
 import { judgeWords, type WordReadings } from '../../protocol/layouts/packed/calibration/word-readings.ts';
 import { lpFees, platformFees } from '../../protocol/layouts/packed/fee-totals.ts';
-import type { Halves } from '../../protocol/layouts/packed/words.ts';
+import type { Halves } from '../../protocol/pool-events.ts';
 import { observeSwaps, ordinaryRecipe } from './observed-swaps.ts';
 
 describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
