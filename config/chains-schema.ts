@@ -5,7 +5,7 @@ import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
-export const SUPPORTED_LAYOUTS = ['flat'] as const;
+export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
 
 /** Where Multicall3 is on nearly every chain. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';

@@ -45,6 +45,9 @@ test('conditions reach the indexes of the tables under the views', async () => {
     "SELECT * FROM read_model.pool_state WHERE chain_id = 1 AND pool = '0xaa'",
     "SELECT * FROM read_model.pool_bin WHERE chain_id = 1 AND pool = '0xaa'",
     "SELECT * FROM read_model.bin_swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
+    "SELECT * FROM read_model.packed_swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
+    "SELECT * FROM read_model.packed_bin_swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
+    "SELECT * FROM read_model.packed_bin WHERE chain_id = 1 AND pool = '0xaa'",
     "SELECT * FROM read_model.price_provider WHERE chain_id = 1 AND address = '0xaa'",
   ];
   for (const query of plans) {

@@ -1,5 +1,5 @@
 import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
-import type { TotalName } from '../../protocol/pool-totals.ts';
+import type { Totals } from '../../protocol/pool-totals.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
@@ -10,7 +10,7 @@ export type KnownPair = readonly [bigint, bigint] | null;
 /** A pool's day, and what LPs earned in its week. */
 export type PoolDay = {
   /** What the day added to the running totals. */
-  readonly totals: Readonly<Record<TotalName, bigint>>;
+  readonly totals: Totals;
   /** All that traders paid in the day. */
   readonly feesScaled: KnownPair;
   readonly lpFeesScaled: KnownPair;

@@ -12,7 +12,7 @@ export type KnownState = {
 };
 
 export function knownState({ day, curBinIdx, storage, scale }: PoolFacts, { layout }: DeploymentConfig): KnownState {
-  if (storedLayout(layout) === undefined) return { day, curBinIdx };
+  if (storedLayout(layout) === undefined) return { day, curBinIdx: curBinIdx ?? undefined };
   const { totals } = day;
   const unknownFees = { feesScaled: null, lpFeesScaled: null, weekLpFeesScaled: null };
   if (storage === null) return { day: { totals, ...unknownFees, liquidityRaw: null }, curBinIdx: undefined };

@@ -11,7 +11,7 @@ import {
 } from '../../db/schema/operator.ts';
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { TOTAL_NAMES, type TotalName, totalColumn } from '../../protocol/pool-totals.ts';
+import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
 import { extensionsOfPools } from '../pools/extension-rows.ts';
 import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 
@@ -31,13 +31,13 @@ export type FactsLimits = {
 /** A row of {@link selectPoolFacts}. */
 export type PoolFactsColumns = Awaited<ReturnType<typeof selectPoolFacts>>[number];
 
-const windowTotal = (window: 'day' | 'week', name: TotalName): SQL<bigint> =>
+const windowTotal = (window: 'day' | 'week', name: TotalName): SQL<bigint | null> =>
   sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt);
 
 /** What the day added to the running totals. */
-const DAY_TOTALS = Object.fromEntries(TOTAL_NAMES.map((name) => [name, windowTotal('day', name)])) as Readonly<
-  Record<TotalName, SQL<bigint>>
->;
+const DAY_TOTALS = Object.fromEntries(TOTAL_NAMES.map((name) => [name, windowTotal('day', name)])) as {
+  readonly [Name in TotalName]: SQL<Totals[Name]>;
+};
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
 const nameOf = ({ symbol, name, decimals }: typeof token0 | typeof token1) => ({ symbol, name, decimals });

@@ -20,7 +20,7 @@ import { judgeWords, type WordReadings } from '../../protocol/layouts/packed/cal
 import { lpFees, platformFees } from '../../protocol/layouts/packed/fee-totals.ts';
 import { HEAD_SLOTS } from '../../protocol/layouts/packed/storage.ts';
 import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';
-import type { Halves } from '../../protocol/layouts/packed/words.ts';
+import type { Halves } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { observeSwaps, observeSwapsOf, ordinaryRecipe } from './observed-swaps.ts';
 

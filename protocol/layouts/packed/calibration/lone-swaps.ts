@@ -1,7 +1,8 @@
 import { type Address, decodeEventLog, type Hex } from 'viem';
 import type { CalibrationChain, CalibrationPool, PoolLog } from '../../../calibration.ts';
+import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
 import { packedPoolEvents } from '../abi.ts';
-import { type PackedBinSwapped, type PackedSwapped, packedEvents } from '../events.ts';
+import { packedEvents } from '../events.ts';
 
 /** A swap that was all that its pool did in its block. */
 export interface LoneSwap {
