@@ -11,10 +11,11 @@ import type {
   SearchStep,
 } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
-import { agreeingFormulas, formulaProbes, judgeFormulas, LEAST_PROBES, type Probe } from './calibration/formulas.ts';
+import type { Probe } from './calibration/formulas.ts';
 import { fitSide, planFit } from './fit.ts';
 import { agreesWithPrice } from './fit-proof.ts';
 import type { Sides } from './formula-curve.ts';
+import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
 import { isTradableQuote, type ProviderQuote } from './provider-quote.ts';
@@ -92,16 +93,12 @@ function askForm(search: Search): SearchStep {
 }
 
 function tryFormulas(search: Asking): SearchStep {
-  const { priced, context, prices, provider } = search;
-  const probes = formulaProbes(priced);
-  if (provider === null || probes.length < LEAST_PROBES || !context.mayTryFormulas()) return byFit(search);
+  const { priced, prices, provider } = search;
+  const probes = trialProbes(priced);
+  if (provider === null || probes.length === 0) return byFit(search);
   return simulate(search, probes, (results) => {
-    const answers = probes.flatMap((probe, index) => {
-      const fill = filledSwap(probe, results[index]);
-      return fill ? [{ ...probe, fill }] : [];
-    });
-    if (answers.length < LEAST_PROBES) return byFit(search);
-    return remember(search, provider, agreeingFormulas(judgeFormulas(priced, prices, answers)));
+    const agreeing = triedFormulas(priced, prices, probes, results);
+    return agreeing ? remember(search, provider, agreeing) : byFit(search);
   });
 }
 
