@@ -4,6 +4,7 @@ import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
+import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
 import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
@@ -22,6 +23,7 @@ export type CaptureDeps = {
   readonly statusMaxAgeSecs: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
+  readonly onCalibration?: OnCalibration;
   readonly logger: Logger;
 };
 
@@ -32,6 +34,7 @@ const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
+const CALIBRATION_PAUSE_MS = 10_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -52,6 +55,11 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       name: `pool-storage-${chain.chainId}`,
       run: () => capturePoolStorage(database, rpcOf(rpcs, chain), chain),
       ...every(STORAGE_PAUSE_MS),
+    })),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `calibration-${chain.chainId}`,
+      run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, rpcOf(rpcs, chain), chain),
+      ...every(CALIBRATION_PAUSE_MS),
     })),
     {
       name: 'fiat-prices',

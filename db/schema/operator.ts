@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { boolean, doublePrecision, integer, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
+import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
 import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
@@ -65,6 +65,18 @@ export const poolStorages = operator.table('pool_storage', {
   balance1Raw: wide('balance1_raw', { digits: 78 }),
   refusal: text('refusal'),
   capturedAt: instant('captured_at').notNull(),
+});
+
+/** What is not publicly known of a factory's pools; null while undecided. */
+export const layoutCalibrations = operator.table('layout_calibration', {
+  chainId: int8('chain_id').notNull(),
+  factory: checkedAddress('factory').notNull(),
+  what: text('what').notNull(),
+  decided: text('decided'),
+  evidence: jsonb('evidence').notNull(),
+  decidedBy: text('decided_by', { enum: ['job', 'operator'] }).notNull(),
+  decidedAt: instant('decided_at').notNull(),
+  tries: integer('tries').notNull(),
 });
 
 export const fiatPrices = operator.table('fiat_price', {

@@ -1,5 +1,6 @@
 import { size } from 'viem';
 import type { StoredLayout } from '../../stored-layout.ts';
+import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
 import { decodeExtsload, encodeExtsload, HEAD_SLOTS, packedStorage, type TokenPair } from './storage.ts';
 
@@ -17,6 +18,8 @@ export const packedStoredLayout: StoredLayout = {
     const { cursor, binTotals, notionalFees } = storage.decodeHead(words);
     return { cursor, totalsScaled: both(binTotals), notionalFeesScaled: both(notionalFees) };
   },
+  calibrated: CALIBRATED,
+  calibrate: calibratePacked,
 };
 
 const both = ({ token0Scaled, token1Scaled }: TokenPair) => [token0Scaled, token1Scaled] as const;
