@@ -1,16 +1,24 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
-import { allowlists, poolExtensions, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
+import {
+  allowlists,
+  packedStopLosses,
+  poolExtensions,
+  priceVelocities,
+  stopLosses,
+} from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import { bigintOrNull } from './bigint-or-null.ts';
 
 type StopLoss = typeof stopLosses.$inferSelect;
+type PackedStopLoss = typeof packedStopLosses.$inferSelect;
 type PriceVelocity = typeof priceVelocities.$inferSelect;
 
 /** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
 export type ExtensionRow = Readonly<
   Pick<typeof poolExtensions.$inferSelect, 'address'> &
-    Pick<StopLoss, 'drawdownE6' | 'decayPerSecondE8' | 'timelockSecs'> &
+    Pick<StopLoss, 'drawdownE6' | 'timelockSecs'> &
+    Pick<PackedStopLoss, 'decayPerSecondE18'> &
     Pick<PriceVelocity, 'maxChangePerBlockE18'>
 > & {
   readonly phases: readonly ExtensionPhase[];
@@ -24,12 +32,17 @@ type ExtensionJson = {
     : ExtensionRow[Field];
 };
 
-const isOfExtension = (other: typeof stopLosses | typeof priceVelocities | typeof allowlists) =>
+const isOfExtension = (
+  other: typeof stopLosses | typeof packedStopLosses | typeof priceVelocities | typeof allowlists,
+) =>
   and(
     eq(other.chainId, poolExtensions.chainId),
     eq(other.address, poolExtensions.address),
     eq(other.pool, poolExtensions.pool),
   );
+
+/** Stop losses of the flat layout tell it in 10^-8. */
+const decayPerSecondE18 = sql`coalesce(${packedStopLosses.decayPerSecondE18}, ${stopLosses.decayPerSecondE8} * 10::numeric ^ 10)::numeric(78, 0)`;
 
 /** A subquery: the extensions of each pool that has any, in the pool's order, as the JSON that {@link toExtensions} takes. */
 export const extensionsOfPools = new QueryBuilder()
@@ -38,13 +51,14 @@ export const extensionsOfPools = new QueryBuilder()
     pool: poolExtensions.pool,
     extensions: sql<string>`json_agg(json_build_object(
       'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases},
-      'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE8', ${stopLosses.decayPerSecondE8}::text,
+      'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE18', ${decayPerSecondE18}::text,
       'timelockSecs', ${stopLosses.timelockSecs}::text,
       'maxChangePerBlockE18', ${priceVelocities.maxChangePerBlockE18}::text,
       'allowAll', ${allowlists.allowAll}) ORDER BY ${poolExtensions.position})::text`.as('extensions'),
   })
   .from(poolExtensions)
   .leftJoin(stopLosses, isOfExtension(stopLosses))
+  .leftJoin(packedStopLosses, isOfExtension(packedStopLosses))
   .leftJoin(priceVelocities, isOfExtension(priceVelocities))
   .leftJoin(allowlists, isOfExtension(allowlists))
   .groupBy(poolExtensions.chainId, poolExtensions.pool)
@@ -56,7 +70,7 @@ export function toExtensions(json: string | null): ExtensionRow[] {
   return extensions.map((extension) => ({
     ...extension,
     drawdownE6: bigintOrNull(extension.drawdownE6),
-    decayPerSecondE8: bigintOrNull(extension.decayPerSecondE8),
+    decayPerSecondE18: bigintOrNull(extension.decayPerSecondE18),
     timelockSecs: bigintOrNull(extension.timelockSecs),
     maxChangePerBlockE18: bigintOrNull(extension.maxChangePerBlockE18),
   }));
