@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
@@ -11,6 +14,8 @@ import {
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.ts';
@@ -96,6 +101,9 @@ async function seedActivity(totals: Partial<Record<TotalName, bigint>>, blockTim
   await seeder.end();
 }
 
+const reading = (name: string, contradicted: number) => ({ name, agreed: 1, contradicted, examples: [] });
+const NOTHING = { decided: null, observations: 0, decisive: 0, readings: [reading('token', 1)] };
+
 const makeDue = () =>
   database.query("UPDATE operator.layout_calibration SET decided_at = now() - interval '61 seconds'");
 
@@ -154,7 +162,6 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
 });
 
 test('a decision stands when a later try is not certain, falls when it is contradicted; the operator decides over the job', async () => {
-  const reading = (name: string, contradicted: number) => ({ name, agreed: 1, contradicted, examples: [] });
   const finding = (name: string | null, contradicted: number) => ({
     ...{ what: 'fees', decided: name, observations: 1, decisive: 0 },
     readings: [reading('kind', contradicted), reading('token', 0)],
@@ -166,4 +173,28 @@ test('a decision stands when a later try is not certain, falls when it is contra
   await writeCalibration(database, key(), [finding('token', 0)], 'operator');
   await writeCalibration(database, key(), [finding('kind', 0)], 'job');
   expect((await decided()).fees).toBe('token');
+});
+
+test('the command says what agrees and what does not, and writes when it is told to', async () => {
+  const folder = await createTempFolder('calibrate');
+  const CHAINS_CONFIG = join(folder.path, 'chains.json');
+  await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));
+  const run = (...parameters: string[]) =>
+    execa('node', [...ownMain('cli/calibrate.ts'), '--chain', String(CHAIN), ...parameters], {
+      ...{ env: { CHAINS_CONFIG, DATABASE_URL: testDatabase.url }, reject: false },
+    });
+  const { factory } = key();
+  await writeCalibration(database, key(), [{ ...NOTHING, what: 'fees' }], 'operator');
+  const few = await run('--factory', factory, '--swaps', '3', '--json');
+  expect(JSON.parse(few.stdout).findings[2]).toMatchObject({ what: 'details', decided: null, observations: 3 });
+  expect([few.exitCode, (await decided()).fees]).toEqual([0, null]);
+  const { exitCode, stdout, stderr } = await run('--factory', factory, '--write');
+  expect([exitCode, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(
+    /^storage: packedHead \(1 observations, 0 tell readings apart\)\n {2}packedHead: 1 agree, 0 con/,
+  );
+  expect(stdout).toMatch(/\nfees: kind \(12 obs[^\n]+\n {2}token: 0 agree, 12 contradict\n {4}0x[^\n]+@\d+: bin /);
+  expect(stdout).toMatch(/All is decided\. Stored\.$/);
+  expect((await decided()).fees).toBe('kind');
+  await folder.remove();
 });

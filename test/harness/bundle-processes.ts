@@ -8,7 +8,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What tests start; `test/operations/wrong-settings.test.ts` and `test/chaos.test.ts` start the sources, as `npm run` does. */
 const MAINS = [
   ...['api', 'builders', 'capture', 'indexer'].map((folder) => `${folder}/main.ts`),
-  ...['backfill', 'config-check', 'curators', 'delist', 'keys', 'status'].map((command) => `cli/${command}.ts`),
+  ...['backfill', 'calibrate', 'config-check', 'curators', 'delist', 'keys', 'status'].map(
+    (command) => `cli/${command}.ts`,
+  ),
   ...['test/abuse/api-process.ts', 'test/pamm/api-process.ts'],
 ];
 
