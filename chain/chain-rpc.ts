@@ -120,6 +120,21 @@ export class ChainRpc {
     });
   }
 
+  /**
+   * The code of an account at a block.
+   *
+   * @throws RpcFailure of the last node asked
+   */
+  async code(address: Address, block: BlockRef, signal?: AbortSignal): Promise<Hex> {
+    return this.#firstGood(async (endpoint) => {
+      const code = HexData.safeParse(
+        await endpoint.request('eth_getCode', [address, { blockHash: block.hash }], signal),
+      );
+      if (!code.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getCode without hex`);
+      return code.data;
+    });
+  }
+
   async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
     let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
     for (const endpoint of this.endpoints) {

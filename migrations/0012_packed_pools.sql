@@ -1,14 +1,15 @@
 -- What events of packed pools say in words whose meaning depends on the factory, for readers who know it. What follows from
--- the words is null in the other views. The tables come with the next index, and so do the rows.
+-- the words is null in the views. These are functions alone, since every view must fit every index that is turned to, and
+-- these fit those that begin after this.
 SET LOCAL check_function_bodies = off;
 
-CREATE FUNCTION read_model.packed_pool_rows()
+CREATE FUNCTION read_model.packed_pools()
 RETURNS TABLE (chain_id int8, pool text, bid_ask_ref_asymmetry_x8 int4)
 LANGUAGE sql STABLE AS $$
   SELECT chain_id, pool, bid_ask_ref_asymmetry_x8 FROM live.pool_state WHERE bin_swap_deltas0 IS NOT NULL
 $$;
 
-CREATE FUNCTION read_model.packed_bin_rows()
+CREATE FUNCTION read_model.packed_bins()
 RETURNS TABLE (
   chain_id int8, pool text, bin_idx int4, liquidity0_scaled numeric, liquidity1_scaled numeric,
   swap_delta0 numeric, swap_delta1 numeric, block_number int8, block_timestamp int8
@@ -19,7 +20,7 @@ LANGUAGE sql STABLE AS $$
   FROM live.packed_bin
 $$;
 
-CREATE FUNCTION read_model.packed_swap_rows()
+CREATE FUNCTION read_model.packed_swaps()
 RETURNS TABLE (
   chain_id int8, block_number int8, block_timestamp int8, log_index int4, transaction_hash text, pool text,
   details numeric, platform_fees_high numeric, platform_fees_low numeric
@@ -31,7 +32,7 @@ LANGUAGE sql STABLE AS $$
   WHERE details IS NOT NULL
 $$;
 
-CREATE FUNCTION read_model.packed_bin_swap_rows()
+CREATE FUNCTION read_model.packed_bin_swaps()
 RETURNS TABLE (
   chain_id int8, block_number int8, block_timestamp int8, log_index int4, transaction_hash text, pool text,
   bin_idx int4, delta0 numeric, delta1 numeric, fees_high numeric, fees_low numeric
@@ -42,7 +43,7 @@ LANGUAGE sql STABLE AS $$
   FROM live.packed_bin_swap
 $$;
 
-CREATE FUNCTION read_model.packed_stop_loss_rows()
+CREATE FUNCTION read_model.packed_stop_losses()
 RETURNS TABLE (
   chain_id int8, address text, pool text, decay_per_second_e18 numeric, pending_decay_per_second_e18 numeric
 )
@@ -51,9 +52,3 @@ LANGUAGE sql STABLE AS $$
   FROM live.stop_loss
   WHERE coalesce(decay_per_second_e18, pending_decay_per_second_e18) IS NOT NULL
 $$;
-
-CREATE VIEW read_model.packed_pool AS SELECT * FROM read_model.packed_pool_rows();
-CREATE VIEW read_model.packed_bin AS SELECT * FROM read_model.packed_bin_rows();
-CREATE VIEW read_model.packed_swap AS SELECT * FROM read_model.packed_swap_rows();
-CREATE VIEW read_model.packed_bin_swap AS SELECT * FROM read_model.packed_bin_swap_rows();
-CREATE VIEW read_model.packed_stop_loss AS SELECT * FROM read_model.packed_stop_loss_rows();

@@ -2,6 +2,7 @@ import type { AbiEvent, Address, DecodeEventLogReturnType, Hex } from 'viem';
 import type { factoryEvents } from './abi/factory.ts';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
+import type { CodeState, CurveSearch } from './curve-search.ts';
 import type { StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
 import type { PriceFailure } from './quote-status.ts';
@@ -93,9 +94,14 @@ export interface PoolAtBlock {
    *
    * @param quote result of `providerQuoteCall`, when the node could tell it: where it does not explain the prices, they
    *   are inverted
-   * @returns null when no quote explains the prices
+   * @param code of the pool and its provider, where a search said that it counts
+   * @returns null when no quote explains the prices; a search where only the chain knows the curve
    */
-  curve(prices: SellAndBuyPrices, quote: CallResult | undefined): LazyCurve | null;
+  curve(
+    prices: SellAndBuyPrices,
+    quote: CallResult | undefined,
+    code: CodeState | undefined,
+  ): LazyCurve | CurveSearch | null;
 }
 
 /** Walks the bins when it is first called. */

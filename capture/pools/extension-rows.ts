@@ -1,26 +1,19 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
-import {
-  allowlists,
-  packedStopLosses,
-  poolExtensions,
-  priceVelocities,
-  stopLosses,
-} from '../../db/schema/read-model.ts';
+import { allowlists, poolExtensions, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import { bigintOrNull } from './bigint-or-null.ts';
 
 type StopLoss = typeof stopLosses.$inferSelect;
-type PackedStopLoss = typeof packedStopLosses.$inferSelect;
 type PriceVelocity = typeof priceVelocities.$inferSelect;
 
 /** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
 export type ExtensionRow = Readonly<
   Pick<typeof poolExtensions.$inferSelect, 'address'> &
     Pick<StopLoss, 'drawdownE6' | 'timelockSecs'> &
-    Pick<PackedStopLoss, 'decayPerSecondE18'> &
     Pick<PriceVelocity, 'maxChangePerBlockE18'>
 > & {
+  readonly decayPerSecondE18: bigint | null;
   readonly phases: readonly ExtensionPhase[];
   readonly allowAll: boolean | null;
 };
@@ -32,17 +25,18 @@ type ExtensionJson = {
     : ExtensionRow[Field];
 };
 
-const isOfExtension = (
-  other: typeof stopLosses | typeof packedStopLosses | typeof priceVelocities | typeof allowlists,
-) =>
+const isOfExtension = (other: typeof stopLosses | typeof priceVelocities | typeof allowlists) =>
   and(
     eq(other.chainId, poolExtensions.chainId),
     eq(other.address, poolExtensions.address),
     eq(other.pool, poolExtensions.pool),
   );
 
+const isPackedStopLoss = sql`packed.chain_id = ${poolExtensions.chainId}
+  AND packed.address = ${poolExtensions.address} AND packed.pool = ${poolExtensions.pool}`;
+
 /** Stop losses of the flat layout tell it in 10^-8. */
-const decayPerSecondE18 = sql`coalesce(${packedStopLosses.decayPerSecondE18}, ${stopLosses.decayPerSecondE8} * 10::numeric ^ 10)::numeric(78, 0)`;
+const decayPerSecondE18 = sql`coalesce(packed.decay_per_second_e18, ${stopLosses.decayPerSecondE8} * 10::numeric ^ 10)::numeric(78, 0)`;
 
 /** A subquery: the extensions of each pool that has any, in the pool's order, as the JSON that {@link toExtensions} takes. */
 export const extensionsOfPools = new QueryBuilder()
@@ -58,7 +52,7 @@ export const extensionsOfPools = new QueryBuilder()
   })
   .from(poolExtensions)
   .leftJoin(stopLosses, isOfExtension(stopLosses))
-  .leftJoin(packedStopLosses, isOfExtension(packedStopLosses))
+  .leftJoin(sql`read_model.packed_stop_losses() packed`, isPackedStopLoss)
   .leftJoin(priceVelocities, isOfExtension(priceVelocities))
   .leftJoin(allowlists, isOfExtension(allowlists))
   .groupBy(poolExtensions.chainId, poolExtensions.pool)

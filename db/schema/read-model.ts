@@ -122,16 +122,6 @@ export const stopLosses = readModel
   })
   .existing();
 
-export const packedStopLosses = readModel
-  .view('packed_stop_loss', {
-    chainId: int8('chain_id').notNull(),
-    address: address('address').notNull(),
-    pool: address('pool').notNull(),
-    decayPerSecondE18: wide('decay_per_second_e18'),
-    pendingDecayPerSecondE18: wide('pending_decay_per_second_e18'),
-  })
-  .existing();
-
 export const priceVelocities = readModel
   .view('price_velocity', {
     chainId: int8('chain_id').notNull(),

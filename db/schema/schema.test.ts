@@ -82,8 +82,6 @@ const COMPUTED: Readonly<Record<string, boolean>> = {
   ...{ 'pool.token0_decimals': false, 'pool.token1_decimals': false },
   ...{ 'pool_state.liquidity0_raw': false, 'pool_state.liquidity1_raw': false },
   ...{ 'pool_bin.token0_scaled': false, 'pool_bin.token1_scaled': false },
-  ...{ 'packed_stop_loss.chain_id': true, 'packed_stop_loss.address': true, 'packed_stop_loss.pool': true },
-  ...{ 'packed_stop_loss.decay_per_second_e18': false, 'packed_stop_loss.pending_decay_per_second_e18': false },
   ...{ 'price_provider.source': false, 'price_provider.confidence_param': false },
 };
 /** Views of which every other column is computed, and never null. */
