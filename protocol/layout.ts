@@ -26,8 +26,13 @@ export interface LayoutAdapter {
  * not ask for a new index.
  */
 export interface EventLayout {
-  /** Events of a pool and of the extensions of its deployment. */
-  readonly abi: Readonly<Record<'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /** Events of a pool, of the extensions of its deployment, and those that only factories of this layout emit. */
+  readonly abi: Readonly<Record<'factory' | 'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /**
+   * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
+   * and keeps the words that stand for it.
+   */
+  readonly tellsSwaps: boolean;
   /** Normalises a factory's `PoolCreated`. */
   poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name. */

@@ -9,7 +9,7 @@ import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/cur
 import type { CountCurve } from '../observability/curve-metrics.ts';
 import { batched } from './batched.ts';
 import { BlockBudget } from './block-budget.ts';
-import { guardPlan, type ServedPool } from './pool-directory.ts';
+import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
 import { SnapshotError } from './types.ts';
 
 export interface CurveSearcherDeps {
@@ -65,6 +65,7 @@ export class CurveSearcher {
       known: this.#known.get(pool.address),
       immutableProvider: pool.immutableProvider,
       isGuarded: guardPlan(pool).kind !== 'none',
+      isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
     };
     const end = await this.#run(block, pool, () => search.start(context), signal);

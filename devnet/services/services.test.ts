@@ -94,7 +94,7 @@ describe('a service that does not come up', () => {
   });
 
   test('a command that does not exist is one line', async () => {
-    const missing = startService({ name: 'it', command: '/no/such/command', args: [], ready: /./ });
+    const missing = startService({ name: 'it', command: '/no/such/command', args: [], ready: /listening/ });
     await expect(missing).rejects.toThrow('it ended while starting (exit code 127)');
   });
 

@@ -10,7 +10,7 @@ import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import { decodeExtensionOrder } from '../../protocol/layouts/flat/extension-orders.ts';
+import { decodeExtensionOrder } from '../../protocol/layouts/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
 /** What the directory would know of a pool, read from the chain itself instead of from the indexer. */

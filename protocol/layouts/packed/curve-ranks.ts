@@ -22,6 +22,7 @@ import { isTradableQuote, type ProviderQuote } from './provider-quote.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
+import { walkSides } from './walk.ts';
 
 /** What was read of a pool at one block. */
 export interface PackedRead {
@@ -46,7 +47,7 @@ type Asking = Search & { readonly form: SimulationForm };
 
 /**
  * Searches the curve of a pool by the cheapest rank that proves itself at the block: a formula that agreed before, or agrees
- * now; fitted factors.
+ * now; fitted factors; every level simulated.
  */
 export function packedSearch(read: PackedRead): CurveSearch {
   return {
@@ -121,7 +122,7 @@ function remember(search: Asking, provider: Address, agreeing: readonly string[]
 function byFit(search: Asking): SearchStep {
   const { priced, context, prices } = search;
   const [bids, asks] = [planFit(priced, true, context.draw()), planFit(priced, false, context.draw())];
-  if (!bids || !asks) return failed(search, 'the pool is no pool that a fit serves');
+  if (!bids || !asks) return bySimulation(search);
   const probes = [bids, asks].flatMap((plan) =>
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
@@ -130,8 +131,17 @@ function byFit(search: Asking): SearchStep {
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
     const isProved = sold && bought && agreesWithPrice(sold) && agreesWithPrice(bought);
-    if (!isProved) return failed(search, 'no fees explain the simulated swaps');
+    if (!isProved) return bySimulation(search);
     return found(search, 'fit', { bids: sold, asks: bought }, search.known);
+  });
+}
+
+function bySimulation(search: Asking): SearchStep {
+  const { priced, prices, form, context, known, dropped } = search;
+  const { pool, isGuarded, isCallerJudged } = context;
+  if (isCallerJudged) return failed(search, 'an extension judges who swaps: it refuses to simulate for us');
+  return walkSides<SearchStep>({ pool, priced, form, isGuarded }, prices, (sides) => {
+    return { kind: 'sides', rank: 'simulation', sides, known, dropped };
   });
 }
 
