@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type { Address, Hex } from 'viem';
+import type { Address, Hex, StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadArtifact } from '../../devnet/artifacts.ts';
 import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
@@ -9,6 +10,7 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
@@ -18,6 +20,8 @@ import { packedCurve } from '../../protocol/layouts/packed/pool-curve.ts';
 import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
 import { encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { walkSides } from '../../protocol/layouts/packed/walk.ts';
+import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import {
   decodeWalk,
@@ -26,14 +30,16 @@ import {
   type SideWalk,
   type WalkRecord,
 } from '../../protocol/simulated-walk/simulated-walk.ts';
+import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
-const RUNS = 12;
+const RUNS = 10;
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: tokenScale(18, 18) };
 const PARTS = [3n, 20n, 45n, 55n, 80n, 100n];
 /** Of a call without limits of the node. */
 const CALL_GAS = 29_000_000n;
 
+const SETTINGS = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
 const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 
 const trade = fc.record({ sells: fc.boolean(), tokens: fc.integer({ min: 1, max: 260 }) });
@@ -81,6 +87,63 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     await fc.assert(property, { numRuns: RUNS });
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
   });
+
+  test('ends a walk by simulations: every level fills, and a little more does not', async () => {
+    const seen = { open: 0, cut: 0, closed: 0 };
+    const property = fc.asyncProperty(story, (told) =>
+      takenBack(market.ground.chain, async () => {
+        const { pool, hundredths } = await live(told);
+        const priced = await read(pool, hundredths);
+        const { sides } = await walkOf(pool, priced);
+        for (const zeroForOne of [true, false]) {
+          const side = walkedSide(requestOf(pool, priced), zeroForOne);
+          const levels = zeroForOne ? sides.bids : sides.asks;
+          if (levels === null) {
+            seen.closed += 1;
+            expect((await simulated(pool, priced, { zeroForOne }, [-1n]))[0]?.fill).toBeNull();
+            continue;
+          }
+          const inputs = [...new Set(levels.map(({ cumulativeInput }) => cumulativeInput))].filter(
+            (input) => input > 0n,
+          );
+          const records = await simulated(pool, priced, { zeroForOne }, inputs);
+          const pairs = levels.map(({ cumulativeInput, cumulativeOutput }) => [cumulativeInput, cumulativeOutput]);
+          for (const record of records) {
+            const pair = amountsOf(record, zeroForOne);
+            expect(pairs).toContainEqual([record.amount, pair?.amountOut]);
+          }
+          const end = levels.at(-1)?.cumulativeOutput ?? 0n;
+          // Of exact inputs a pool of the older rule keeps the notional fee, of exact outputs it does not.
+          const fee = (end * BigInt(priced.state.notionalFeeE8)) / 10n ** 8n;
+          const more = end + 2n * fee + ONE / 1_000n;
+          const isWhole = more > wholeOutput(side);
+          seen[isWhole ? 'open' : 'cut'] += 1;
+          if (isWhole) continue;
+          const [beyond] = await simulated(pool, priced, { zeroForOne }, [-more]);
+          expect(beyond?.fill).toBeNull();
+        }
+      }),
+    );
+    await fc.assert(property, { numRuns: RUNS });
+    expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
+  });
+
+  test('that burns all the gas it gets closes a walk after a call a side', async () => {
+    const pool = await market.fundedPool(() => [packedStopLossExtension(market.ground.deployment, SETTINGS)]);
+    const priced = await read(pool, 200n);
+    const hog = [{ address: market.ground.deployment.stopLoss, code: loadArtifact('GasHog').deployedBytecode }];
+    expect(await walkOf(pool, priced, hog)).toEqual({ sides: { bids: null, asks: null }, calls: 2 });
+  });
+
+  const requestOf = ({ pool }: MarketPool, priced: PricedPool) => ({
+    ...{ pool, priced, form: variant.simulation, isGuarded: true },
+  });
+
+  const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
+    const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
+    const begin = walkSides(requestOf(pool, priced), prices, (sides) => sides as TradingSides);
+    return runWalk(market.ground.chain, begin, stateOverride, CALL_GAS);
+  };
 
   /** A pool that has traded at changing prices; what the stop loss refused is left out. */
   async function live(told: typeof story extends fc.Arbitrary<infer T> ? T : never) {
