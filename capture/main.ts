@@ -12,6 +12,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
+import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { startJobs } from './run-jobs.ts';
 
@@ -47,6 +48,7 @@ runMain(async () => {
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
+      onCalibration: calibrationGauge(metrics),
       logger,
     }),
     metrics,

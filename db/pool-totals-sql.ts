@@ -41,9 +41,14 @@ function activityRows(names: readonly string[]): string {
     $$`;
 }
 
-/** What each pool did in the window (from_ts, to_ts]: two steps down an index per pool, however many swaps there were. */
+/**
+ * What each pool did in the window (from_ts, to_ts]: two steps down an index per pool, however many swaps there were. A
+ * total that is null is so in every row of the pool, and of a pool without a row nothing is counted.
+ */
 function poolWindow(names: readonly string[]): string {
-  const differences = names.map(totalColumn).map((column) => `coalesce(e.${column}, 0) - coalesce(s.${column}, 0)`);
+  const differences = names
+    .map(totalColumn)
+    .map((column) => `CASE WHEN e.pool IS NULL THEN 0 ELSE e.${column} - coalesce(s.${column}, 0) END`);
   const newestUntil = (end: string) => `(
         SELECT * FROM live.pool_activity a
         WHERE a.chain_id = p.chain_id AND a.pool = p.address AND a.block_timestamp <= ${end}

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createPoolTradingDataClient } from '../client/client.ts';
 import { onFreePort } from '../devnet/services/on-free-port.ts';
+import { ownMain } from '../devnet/services/own-process.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
 import { startService } from '../devnet/services/service-process.ts';
 
@@ -34,7 +35,7 @@ afterAll(() => rm(temp, { recursive: true, force: true }));
 describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => {
   test('comes up, answers the lines that it prints, trades, and leaves nothing after Ctrl-C', async () => {
     const logs = join(temp, 'logs');
-    const demo = startDemo(['--rate', '5', '--logs', logs]);
+    const demo = startDemo(['--rate', '5', '--logs', logs], { BUNDLED_PROCESSES: '' }, FROM_SOURCE);
     await demo.prints('Ctrl-C stops everything');
     const groups = processGroupsOf(demo.child.pid);
     expect(groups.length).toBeGreaterThanOrEqual(8);
@@ -118,7 +119,9 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
   });
 });
 
-const DEMO = [process.execPath, '--import', 'tsx', 'devnet/demo/main.ts'];
+/** As `npm run demo`: the one test that runs every process from its source. */
+const FROM_SOURCE = [process.execPath, '--import', 'tsx', 'devnet/demo/main.ts'];
+const DEMO = [process.execPath, ...ownMain('devnet/demo/main.ts')];
 
 function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [command = '', ...own] = DEMO) {
   const child = spawn(command, [...own, ...args], {
@@ -159,8 +162,11 @@ async function demoFolders(): Promise<string[]> {
 /** Runs the lines as they are printed, one after the other: the last one looks at what those before it did. */
 async function expectExamplesToWork(output: string): Promise<void> {
   const answers: unknown[] = [];
-  for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) answers.push(JSON.parse(await runLine(line)));
-  const [chains, listing, quote, batch, route, submission, received] = answers;
+  for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) {
+    if (line.endsWith('/pamm-quote')) await expectToReachFiveBuilders(line);
+    else answers.push(JSON.parse(await runLine(line)));
+  }
+  const [chains, listing, quote, batch, route, received] = answers;
   expect(chains).toEqual([
     { chainId: 31337, name: 'devnet-a' },
     { chainId: 31338, name: 'devnet-b' },
@@ -170,8 +176,7 @@ async function expectExamplesToWork(output: string): Promise<void> {
   const prices = { quote: { bidAdj: expect.stringMatching(/^\d+$/), depth: null } };
   expect(batch).toMatchObject({ results: [prices, prices, prices] });
   expect(route).toMatchObject({ tradeType: 'exact_in', amountOut: expect.stringMatching(/^\d{9,}$/) });
-  expect(submission).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
-  expect(received).toMatchObject([{ replacementSeqNumber: '1', blockNumber: '1000000' }]);
+  expect(received).toContainEqual(expect.objectContaining({ replacementSeqNumber: '1', blockNumber: '1000000' }));
 
   const operatorLine = / +(\. \S+ && npm run status)$/m.exec(output)?.[1] ?? '';
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
@@ -191,10 +196,15 @@ async function expectAnotherApiToReachTheBuilders(output: string): Promise<void>
       cwd: ROOT,
       ready: /listening/,
     });
-    const answer = JSON.parse(await runLine(submission.replace(base, url)));
-    await api.stop();
-    expect(answer).toMatchObject({ accepted: true, providers: Array(5).fill({ accepted: true }) });
+    await expectToReachFiveBuilders(submission.replace(base, url)).finally(api.stop);
   });
+}
+
+/** Sends the same update until all builders have it within 500 ms: on a busy machine answers are pending by then. */
+async function expectToReachFiveBuilders(line: string): Promise<void> {
+  const accepted = { accepted: true, providers: Array(5).fill({ accepted: true }) };
+  const send = async () => expect(JSON.parse(await runLine(line))).toMatchObject(accepted);
+  await vi.waitFor(send, { timeout: 30_000, interval: 200 });
 }
 
 async function runLine(line: string): Promise<string> {

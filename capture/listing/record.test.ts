@@ -58,8 +58,10 @@ const BARE_FACTS: PoolFacts = {
   ...{ priceProvider: seedAddress(0x9), priceProviderSinceBlock: 13, priceProviderTimelockSecs: 86_400n },
   ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
   ...{ extensions: [], delisted: false, classification: null },
+  ...{ scale: { multiplier0: 1n, multiplier1: 10n ** 12n }, storage: null },
   day: {
-    ...{ totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+    ...{ totals: NO_TOTALS, feesScaled: [0n, 0n], lpFeesScaled: [0n, 0n] },
+    ...{ weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
   },
 };
 
@@ -86,6 +88,46 @@ const recordOf = (facts: Partial<PoolFacts>) => {
   const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
   return PoolRecord.parse(parseJson(text));
 };
+
+describe('a pool whose events do not tell its state', () => {
+  const packedRegistry = {
+    ...registry,
+    deploymentOf: (chainId: number, factory: string) => {
+      const deployment = registry.deploymentOf(chainId, factory);
+      return deployment && { ...deployment, layout: 'packed' };
+    },
+  };
+  const tokens = [
+    { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
+    { address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
+  ] as const;
+  const packed = (facts: Partial<PoolFacts>) => {
+    const pool = listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry);
+    if (pool === null) throw new Error('not listed');
+    return { ...pool, record: JSON.parse(pool.record), analytics: JSON.parse(pool.analytics) };
+  };
+
+  test('has neither cursor nor liquidity before its storage was read, and no fees that nobody knows', () => {
+    const { record, analytics, tvlFiat, aprBps } = packed({});
+    expect(record).not.toHaveProperty('curBinIdx');
+    expect([tvlFiat, aprBps]).toEqual([null, null]);
+    expect(analytics).toMatchObject({
+      ...{ feesFiat: null, tvlFiat: null, aprBps: null, volumeFiat: 0 },
+      token0: { liquidityRaw: null, liquidityFiat: null },
+    });
+  });
+
+  test('takes both from storage, in raw units rounded down', () => {
+    const storage = { curBinIdx: 4, totalsScaled: [10n ** 18n, 3n * 10n ** 18n + 5n] as const };
+    const { record, analytics, tvlFiat } = packed({ storage });
+    expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
+    expect(analytics).toMatchObject({
+      ...{ feesFiat: null, tvlFiat: 2_003, aprBps: null },
+      token0: { liquidityRaw: '1000000000000000000' },
+      token1: { liquidityRaw: '3000000', liquidityFiat: 3 },
+    });
+  });
+});
 
 test('what is not known is left out, or null where the contract says so', () => {
   expect(recordOf({})).toEqual({

@@ -37,14 +37,11 @@ export interface BuildProcess {
 /** Starts the indexer on a free port of the loopback interface. It ends with this process, however this one ends. */
 export async function startBuild(schema: string): Promise<BuildProcess> {
   const port = await freePort(HOST);
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), INDEXER, '--schema', schema, '--build'],
-    {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
-    },
-  );
+  // With Node's own arguments of this process, which load TypeScript.
+  const child = spawn(process.execPath, [...process.execArgv, INDEXER, '--schema', schema, '--build'], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
+  });
   const reasonOf = collectReason(child);
   let stopping = false;
   const ended = once(child, 'close').then(([exitCode]) => exitCode as number | null);

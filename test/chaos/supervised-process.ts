@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type GuardedProcess, signalProcess, spawnGuarded } from '../../devnet/services/guarded-process.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -112,7 +113,7 @@ export class SupervisedProcess {
     const running = await spawnGuarded({
       name,
       command: process.execPath,
-      args: ['--import', 'tsx', main],
+      args: ownMain(main),
       cwd: ROOT,
       env: { ...process.env, ...env, HOST, PORT: String(port) },
       output,

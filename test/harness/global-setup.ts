@@ -17,8 +17,9 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Kept on disk from here on: else each worker would compile them in the first file that needs them.
   buildContracts();
-  const processes = await bundleProcesses();
-  process.env.BUNDLED_PROCESSES = processes.path;
+  // Once for all projects: the setup of each runs in this process.
+  const processes = process.env.BUNDLED_PROCESSES ? undefined : await bundleProcesses();
+  process.env.BUNDLED_PROCESSES ??= processes?.path;
   const postgres = await startPostgres();
   const redis = await startRedis().catch(async (error: unknown) => {
     await postgres.stop();
@@ -27,6 +28,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresUrl', postgres.url);
   project.provide('redisUrl', redis.url);
   return async () => {
-    await Promise.all([postgres.stop(), redis.stop(), processes.remove()]);
+    await Promise.all([postgres.stop(), redis.stop(), processes?.remove()]);
   };
 }

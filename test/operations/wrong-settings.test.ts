@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { ownMain, startOwnProcess } from '../../devnet/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
 import { PROCESSES } from './operated-world.ts';
@@ -49,12 +49,15 @@ async function settingsWith(changes: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** How every process ends that is started with these settings. */
-async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+/** How every process ends that is started with these settings, from its source as `npm run` does or from the bundle. */
+async function endings(
+  changes: Readonly<Record<string, string>>,
+  main: (path: string) => readonly string[],
+): Promise<Record<string, unknown>> {
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
     const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
-    const { exitCode, stdout, stderr } = await execa('node', ['--import', 'tsx', `${name}/main.ts`], options);
+    const { exitCode, stdout, stderr } = await execa('node', main(`${name}/main.ts`), options);
     return [name, { exitCode, stdout, stderr }];
   });
   return Object.fromEntries(await Promise.all(ended));
@@ -65,7 +68,10 @@ const everyProcess = (ending: unknown) => Object.fromEntries(PROCESSES.map((name
 test('a password that the database refuses ends every process with one line', { timeout: LIMIT_MS }, async () => {
   const url = Object.assign(new URL(database.url), { password: 'a-wrong-secret' });
   const stderr = 'DATABASE_URL: password authentication failed for user "postgres"';
-  expect(await endings({ DATABASE_URL: url.href })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+  const fromSource = (path: string) => ['--import', 'tsx', path];
+  expect(await endings({ DATABASE_URL: url.href }, fromSource)).toEqual(
+    everyProcess({ exitCode: 1, stdout: '', stderr }),
+  );
 });
 
 test('a node of another chain ends every process with one line', { timeout: LIMIT_MS }, async () => {
@@ -73,7 +79,7 @@ test('a node of another chain ends every process with one line', { timeout: LIMI
   const stderr =
     `CHAINS_CONFIG: chain 1: the node at 127.0.0.1:${anvil.port} answers with chain id ${CHAIN_ID}: ` +
     'give the URL of a node of chain 1';
-  expect(await endings({ CHAINS_CONFIG: path })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+  expect(await endings({ CHAINS_CONFIG: path }, ownMain)).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
 });
 
 test('the indexer logs the host of a node that fails, not the key in its URL', { timeout: LIMIT_MS }, async () => {
