@@ -127,11 +127,11 @@ export class ChainRpc {
    */
   async code(address: Address, block: BlockRef, signal?: AbortSignal): Promise<Hex> {
     return this.#firstGood(async (endpoint) => {
-      const code = CallResult.safeParse(
+      const code = HexData.safeParse(
         await endpoint.request('eth_getCode', [address, { blockHash: block.hash }], signal),
       );
       if (!code.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getCode without hex`);
-      return code.data as Hex;
+      return code.data;
     });
   }
 

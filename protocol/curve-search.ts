@@ -29,6 +29,7 @@ export interface CurveKnowledge {
 
 /** What a layout takes of a pool whose curve it searches, beside its state, prices and quote. */
 export interface SearchContext {
+  readonly pool: Address;
   readonly known: CurveKnowledge | undefined;
   readonly immutableProvider: Address | null;
   /** Whether simulated swaps run guards, which take gas. */

@@ -7,13 +7,12 @@ import { FEE_FORMULAS } from '../protocol/layouts/packed/candidates.ts';
 import { type PricedPool, pricePool } from '../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../protocol/layouts/packed/pool-state.arbitrary.ts';
 import { MAX_PRICE_BITS, type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
+import { bringAbout, ordinary } from './quotes/packed-states.ts';
 import {
-  bringAbout,
   createVariants,
   lastRank,
   levelsOffCurve,
   mineAndSee,
-  ordinary,
   type PackedApi,
   packedApi,
   type VariantPools,

@@ -28,6 +28,8 @@ type Question = Exclude<SearchStep, End>;
 const FORMULA_TRIALS = 10;
 /** Of so many pools it is remembered what was found out. */
 const REMEMBERED = 10_000;
+/** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
+const SPARED = { ttl: 60_000, max: 10_000 };
 /** The amounts of a simulated swap: a selector and two words. */
 const KEPT_BYTES = 68;
 const DRAWS = 2 ** 31;
@@ -40,6 +42,7 @@ const SILENCE: CallResult = { success: false, data: '0x' };
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
   readonly #known = new LRUCache<Address, CurveKnowledge>({ max: REMEMBERED });
+  readonly #spared = new LRUCache<Address, true>(SPARED);
   readonly #trials = new BlockBudget(FORMULA_TRIALS);
   readonly #programs: BlockBudget;
 
@@ -59,7 +62,9 @@ export class CurveSearcher {
    * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
    */
   async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<FoundCurve> {
+    if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
     const context = {
+      pool: pool.address,
       known: this.#known.get(pool.address),
       immutableProvider: pool.immutableProvider,
       isGuarded: guardPlan(pool).kind !== 'none',
@@ -79,16 +84,17 @@ export class CurveSearcher {
   }
 
   async #run(block: BlockRef, pool: ServedPool, start: () => SearchStep, signal: AbortSignal): Promise<End> {
-    const programs = { mayRun: false };
+    const run = { mayRunPrograms: false, swaps: 0, silent: 0 };
     try {
       let step = start();
       while (!isEnd(step)) {
-        if (step.kind === 'program') programs.mayRun ||= this.#programs.take(block);
-        if (step.kind === 'program' && !programs.mayRun) {
+        if (step.kind === 'program') run.mayRunPrograms ||= this.#programs.take(block);
+        if (step.kind === 'program' && !run.mayRunPrograms) {
           throw new SnapshotError('unavailable', 'as many pools as may be at this block are simulated already');
         }
-        step = await this.#answer(block, pool, step, signal);
+        step = await this.#answer(block, pool, step, run, signal);
       }
+      if (step.kind === 'failed' && 2 * run.silent > run.swaps) this.#spared.set(pool.address, true);
       return step;
     } catch (error) {
       if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
@@ -97,11 +103,20 @@ export class CurveSearcher {
   }
 
   /** The step that follows from the chain's answer. */
-  async #answer(block: BlockRef, { address }: ServedPool, step: Question, signal: AbortSignal): Promise<SearchStep> {
+  async #answer(
+    block: BlockRef,
+    { address }: ServedPool,
+    step: Question,
+    run: { swaps: number; silent: number },
+    signal: AbortSignal,
+  ): Promise<SearchStep> {
     const { target } = this.#deps;
     if (step.kind === 'simulate') {
       const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-      return step.next(await this.#simulate(block, { swaps, signal }));
+      const results = await this.#simulate(block, { swaps, signal });
+      run.swaps += results.length;
+      run.silent += results.filter(({ data }) => data === '0x').length;
+      return step.next(results);
     }
     if (step.kind === 'code') {
       const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(codeUnknown);

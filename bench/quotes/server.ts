@@ -23,6 +23,7 @@ const Task = z.object({
   chain: ChainConfig,
   deployment: z.custom<Parameters<typeof servedPool>[1]>(),
   pools: z.array(HexAddress),
+  layout: z.enum(['flat', 'packed']),
 });
 
 /**
@@ -30,11 +31,11 @@ const Task = z.object({
  * both ports as one line of JSON.
  */
 runMain(async () => {
-  const { chain, deployment, pools } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
+  const { chain, deployment, pools, layout } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
   const logger = createLogger('bench', 'warn');
   let calls = 0;
   const devChain = await connectDevChain(chain.rpcUrls[0] ?? '');
-  const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool)));
+  const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool, 'mid', layout)));
   const countCall = () => {
     calls += 1;
   };

@@ -1,15 +1,12 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
 import type { CurveReport } from '../../api/observability/curve-metrics.ts';
-import { setQuote } from '../../devnet/packed/providers.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
-import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
 import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
-import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
   callPool,
   createTestPools,
-  overrides,
   type PackedChain,
   type PackedTestPool,
   type Probe,
@@ -19,8 +16,6 @@ import { type QuoteApi, quoteApi } from './quote-api.ts';
 import { chainConfig } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
-const E18 = 10n ** 18n;
-const Q64 = 1n << 64n;
 const DECIMALS = [
   [18, 18],
   [18, 6],
@@ -57,17 +52,6 @@ export async function packedApi({ chain }: PackedChain, pools: readonly PackedTe
   return { ...quoteApi({ chain: config, directory: fixedDirectory(served), countCurve }), reports };
 }
 
-/** Writes a state into a pool's storage and its provider's quote, for good; it counts from the next block on. */
-export async function bringAbout({ chain }: PackedChain, pool: PackedTestPool, priced: PricedPool): Promise<void> {
-  const stored = overrides(pool, priced).find(({ address }) => address === pool.address);
-  await Promise.all(
-    (stored?.stateDiff ?? []).map(({ slot, value }) =>
-      chain.client.setStorageAt({ address: pool.address, index: slot, value }),
-    ),
-  );
-  await setQuote(chain, pool.provider, priced.quote);
-}
-
 /** Has the service see the newest block, which it else shows a second late. */
 export async function mineAndSee({ chain }: PackedChain, api: PackedApi, { address }: PackedTestPool): Promise<void> {
   await chain.client.mine({ blocks: 1 });
@@ -78,27 +62,6 @@ export async function mineAndSee({ chain }: PackedChain, api: PackedApi, { addre
     await api.request(`/public/v1/evm/${chain.chainId}/${address}/bid_ask?depth=false`);
     await vi.waitFor(() => expect(looks()).toBeGreaterThan(before), { timeout: 10_000, interval: 5 });
   }
-}
-
-/** Seven bins of a few tenths of a percent with two additional fees, and the cursor inside the middle one. */
-export function ordinary({ immutables }: PackedTestPool): PricedPool {
-  const bins = Array.from({ length: immutables.highestBin - immutables.lowestBin + 1 }, (_, index) => {
-    const bin = immutables.lowestBin + index;
-    return {
-      token0Scaled: bin >= 0 ? 37n * E18 : 0n,
-      token1Scaled: bin <= 0 ? 91n * E18 : 0n,
-      lengthE6: 3_000 + 100 * index,
-      addFeeBuyE6: bin < 2 ? 300 : 800,
-      addFeeSellE6: bin > -2 ? 500 : 200,
-    };
-  });
-  const cursor = { bin: 0, position: MAX_POSITION / 3n, lowerDistE6: -700 };
-  const quote = {
-    bidX64: (Q64 * 24_995n) / 10_000n,
-    askX64: (Q64 * 25_006n) / 10_000n,
-    referenceX64: (Q64 * 25n) / 10n,
-  };
-  return pricePool({ ...immutables, pauseLevel: 0, cursor, spreadFeeE6: 100_000, notionalFeeE8: 70_000, bins }, quote);
 }
 
 /**
