@@ -34,8 +34,8 @@ export interface SearchContext {
   readonly immutableProvider: Address | null;
   /** Whether simulated swaps run guards, which take gas. */
   readonly isGuarded: boolean;
-  /** Takes a place among the pools whose formulas are tried at this block; false when all are taken. */
-  mayTryFormulas(): boolean;
+  /** Whether an extension judges who swaps: what it says of simulated swaps does not hold for a trader. */
+  readonly isCallerJudged: boolean;
   /** A natural number below 2^31, drawn at random. */
   draw(): number;
 }

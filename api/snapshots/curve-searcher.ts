@@ -9,7 +9,7 @@ import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/cur
 import type { CountCurve } from '../observability/curve-metrics.ts';
 import { batched } from './batched.ts';
 import { BlockBudget } from './block-budget.ts';
-import { guardPlan, type ServedPool } from './pool-directory.ts';
+import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
 import { SnapshotError } from './types.ts';
 
 export interface CurveSearcherDeps {
@@ -24,8 +24,6 @@ export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' 
 type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
 type Question = Exclude<SearchStep, End>;
 
-/** Pools whose formulas may be tried at one block: it takes two dozen simulated swaps, the dearest of all a search does. */
-const FORMULA_TRIALS = 10;
 /** Of so many pools it is remembered what was found out. */
 const REMEMBERED = 10_000;
 /** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
@@ -43,7 +41,6 @@ export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
   readonly #known = new LRUCache<Address, CurveKnowledge>({ max: REMEMBERED });
   readonly #spared = new LRUCache<Address, true>(SPARED);
-  readonly #trials = new BlockBudget(FORMULA_TRIALS);
   readonly #programs: BlockBudget;
 
   constructor(deps: CurveSearcherDeps) {
@@ -68,7 +65,7 @@ export class CurveSearcher {
       known: this.#known.get(pool.address),
       immutableProvider: pool.immutableProvider,
       isGuarded: guardPlan(pool).kind !== 'none',
-      mayTryFormulas: () => this.#trials.take(block),
+      isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
     };
     const end = await this.#run(block, pool, () => search.start(context), signal);

@@ -44,7 +44,10 @@ runMain(async () => {
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help) return print(HELP);
+  if (values.help) {
+    print(HELP);
+    return;
+  }
   if (!values.packed) await bench(Number(values.pools), Number(values.seconds));
   await measurePacked();
 });

@@ -26,6 +26,9 @@ const Task = z.object({
   layout: z.enum(['flat', 'packed']),
 });
 
+/** A node on two busy cores answers late: what it takes is measured, not cut off. */
+const PATIENT = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
+
 /**
  * A process of its own for what is measured: the real app with limits off, and a bare Hono route to compare with. It prints
  * both ports as one line of JSON.
@@ -39,7 +42,7 @@ runMain(async () => {
   const countCall = () => {
     calls += 1;
   };
-  const snapshots = createSnapshotService({ chains: [chain], quotes: QuotesConfig.parse({}), countCall, logger });
+  const snapshots = createSnapshotService({ chains: [chain], quotes: QuotesConfig.parse(PATIENT), countCall, logger });
   const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
   const app = createApp(bindRoutes(quotesResource, deps), {
     verifyKey: async () => null,

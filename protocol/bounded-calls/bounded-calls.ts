@@ -18,8 +18,8 @@ export const CALL_GAS_CAP = 50_000_000n;
 /** The account to call from, without a known key: creation code runs at an address that it would create, which is empty. */
 export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
 
-/** Of an account that was not touched before, with the frame around it. */
-const CODE_HASH_GAS = 5_000;
+/** What a code hash takes of an account that was not touched before, with the frame around it. */
+export const CODE_HASH_GAS = 5_000;
 
 /** A call of a contract that may do its worst. */
 export interface BoundedCall {
@@ -35,7 +35,7 @@ export interface BoundedCall {
 
 /** Asks no contract: the result is the hash of the code at an address, as EXTCODEHASH gives it. */
 export function codeHashCall(target: Address): BoundedCall {
-  return { target, data: '0x', likelyGas: CODE_HASH_GAS, gasLimit: 0, keptBytes: 32 };
+  return { target, data: '0x', likelyGas: 0, gasLimit: 0, keptBytes: 32 };
 }
 
 /** What a call gave: the beginning of its return data, or of its revert data. */

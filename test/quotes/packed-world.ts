@@ -13,7 +13,7 @@ import {
 } from '../packed/packed-chain.ts';
 import { type Level, tradingLevels } from './chain-curve.ts';
 import { type QuoteApi, quoteApi } from './quote-api.ts';
-import { chainConfig } from './quote-world.ts';
+import { chainConfig, eagerQuotes } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 const DECIMALS = [
@@ -42,14 +42,18 @@ export async function createVariants(packedChain: PackedChain): Promise<readonly
 }
 
 /** The service over these pools. */
-export async function packedApi({ chain }: PackedChain, pools: readonly PackedTestPool[]): Promise<PackedApi> {
+export async function packedApi(
+  { chain }: PackedChain,
+  pools: readonly PackedTestPool[],
+  quotes = eagerQuotes,
+): Promise<PackedApi> {
   const served = await Promise.all(
     pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'mid', 'packed')),
   );
   const reports: CurveReport[] = [];
   const countCurve = (report: CurveReport) => reports.push(report);
   const config = chainConfig(chain.chainId, [chain.rpcUrl], { blockTimeMs: 1 });
-  return { ...quoteApi({ chain: config, directory: fixedDirectory(served), countCurve }), reports };
+  return { ...quoteApi({ chain: config, directory: fixedDirectory(served), quotes, countCurve }), reports };
 }
 
 /** Has the service see the newest block, which it else shows a second late. */

@@ -11,16 +11,18 @@ import type {
   SearchStep,
 } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
-import { agreeingFormulas, formulaProbes, judgeFormulas, LEAST_PROBES, type Probe } from './calibration/formulas.ts';
+import type { Probe } from './calibration/formulas.ts';
 import { fitSide, planFit } from './fit.ts';
 import { agreesWithPrice } from './fit-proof.ts';
 import type { Sides } from './formula-curve.ts';
+import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
 import { isTradableQuote, type ProviderQuote } from './provider-quote.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
+import { walkSides } from './walk.ts';
 
 /** What was read of a pool at one block. */
 export interface PackedRead {
@@ -45,7 +47,7 @@ type Asking = Search & { readonly form: SimulationForm };
 
 /**
  * Searches the curve of a pool by the cheapest rank that proves itself at the block: a formula that agreed before, or agrees
- * now; fitted factors.
+ * now; fitted factors; every level simulated.
  */
 export function packedSearch(read: PackedRead): CurveSearch {
   return {
@@ -92,16 +94,12 @@ function askForm(search: Search): SearchStep {
 }
 
 function tryFormulas(search: Asking): SearchStep {
-  const { priced, context, prices, provider } = search;
-  const probes = formulaProbes(priced);
-  if (provider === null || probes.length < LEAST_PROBES || !context.mayTryFormulas()) return byFit(search);
+  const { priced, prices, provider } = search;
+  const probes = trialProbes(priced);
+  if (provider === null || probes.length === 0) return byFit(search);
   return simulate(search, probes, (results) => {
-    const answers = probes.flatMap((probe, index) => {
-      const fill = filledSwap(probe, results[index]);
-      return fill ? [{ ...probe, fill }] : [];
-    });
-    if (answers.length < LEAST_PROBES) return byFit(search);
-    return remember(search, provider, agreeingFormulas(judgeFormulas(priced, prices, answers)));
+    const agreeing = triedFormulas(priced, prices, probes, results);
+    return agreeing ? remember(search, provider, agreeing) : byFit(search);
   });
 }
 
@@ -124,7 +122,7 @@ function remember(search: Asking, provider: Address, agreeing: readonly string[]
 function byFit(search: Asking): SearchStep {
   const { priced, context, prices } = search;
   const [bids, asks] = [planFit(priced, true, context.draw()), planFit(priced, false, context.draw())];
-  if (!bids || !asks) return failed(search, 'the pool is no pool that a fit serves');
+  if (!bids || !asks) return bySimulation(search);
   const probes = [bids, asks].flatMap((plan) =>
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
@@ -133,8 +131,17 @@ function byFit(search: Asking): SearchStep {
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
     const isProved = sold && bought && agreesWithPrice(sold) && agreesWithPrice(bought);
-    if (!isProved) return failed(search, 'no fees explain the simulated swaps');
+    if (!isProved) return bySimulation(search);
     return found(search, 'fit', { bids: sold, asks: bought }, search.known);
+  });
+}
+
+function bySimulation(search: Asking): SearchStep {
+  const { priced, prices, form, context, known, dropped } = search;
+  const { pool, isGuarded, isCallerJudged } = context;
+  if (isCallerJudged) return failed(search, 'an extension judges who swaps: it refuses to simulate for us');
+  return walkSides<SearchStep>({ pool, priced, form, isGuarded }, prices, (sides) => {
+    return { kind: 'sides', rank: 'simulation', sides, known, dropped };
   });
 }
 
