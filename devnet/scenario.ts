@@ -44,7 +44,7 @@ export interface ScenarioOptions {
   /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
   readonly blockTimeSecs?: number;
   /** Of the pools of the packed generation; absent: there are none. */
-  readonly packed?: PackedVariant | undefined;
+  readonly packed?: PackedVariant;
 }
 
 /** What everybody gets of every token, whole tokens. */

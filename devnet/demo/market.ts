@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServedChain } from '../chains-config.ts';
-import { PACKED_VARIANTS, type PackedVariant } from '../packed/variants.ts';
+import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
 import { type Anvil, startAnvil } from '../services/anvil.ts';
 import { createTraffic } from '../traffic.ts';
@@ -11,16 +11,12 @@ const BLOCK_TIME_SECS = 1;
 const KEPT_STATES = 600;
 
 /** A devnet chain before it runs, and what its packed pools are like. */
-export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & { readonly packed: PackedVariant | undefined };
+export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & { readonly packed: PackedVariant };
 
 export const DEMO_CHAINS: readonly DemoChain[] = [
-  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: variantOf('sumOnEdges') },
-  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: variantOf('quotient') },
+  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: packedVariant('sumOnEdges') },
+  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient') },
 ];
-
-function variantOf(rule: PackedVariant['rule']): PackedVariant | undefined {
-  return PACKED_VARIANTS.find((variant) => variant.rule === rule);
-}
 
 export interface ChainPart extends Part {
   readonly url: string;
