@@ -25,7 +25,7 @@ export async function measurePacked(): Promise<void> {
 async function measureRule(
   packedChain: PackedChain,
   proxy: RpcProxy,
-  rule: string,
+  rule: FeeRule,
   name: string,
   target: number,
 ): Promise<void> {
