@@ -6,7 +6,7 @@ import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { deployPackedProtocol, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
-import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import { deployManualProvider, type PricedPair } from '../../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
@@ -93,9 +93,7 @@ function flatParts(chain: DevChain, deployment: Deployment): LayoutParts {
 }
 
 async function packedParts(chain: DevChain): Promise<LayoutParts> {
-  const [variant] = PACKED_VARIANTS;
-  if (variant === undefined) throw new RangeError('no variants');
-  const deployment = await deployPackedProtocol(chain, variant);
+  const deployment = await deployPackedProtocol(chain, packedVariant('older'));
   const settings = { drawdownE6: 150_000, decayPerSecondE18: 10n ** 10n, timelockSecs: 2 ** 32 - 1 };
   return {
     deployment,
