@@ -7,6 +7,7 @@ import { PROJECT_ROOT, productionSources } from '../../test/harness/production-s
 const REGISTERS = [
   'protocol/layouts/adapters.ts',
   'protocol/layouts/event-layouts.ts',
+  'protocol/layouts/recognition.ts',
   'protocol/layouts/stored-layouts.ts',
 ];
 const LAYOUT_FOLDER = /^protocol\/layouts\/([^/]+)\//;
