@@ -61,6 +61,14 @@ export type SearchStep =
       next(results: readonly CallResult[]): SearchStep;
     }
   | {
+      /** A call of its own, from address 0. */
+      readonly kind: 'ask';
+      readonly target: Address;
+      readonly data: Hex;
+      /** @param answer no data when the contract refused */
+      next(answer: Hex): SearchStep;
+    }
+  | {
       readonly kind: 'code';
       readonly provider: Address;
       /** @param codes of the pool and of its provider */

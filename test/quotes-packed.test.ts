@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import { concatHex, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { administer, sellAndBuyPrices } from '../devnet/actions.ts';
-import { setQuote } from '../devnet/packed/providers.ts';
+import { sellAndBuyPrices } from '../devnet/actions.ts';
 import { FEE_FORMULAS } from '../protocol/layouts/packed/candidates.ts';
 import { type PricedPool, pricePool } from '../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../protocol/layouts/packed/pool-state.arbitrary.ts';
@@ -37,12 +35,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => packedChain?.stop());
-
-function pool(rule: string, index = 0): PackedTestPool {
-  const found = variants.find(({ variant }) => variant.rule === rule)?.pools[index];
-  if (!found) throw new Error(`no pool of the rule ${rule}`);
-  return found;
-}
 
 async function bringAll(
   api: PackedApi,
@@ -102,7 +94,7 @@ describe(`pools of every variant (PROPERTY_SEED=${SEED})`, () => {
       }
     }
     const verified = pools.filter(({ deployment }) => FORMULAS.includes(deployment.variant.rule));
-    await mineAndSee(packedChain, api, pool('growing'));
+    await mineAndSee(packedChain, api, pools.at(-1) as PackedTestPool);
     const before = api.calls.length;
     await api.results(verified.map(({ address }) => address));
     expect(api.calls.slice(before).filter((call) => !call.startsWith('eth_getBlock'))).toEqual(
@@ -121,91 +113,4 @@ test('no more pools are simulated whole at one block than may be: the others hav
     results.map((result) => ('quote' in result ? 200 : result.error.status)).sort();
   expect(statusOf(await api.results(addresses))).toEqual([200, 200, 503]);
   expect(statusOf(await api.results(addresses, false))).toEqual([200, 200, 200]);
-});
-
-describe('a formula counts no longer', () => {
-  const codeOf = async ({ address }: Pick<PackedTestPool, 'address'>): Promise<Hex> => {
-    const code = await packedChain.chain.client.getCode({ address });
-    if (!code) throw new Error(`no code at ${address}`);
-    return code;
-  };
-
-  /** Verifies the formula of a pool, puts other code somewhere, and quotes the pool again. */
-  async function afterChange(own: PackedTestPool, change: (code: Hex) => Promise<void>) {
-    const api = await packedApi(packedChain, [own]);
-    const priced = ordinary(own);
-    await bringAbout(packedChain, own, priced);
-    await api.quote(own.address);
-    expect(lastRank(api, own.address)).toBe('formula');
-    const code = await codeOf(own);
-    await change(code);
-    await mineAndSee(packedChain, api, own);
-    const { depth, bidAdj, askAdj } = await api.quote(own.address);
-    const prices = await sellAndBuyPrices(packedChain.chain, own.address);
-    expect({ sellX64: BigInt(bidAdj), buyX64: BigInt(askAdj) }).toEqual(prices);
-    return { api, code, priced, depth: depth ?? { bids: [], asks: [] } };
-  }
-
-  const setCode = (address: PackedTestPool['address'], bytecode: Hex) =>
-    packedChain.chain.client.setCode({ address, bytecode });
-
-  test.each([
-    ['sumOnEdges', 'productOnEdges', 'formula'],
-    ['productOnEdges', 'quotient', 'fit'],
-  ] as const)('when a pool of the rule %s gets the code of one of %s', async (rule, other, rank) => {
-    const own = pool(rule);
-    const otherCode = await codeOf(pool(other));
-    const { api, code, priced, depth } = await afterChange(own, () => setCode(own.address, otherCode));
-    expect(api.reports.at(-1)).toEqual({ pool: own.address, rank, dropped: 'code' });
-    expect(await levelsOffCurve(packedChain, own, priced, depth)).toEqual([]);
-    expect(depth.bids.length + depth.asks.length).toBeGreaterThan(6);
-    await setCode(own.address, code);
-  });
-
-  test('when a pool becomes a proxy, however its target changes', async () => {
-    const [own, target] = [pool('sumOnPrice', 1), `0x${'7a'.repeat(20)}` as const];
-    const proxy = concatHex(['0x363d3d373d3d3d363d73', target, '0x5af43d82803e903d91602b57fd5bf3']);
-    const { api, code, priced, depth } = await afterChange(own, async (ownCode) => {
-      await setCode(target, ownCode);
-      await setCode(own.address, proxy);
-    });
-    expect(api.reports.at(-1)).toMatchObject({ rank: 'fit', dropped: 'code' });
-    expect(await levelsOffCurve(packedChain, own, priced, depth)).toEqual([]);
-    await setCode(target, await codeOf(pool('productOnPrice', 1)));
-    await mineAndSee(packedChain, api, own);
-    const later = (await api.quote(own.address)).depth;
-    expect(lastRank(api, own.address)).toBe('fit');
-    expect(later).not.toEqual(depth);
-    expect(await levelsOffCurve(packedChain, own, priced, later ?? depth)).toEqual([]);
-    await setCode(own.address, code);
-  });
-
-  test('when the code of its provider changes', async () => {
-    const own = pool('older', 2);
-    const changed = concatHex([await codeOf({ address: own.provider }), '0x00']);
-    const { api } = await afterChange(own, () => setCode(own.provider, changed));
-    expect(api.reports.at(-1)).toMatchObject({ rank: 'formula', dropped: 'code' });
-  });
-});
-
-test('statuses are those of the flat layout', async () => {
-  const [first] = pools as [PackedTestPool];
-  const api = await packedApi(packedChain, pools);
-  const { chain } = packedChain;
-  const good = ordinary(first).quote;
-  const statusWith = async (quote: typeof good) => {
-    await setQuote(chain, first.provider, quote);
-    await mineAndSee(packedChain, api, first);
-    return (await api.quote(first.address)).priceProviderStatus;
-  };
-  await bringAbout(packedChain, first, ordinary(first));
-  expect(await statusWith(good)).toBe('healthy');
-  expect(await statusWith({ ...good, referenceX64: 0n })).toBe('feed_down');
-  expect(await statusWith({ ...good, bidX64: 0n })).toBe('pool_refused');
-  expect(await statusWith({ ...good, bidX64: good.askX64 + 1n })).toBe('pool_refused');
-  expect(await statusWith({ ...good, referenceX64: good.askX64 + 1n })).toBe('pool_refused');
-  expect(await statusWith({ bidX64: good.askX64, askX64: good.askX64, referenceX64: good.askX64 })).toBe('healthy');
-  await administer(chain, first.deployment, chain.roles.curator, 'pausePool', [first.address]);
-  await mineAndSee(packedChain, api, first);
-  expect((await api.quote(first.address)).priceProviderStatus).toBe('pool_paused');
 });

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Address, Hex } from 'viem';
+import { type Address, type Hex, zeroAddress } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
@@ -28,6 +28,8 @@ type Question = Exclude<SearchStep, End>;
 const REMEMBERED = 10_000;
 /** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
 const SPARED = { ttl: 60_000, max: 10_000 };
+/** As much as a provider may take through the pool. */
+const ASKED_GAS = 3_000_000n;
 /** The amounts of a simulated swap: a selector and two words. */
 const KEPT_BYTES = 68;
 const DRAWS = 2 ** 31;
@@ -115,8 +117,12 @@ export class CurveSearcher {
       run.silent += results.filter(({ data }) => data === '0x').length;
       return step.next(results);
     }
+    if (step.kind === 'ask') {
+      const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
+      return step.next(await target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused));
+    }
     if (step.kind === 'code') {
-      const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(codeUnknown);
+      const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
       const [pool, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
       return step.next({ pool, provider });
     }
@@ -136,8 +142,8 @@ export class CurveSearcher {
   );
 }
 
-/** Nodes that refuse to tell code leave it unknown, which no formula counts for. */
-function codeUnknown(error: unknown): Hex {
+/** Of a contract that reverts, and of a node that does not tell code: no formula counts for code that is unknown. */
+function nothingWhenRefused(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;
 }

@@ -7,7 +7,7 @@ import { administerPacked, packedSwap } from '../../devnet/packed/actions.ts';
 import { deployPackedProtocol, type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
 import { createPackedPool, type PackedGround, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
-import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, evenBins, velocityExtension } from '../../devnet/pools.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
@@ -19,7 +19,7 @@ export const GUARDS = { drawdownE6: 20_000, decayPerSecondE18: 123_456_789n, tim
 export const MAX_CHANGE_E18 = 10n ** 16n;
 
 /** Words of swaps read one way and the other: deltas scaled, or raw. */
-const VARIANTS = PACKED_VARIANTS.filter(({ rule }) => rule === 'sumOnEdges' || rule === 'productOnEdges');
+const VARIANTS = [packedVariant('sumOnEdges'), packedVariant('productOnEdges')];
 
 /** Packed pools of two variants, each with a factory of its own, and what is done with them. */
 export class PackedMarket {
@@ -88,9 +88,9 @@ export class PackedMarket {
     }
     const zeroForOne = n % 2 === 0;
     const exactInput = n % 4 < 2;
-    // Of token0, with 6 decimals, or token1, with 18: tens of tokens, so that some swaps cross bins.
+    // Of token0, with 6 decimals, or token1, with 18: bins hold a hundred token0 or what they are worth, so that some are crossed.
     const unit = zeroForOne === exactInput ? 10n ** 6n : 10n ** 18n;
-    const amount = (unit * BigInt(17 + 37 * (n % 5))) / 3n;
+    const amount = unit * BigInt(17 + 37 * (n % 5));
     await packedSwap(chain, deployment, { pool, zeroForOne, amountSpecified: exactInput ? amount : -amount });
   }
 

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
@@ -5,6 +6,11 @@ import { overrides, type PackedChain, type PackedTestPool } from '../packed/pack
 
 const E18 = 10n ** 18n;
 const Q64 = 1n << 64n;
+
+/** Code that answers any call with the quote. */
+export function quotingCode(pool: PackedTestPool, priced: PricedPool): Hex {
+  return overrides(pool, priced).find(({ address }) => address === pool.provider)?.code ?? '0x';
+}
 
 /** Writes a state into a pool's storage and its provider's quote, for good; it counts from the next block on. */
 export async function bringAbout({ chain }: PackedChain, pool: PackedTestPool, priced: PricedPool): Promise<void> {

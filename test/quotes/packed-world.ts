@@ -46,13 +46,14 @@ export async function packedApi(
   { chain }: PackedChain,
   pools: readonly PackedTestPool[],
   quotes = eagerQuotes,
+  node = chain.rpcUrl,
 ): Promise<PackedApi> {
   const served = await Promise.all(
     pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'mid', 'packed')),
   );
   const reports: CurveReport[] = [];
   const countCurve = (report: CurveReport) => reports.push(report);
-  const config = chainConfig(chain.chainId, [chain.rpcUrl], { blockTimeMs: 1 });
+  const config = chainConfig(chain.chainId, [node], { blockTimeMs: 1 });
   return { ...quoteApi({ chain: config, directory: fixedDirectory(served), quotes, countCurve }), reports };
 }
 

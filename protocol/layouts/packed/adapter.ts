@@ -1,14 +1,12 @@
-import { decodeFunctionResult, parseAbi, size, toFunctionSelector } from 'viem';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { LayoutAdapter, StateDuty, StopLossDuty } from '../../layout.ts';
+import { size } from 'viem';
+import type { LayoutAdapter, StateDuty } from '../../layout.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
 import { packedSearch } from './curve-ranks.ts';
-import type { ProviderQuote } from './provider-quote.ts';
+import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
+import { packedStopLoss } from './stop-loss-reading.ts';
 import { decodeExtsload, encodeExtsload, HEAD_SLOTS, packedStorage } from './storage.ts';
 
-const QUOTE_ABI = parseAbi(['function getQuote() returns (uint128 bidX64, uint128 askX64, uint128 referenceX64)']);
-const QUOTE_WORDS = 3;
 /** Bytes of an array of words before its elements. */
 const ARRAY_HEAD = 64;
 
@@ -29,30 +27,21 @@ const packedState: StateDuty = {
     return {
       pauseLevel: state.pauseLevel,
       curve: (prices, quote, code) =>
-        packedSearch({ state, mutableProvider: head.mutablePriceProvider, prices, quote: decodeQuote(quote), code }),
+        packedSearch({
+          state,
+          mutableProvider: head.mutablePriceProvider,
+          prices,
+          quote: quote && decodeQuote(quote),
+          code,
+        }),
     };
-  },
-};
-
-/** Undefined without a result, or when it is not a quote. */
-function decodeQuote(result: CallResult | undefined): ProviderQuote | undefined {
-  if (!result?.success || size(result.data) < QUOTE_WORDS * 32) return undefined;
-  const [bidX64, askX64, referenceX64] = decodeFunctionResult({ abi: QUOTE_ABI, data: result.data });
-  return { bidX64, askX64, referenceX64 };
-}
-
-/** Not read yet: pools with a stop loss are simulated at every bin. */
-const unreadStopLoss: StopLossDuty = {
-  calls: (_extension, pool) => [{ target: pool, data: encodeExtsload([]) }],
-  decode() {
-    throw new Error('the state of stop losses of this layout is not read');
   },
 };
 
 /** Pools whose storage and events are public in part, and whose fees combine as each pool itself shows. */
 export const packedAdapter: LayoutAdapter = {
   layout: 'packed',
-  prices: poolPrices({ selector: toFunctionSelector('getQuote()'), words: QUOTE_WORDS }),
+  prices: poolPrices({ selector: QUOTE_CALL, words: QUOTE_WORDS }),
   state: packedState,
-  stopLoss: unreadStopLoss,
+  stopLoss: packedStopLoss,
 };

@@ -18,7 +18,7 @@ import type { Sides } from './formula-curve.ts';
 import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
-import { isTradableQuote, type ProviderQuote } from './provider-quote.ts';
+import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
@@ -52,15 +52,26 @@ type Asking = Search & { readonly form: SimulationForm };
 export function packedSearch(read: PackedRead): CurveSearch {
   return {
     start(context) {
-      const { known } = context;
-      if (!read.quote || !isTradableQuote(read.quote)) {
-        return { kind: 'failed', reason: 'the provider told no quote', known, dropped: null };
-      }
-      const priced = pricePool(read.state, read.quote);
       const provider = read.mutableProvider ?? context.immutableProvider;
-      return byKnownFormula({ ...read, priced, provider, context, known, dropped: null });
+      if (read.quote || provider === null) return withQuote(read, context, read.quote);
+      // The node puts no other code at the pool's address: some providers answer anyone who asks from address 0.
+      return {
+        kind: 'ask',
+        target: provider,
+        data: QUOTE_CALL,
+        next: (data) => withQuote(read, context, decodeQuote({ success: true, data })),
+      };
     },
   };
+}
+
+function withQuote(read: PackedRead, context: SearchContext, quote: ProviderQuote | undefined): SearchStep {
+  const { known } = context;
+  if (!quote || !isTradableQuote(quote)) {
+    return { kind: 'failed', reason: 'the provider told no quote', known, dropped: null };
+  }
+  const provider = read.mutableProvider ?? context.immutableProvider;
+  return byKnownFormula({ ...read, priced: pricePool(read.state, quote), provider, context, known, dropped: null });
 }
 
 function byKnownFormula(search: Search): SearchStep {
@@ -130,8 +141,10 @@ function byFit(search: Asking): SearchStep {
     const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
-    const isProved = sold && bought && agreesWithPrice(sold) && agreesWithPrice(bought);
-    if (!isProved) return bySimulation(search);
+    if (!sold || !bought) return bySimulation(search);
+    if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
+      return failed(search, 'the quote that the provider told is not the one that its pool gets');
+    }
     return found(search, 'fit', { bids: sold, asks: bought }, search.known);
   });
 }
