@@ -13,6 +13,7 @@ import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
+import { compareBins, type OnBinsCompared } from './pool-storage/compare-with-events.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { capturePrices } from './price-health/capture-prices.ts';
 
@@ -24,6 +25,7 @@ export type CaptureDeps = {
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
   readonly onCalibration?: OnCalibration;
+  readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
 };
 
@@ -35,6 +37,7 @@ const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
+const COMPARISON_PAUSE_MS = 10_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -61,6 +64,9 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, rpcOf(rpcs, chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
+    ...(file.chains.some(hasStoredPools)
+      ? [{ name: 'bins-against-storage', run: () => compareBins(deps), ...every(COMPARISON_PAUSE_MS) }]
+      : []),
     {
       name: 'fiat-prices',
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),

@@ -14,6 +14,7 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
+import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
 import { startJobs } from './run-jobs.ts';
 
 const HELP = `
@@ -49,6 +50,7 @@ runMain(async () => {
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
       onCalibration: calibrationGauge(metrics),
+      onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
     metrics,

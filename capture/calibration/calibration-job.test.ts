@@ -12,6 +12,7 @@ import {
   type PackedPool,
   startPackedGround,
 } from '../../devnet/packed/random-pool.fixture.ts';
+import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
@@ -22,11 +23,12 @@ import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.
 import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { createListingRefresh } from '../listing/refresh-listing.ts';
 import { capturePoolStorage } from '../pool-storage/capture-storage.ts';
+import { compareBins } from '../pool-storage/compare-with-events.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { calibrateFactories } from './calibration-job.ts';
 import { readCalibration, writeCalibration } from './calibration-rows.ts';
@@ -159,6 +161,29 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(analytics.feesFiat).toBe(6);
   expect(analytics.tvlFiat).toBeGreaterThan(0);
   expect(analytics.aprBps).toBeGreaterThan(0);
+});
+
+test('once deltas are known to be scaled, bins by events are held against storage', async () => {
+  const unlike = new Map<number, number>();
+  const compare = () =>
+    compareBins({ file: chainsFile(), database, onBinsCompared: (id, pools) => unlike.set(id, pools) });
+  const { address } = packedPool;
+  const bins = [-3, -2, -1, 0, 1, 2, 3];
+  const state = await readPackedState(ground.chain, address, bins);
+  const put = (balances0: readonly bigint[]) =>
+    database.query(
+      `UPDATE ${ONCHAIN_SCHEMA}.pool_state SET lowest_bin = -3, bin_balances0_scaled = $1::numeric[],
+       bin_balances1_scaled = $2, bin_swap_deltas0 = $3, bin_swap_deltas1 = $3`,
+      [balances0, [...state.bins.values()].map(({ balance1 }) => balance1), bins.map(() => 0n)],
+    );
+  const balances0 = [...state.bins.values()].map(({ balance0 }) => balance0);
+  await put(balances0.map((balance, index) => (index === 0 ? balance + 1n : balance)));
+  // The index is not yet where the storage was read.
+  expect(await compare()).toBe(0);
+  await setIndexedBlock(database, { chainId: CHAIN, number: 1_000_000, timestamp: 1_000_000 });
+  expect([await compare(), unlike.get(CHAIN)]).toEqual([1, 1]);
+  await put(balances0);
+  expect([await compare(), unlike.get(CHAIN)]).toEqual([0, 0]);
 });
 
 test('a decision stands when a later try is not certain, falls when it is contradicted; the operator decides over the job', async () => {
