@@ -31,6 +31,8 @@ export interface ChainsFileOptions {
   readonly builders?: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
   /** Default: one second. */
   readonly blockTimeMs?: number;
+  /** Whether it says what the words of packed swaps mean, which is calibrated otherwise. */
+  readonly readings?: boolean;
 }
 
 const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
@@ -38,10 +40,10 @@ const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
 /** What a process that serves these chains takes as `CHAINS_CONFIG`. */
 export function buildChainsFile(
   chains: readonly ServedChain[],
-  { builders = NO_BUILDERS, blockTimeMs = 1_000 }: ChainsFileOptions = {},
+  { builders = NO_BUILDERS, blockTimeMs = 1_000, readings = false }: ChainsFileOptions = {},
 ): ChainsFileInput {
   return {
-    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs)),
+    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs, readings)),
     tokens: chains.flatMap(({ scenario }) => scenario.tokens.map((token) => tokenEntry(scenario, token))),
     fiatPrices: {
       source: 'static',
@@ -60,6 +62,7 @@ function chainEntry(
   { chainId, name, kind, url, scenario: { deployment, packed } }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
+  readings: boolean,
 ): ChainInput {
   return {
     chainId,
@@ -73,7 +76,7 @@ function chainEntry(
         anchoredProviderFactories: [...deployment.anchoredProviderFactories],
         providerFactories: deployment.providerFactories.map((factory) => ({ ...factory })),
       },
-      ...(packed ? [deploymentEntry(packed, 'packed')] : []),
+      ...(packed ? [{ ...deploymentEntry(packed, 'packed'), ...(readings && { packed: readingsOf(packed) }) }] : []),
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
   };
@@ -95,6 +98,10 @@ function deploymentEntry(deployment: Deployment | PackedDeployment, layout: 'fla
     priceVelocityGuard: deployment.priceVelocityGuard,
     swapAllowlist: deployment.swapAllowlist,
   };
+}
+
+function readingsOf({ variant: { rule: _, ...readings } }: PackedDeployment): DeploymentInput['packed'] {
+  return readings;
 }
 
 function tokenEntry({ chainId, feeds, multiplierOracle }: Scenario, token: ScenarioToken): TokenInput {
