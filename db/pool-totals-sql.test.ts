@@ -59,6 +59,32 @@ test('a total that is added to the list is shown by the view and by any window, 
   expect(window.rows).toEqual([{ new_count: '5', swap_in0_raw: '0' }]);
 });
 
+test('a migration shows the totals of the list, unless the index that serves has others', async () => {
+  const fresh = await createDatabase();
+  const reader = new pg.Client({ connectionString: fresh.url });
+  await reader.connect();
+  try {
+    await reader.query('CREATE SCHEMA live; CREATE VIEW live.pool_activity AS SELECT 1::int8 AS swap_count');
+    await migrate(fresh.url);
+    expect(await columnsShown(reader)).not.toContain('sale_bin_fees_high');
+    await reader.query('DROP VIEW live.pool_activity');
+    await migrate(fresh.url);
+    expect(await columnsShown(reader)).toEqual(TOTAL_NAMES.map(totalColumn));
+  } finally {
+    await reader.end();
+    await fresh.drop();
+  }
+});
+
+/** Columns of totals in the read model. */
+async function columnsShown(reader: pg.Client): Promise<string[]> {
+  const { rows } = await reader.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute
+     WHERE attrelid = 'read_model.pool_activity'::regclass AND attnum > 4 ORDER BY attnum`,
+  );
+  return rows.map(({ name }) => name);
+}
+
 test('a total that a pool does not have is null in any window, and 0 before anything happened', async () => {
   const { db, end } = openSeeder(database.url);
   await seedPools(db, [{ pool: { chainId: 2, address: seedAddress(1) } }]);

@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 import type { ChainsFile } from '../config/chains-schema.ts';
+import type { Deployment } from './deploy.ts';
+import type { PackedDeployment } from './packed/deploy.ts';
 import type { ScenarioToken } from './scenario/market.ts';
 import type { Scenario } from './scenario.ts';
 
 type ChainsFileInput = z.input<typeof ChainsFile>;
 type ChainInput = ChainsFileInput['chains'][number];
+type DeploymentInput = ChainInput['deployments'][number];
 type TokenInput = NonNullable<ChainsFileInput['tokens']>[number];
 
 /** A devnet chain to serve. */
@@ -54,7 +57,7 @@ export function buildChainsFile(
 }
 
 function chainEntry(
-  { chainId, name, kind, url, scenario: { deployment } }: ServedChain,
+  { chainId, name, kind, url, scenario: { deployment, packed } }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
 ): ChainInput {
@@ -66,24 +69,31 @@ function chainEntry(
     multicall3: deployment.multicall3,
     deployments: [
       {
-        contractVersion: 'v1',
-        enabled: true,
-        layout: 'flat',
-        fromBlock: deployment.fromBlock,
-        poolFactory: deployment.poolFactory,
-        poolDeployer: deployment.poolDeployer,
-        liquidityAdder: deployment.liquidityAdder,
-        dataProvider: deployment.dataProvider,
-        quoter: deployment.quoter,
-        depositAllowlist: deployment.depositAllowlist,
-        stopLoss: deployment.stopLoss,
-        priceVelocityGuard: deployment.priceVelocityGuard,
-        swapAllowlist: deployment.swapAllowlist,
+        ...deploymentEntry(deployment, 'flat'),
         anchoredProviderFactories: [...deployment.anchoredProviderFactories],
         providerFactories: deployment.providerFactories.map((factory) => ({ ...factory })),
       },
+      ...(packed ? [deploymentEntry(packed, 'packed')] : []),
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
+  };
+}
+
+function deploymentEntry(deployment: Deployment | PackedDeployment, layout: 'flat' | 'packed'): DeploymentInput {
+  return {
+    contractVersion: 'v1',
+    enabled: true,
+    layout,
+    fromBlock: deployment.fromBlock,
+    poolFactory: deployment.poolFactory,
+    poolDeployer: deployment.poolDeployer,
+    liquidityAdder: deployment.liquidityAdder,
+    dataProvider: deployment.dataProvider,
+    quoter: deployment.quoter,
+    depositAllowlist: deployment.depositAllowlist,
+    stopLoss: deployment.stopLoss,
+    priceVelocityGuard: deployment.priceVelocityGuard,
+    swapAllowlist: deployment.swapAllowlist,
   };
 }
 

@@ -100,7 +100,9 @@ async function expectPackedTrades(pools: number): Promise<void> {
     max(array_length(parts, 1)) AS most_bins FROM live.swap WHERE details IS NOT NULL GROUP BY pool`;
   const traded = (await rows.query(sql)).rows;
   expect(traded).toHaveLength(pools);
-  for (const { sales, buys, most_bins } of traded) expect(Math.min(sales, buys, most_bins - 1)).toBeGreaterThan(0);
+  for (const counts of traded) {
+    expect(Math.min(counts.sales, counts.buys, counts.most_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
+  }
 }
 
 /** Of extensions of a packed deployment, in their own units. */

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { type FeeRule, packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createTestPools, type PackedChain, startPackedChain } from '../../test/packed/packed-chain.ts';
 import { bringAbout, ordinary } from '../../test/quotes/packed-states.ts';
@@ -25,7 +25,7 @@ export async function measurePacked(): Promise<void> {
 async function measureRule(
   packedChain: PackedChain,
   proxy: RpcProxy,
-  rule: string,
+  rule: FeeRule,
   name: string,
   target: number,
 ): Promise<void> {
@@ -42,11 +42,9 @@ async function measureRule(
   }
 }
 
-async function makePools(packedChain: PackedChain, rule: string) {
-  const variant = PACKED_VARIANTS.find((one) => one.rule === rule);
-  if (!variant) throw new Error(`no variant of the rule ${rule}`);
+async function makePools(packedChain: PackedChain, rule: FeeRule) {
   const pairs = Array.from({ length: POOLS }, () => [18, 6] as const);
-  const pools = await createTestPools(packedChain, variant, pairs, [-BINS_PER_SIDE, BINS_PER_SIDE]);
+  const pools = await createTestPools(packedChain, packedVariant(rule), pairs, [-BINS_PER_SIDE, BINS_PER_SIDE]);
   for (const pool of pools) await bringAbout(packedChain, pool, ordinary(pool));
   const [first] = pools;
   if (!first) throw new Error('no pools were made');

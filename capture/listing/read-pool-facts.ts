@@ -1,4 +1,5 @@
 import type { Queryable } from '../../db/transaction.ts';
+import type { Readings } from '../../protocol/stored-layout.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
 import type { KnownPair } from './analytics.ts';
@@ -33,7 +34,8 @@ export function toFacts({
   pendingProvider,
   verified,
   day,
-  weekLpFees,
+  week,
+  readings,
   liquidity,
   storage,
   ...row
@@ -47,11 +49,13 @@ export function toFacts({
     priceStatus: row.priceStatus ?? 'unknown',
     extensions: toExtensions(row.extensions),
     storage: storageOrNull(storage),
+    week,
+    readings: toReadings(readings),
     day: {
       totals: day,
       feesScaled: knownPair(allFees(day, 0), allFees(day, 1)),
       lpFeesScaled: knownPair(day.lpFee0Scaled, day.lpFee1Scaled),
-      weekLpFeesScaled: knownPair(weekLpFees.scaled0, weekLpFees.scaled1),
+      weekLpFeesScaled: knownPair(week.lpFee0Scaled, week.lpFee1Scaled),
       liquidityRaw: knownPair(liquidity.raw0, liquidity.raw1),
     },
   };
@@ -75,6 +79,10 @@ function storageOrNull(row: PoolFactsColumns['storage']) {
   const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = row ?? {};
   if (curBinIdx === null || total0Scaled === null || total1Scaled === null) return null;
   return { curBinIdx, totalsScaled: [total0Scaled, total1Scaled] as const };
+}
+
+function toReadings(json: string | null): Readings {
+  return json === null ? {} : JSON.parse(json);
 }
 
 /** Columns that are all null when there is nothing of theirs. */

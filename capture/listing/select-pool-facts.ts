@@ -1,10 +1,11 @@
 import { and, eq, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
-import { alias, type PgColumn } from 'drizzle-orm/pg-core';
+import { alias, type PgColumn, QueryBuilder } from 'drizzle-orm/pg-core';
 import { queriesOn } from '../../db/query-builder.ts';
 import {
   curators,
   delistedPools,
   fiatPrices,
+  layoutCalibrations,
   poolClassifications,
   poolStorages,
   priceHealth,
@@ -34,10 +35,35 @@ export type PoolFactsColumns = Awaited<ReturnType<typeof selectPoolFacts>>[numbe
 const windowTotal = (window: 'day' | 'week', name: TotalName): SQL<bigint | null> =>
   sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt);
 
+const weekTotal = <Name extends TotalName>(name: Name) => windowTotal('week', name) as SQL<Totals[Name]>;
+
 /** What the day added to the running totals. */
 const DAY_TOTALS = Object.fromEntries(TOTAL_NAMES.map((name) => [name, windowTotal('day', name)])) as {
   readonly [Name in TotalName]: SQL<Totals[Name]>;
 };
+
+/** What LPs earned in the week. */
+const WEEK_TOTALS = {
+  lpFee0Scaled: weekTotal('lpFee0Scaled'),
+  lpFee1Scaled: weekTotal('lpFee1Scaled'),
+  saleBinFeesHigh: weekTotal('saleBinFeesHigh'),
+  saleBinFeesLow: weekTotal('saleBinFeesLow'),
+  purchaseBinFeesHigh: weekTotal('purchaseBinFeesHigh'),
+  purchaseBinFeesLow: weekTotal('purchaseBinFeesLow'),
+};
+
+/** Decided readings of each factory, as a JSON object by what they are about. */
+const readings = new QueryBuilder()
+  .select({
+    chainId: layoutCalibrations.chainId,
+    factory: layoutCalibrations.factory,
+    decided: sql<string | null>`json_object_agg(${layoutCalibrations.what}, ${layoutCalibrations.decided})::text`.as(
+      'decided',
+    ),
+  })
+  .from(layoutCalibrations)
+  .groupBy(layoutCalibrations.chainId, layoutCalibrations.factory)
+  .as('r');
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
 const nameOf = ({ symbol, name, decimals }: typeof token0 | typeof token1) => ({ symbol, name, decimals });
@@ -85,7 +111,8 @@ const COLUMNS = {
   classification: { tier: poolClassifications.tier, reasonCodes: poolClassifications.reasonCodes },
   priceStatus: priceHealth.status,
   day: DAY_TOTALS,
-  weekLpFees: { scaled0: windowTotal('week', 'lpFee0Scaled'), scaled1: windowTotal('week', 'lpFee1Scaled') },
+  week: WEEK_TOTALS,
+  readings: readings.decided,
 };
 
 /**
@@ -113,6 +140,7 @@ export function selectPoolFacts(database: Queryable, limits: FactsLimits) {
     .innerJoin(sql`${windowOf(WEEK_SECS)} week`, isOfPool(sql`week`))
     .leftJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, pools.priceProvider)))
     .leftJoin(extensions, and(eq(extensions.chainId, chainId), eq(extensions.pool, address)))
+    .leftJoin(readings, and(eq(readings.chainId, chainId), eq(readings.factory, pools.factory)))
     .leftJoin(fiat0, isPriceOf(fiat0, pools.token0))
     .leftJoin(fiat1, isPriceOf(fiat1, pools.token1))
     .leftJoin(

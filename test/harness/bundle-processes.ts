@@ -1,5 +1,5 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type OnLoadResult } from 'esbuild';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
@@ -9,20 +9,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What tests start; `test/demo.test.ts` and `test/operations/wrong-settings.test.ts` start the sources, as `npm run` does. */
 const MAINS = [
   ...['api', 'builders', 'capture', 'indexer'].map((folder) => `${folder}/main.ts`),
-  ...['backfill', 'config-check', 'curators', 'delist', 'keys', 'status'].map((command) => `cli/${command}.ts`),
+  ...['backfill', 'calibrate', 'config-check', 'curators', 'delist', 'keys', 'status'].map(
+    (command) => `cli/${command}.ts`,
+  ),
   ...['devnet/demo/main.ts', 'test/abuse/api-process.ts', 'test/pamm/api-process.ts'],
 ];
-/**
- * What Ponder loads from the folder of the indexer's main file, by these names, each with all its exports. Ponder takes
- * 2 s of processor time to transform the package `ponder` for a TypeScript file that imports it, and none for a `.mjs`.
- */
-const PONDER_ROOT = {
-  'indexer/ponder.config': 'default',
-  'indexer/ponder.schema': '*',
-  'indexer/src/api/index': 'default',
-} as const;
-/** It imports what Ponder makes up: it must be transformed. */
-const REGISTRATION = 'indexer/src/registration';
+/** What Ponder loads, by these names, from the folder of the indexer's main file. */
+const PONDER_ROOT = ['ponder.config', 'ponder.schema', 'src/registration', 'src/api/index'].map(
+  (file) => `indexer/${file}`,
+);
 
 /** Each starts a program of its own, or reads files, from where it is installed. */
 const NOT_BUNDLED = [
@@ -48,15 +43,19 @@ export async function bundleProcesses(): Promise<TempFolder> {
   const parent = join(ROOT, 'node_modules/.cache');
   await mkdir(parent, { recursive: true });
   const folder = await createTempFolder('processes', parent);
-  await build({
-    entryPoints: [...MAINS, ...[...Object.keys(PONDER_ROOT), REGISTRATION].map((file) => `${file}.ts`)],
+  const { metafile } = await build({
+    entryPoints: [
+      ...MAINS.map((file) => ({ in: file, out: file.replace(/[.]ts$/, '') })),
+      ...PONDER_ROOT.map((file) => ({ in: `${file}.ts`, out: nativeModule(file) })),
+    ],
     absWorkingDir: ROOT,
     outbase: ROOT,
     outdir: folder.path,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
-    external: ['ponder:*', ...NOT_BUNDLED],
+    metafile: true,
+    external: NOT_BUNDLED,
     // Errors are told apart by the names of their classes.
     keepNames: true,
     // CommonJS modules ask for Node's own by `require`.
@@ -69,11 +68,20 @@ export async function bundleProcesses(): Promise<TempFolder> {
     plugins: [
       {
         name: 'what a source looks up at run time is found from the bundle',
-        setup: ({ onLoad }) => onLoad({ filter: SOURCES }, async ({ path }) => load(path, folder.path)),
+        setup: ({ onLoad, onResolve }) => {
+          onLoad({ filter: SOURCES }, ({ path }) => load(path, folder.path));
+          onResolve({ filter: /^ponder:registry$/ }, ({ path }) => ({ path, namespace: 'ponder' }));
+          onLoad({ filter: /./, namespace: 'ponder' }, () => ({
+            contents: `export const { ponder } = globalThis.${REGISTRY};`,
+          }));
+        },
       },
     ],
   });
-  await prepareForPonder(folder.path);
+  for (const file of PONDER_ROOT) {
+    const output = relative(ROOT, join(folder.path, `${nativeModule(file)}.mjs`));
+    await writePonderModule(folder.path, file, metafile.outputs[output]?.exports ?? []);
+  }
   return folder;
 }
 
@@ -94,12 +102,27 @@ async function load(path: string, folder: string): Promise<OnLoadResult> {
   return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
 }
 
-/** Gives what Ponder loads the names that it expects. */
-async function prepareForPonder(folder: string): Promise<void> {
-  const registration = join(folder, REGISTRATION);
-  await rename(`${registration}.mjs`, `${registration}.ts`);
-  for (const [file, exported] of Object.entries(PONDER_ROOT)) {
-    const names = exported === '*' ? exported : `{ ${exported} }`;
-    await writeFile(join(folder, `${file}.ts`), `export ${names} from './${basename(file)}.mjs';\n`);
-  }
+const REGISTRY = 'PONDER_REGISTRY';
+
+/** Beside what Ponder looks for: it runs all files of `src`. */
+function nativeModule(file: string): string {
+  return file.replace('indexer/', 'indexer/native/');
+}
+
+/**
+ * Ponder transforms each TypeScript file and all that it imports statically, packages included: 2 s of processor time. It
+ * finds these, which have Node load the module.
+ */
+async function writePonderModule(folder: string, file: string, exported: readonly string[]): Promise<void> {
+  const path = join(folder, `${file}.ts`);
+  await mkdir(dirname(path), { recursive: true });
+  const named = exported.filter((name) => name !== 'default');
+  const lines = [
+    `import * as registry from 'ponder:registry';`,
+    `globalThis.${REGISTRY} = registry;`,
+    `const native = await import('${join(folder, nativeModule(file))}.mjs');`,
+    `export const { ${named.join(', ')} } = native;`,
+    ...(named.length < exported.length ? ['export default native.default;'] : []),
+  ];
+  await writeFile(path, lines.join('\n'));
 }

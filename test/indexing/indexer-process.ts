@@ -55,7 +55,7 @@ async function untilServed(databaseUrl: string): Promise<void> {
 export async function waitUntilIndexed(
   indexer: RunningIndexer,
   heads: ReadonlyMap<number, number>,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -2,14 +2,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
-import { CALL_GAS_CAP, CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
-import { type ProgramStep, walkSides } from '../../protocol/layouts/packed/walk.ts';
+import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
   createTestPools,
@@ -21,9 +19,10 @@ import {
   simulate,
   startPackedChain,
 } from './packed-chain.ts';
+import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
-const RUNS = 12;
+const RUNS = 8;
 /** From less than a raw unit of a token with few decimals. */
 const ANY = { minBits: 0, maxBits: 80, empty: true };
 /** Every bin that holds something holds dozens of tokens. */
@@ -106,22 +105,14 @@ describe('a pool with 60 bins a side', () => {
   );
 });
 
-/** Runs the programs of a walk, as a node would. */
-async function walked(pool: PackedTestPool, priced: PricedPool): Promise<{ sides: TradingSides; calls: number }> {
+async function walked(pool: PackedTestPool, priced: PricedPool) {
   const { address, deployment } = pool;
   const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false };
-  const prices: SellAndBuyPrices = await shownPrices(packedChain, pool, priced);
-  let step: ProgramStep<TradingSides> | TradingSides = walkSides(request, prices, (sides) => sides);
-  let calls = 0;
-  while ('kind' in step) {
-    calls += 1;
-    const { data = '0x' } = await packedChain.chain.client.call({
-      ...{ account: CALLER, data: step.data, gas: CALL_GAS_CAP, stateOverride: overrides(pool, priced) },
-    });
-    step = step.next(data);
-  }
-  return { sides: step, calls };
+  const prices = await shownPrices(packedChain, pool, priced);
+  return runWalk(packedChain.chain, walkSides(request, prices, keep), overrides(pool, priced));
 }
+
+const keep = (sides: TradingSides): TradingSides => sides;
 
 /**
  * An input of each level gives its output, and two units less give no more.

@@ -1,9 +1,10 @@
 import { size } from 'viem';
-import type { LayoutAdapter, StateDuty, StopLossDuty } from '../../layout.ts';
+import type { LayoutAdapter, StateDuty } from '../../layout.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
 import { packedSearch } from './curve-ranks.ts';
 import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
+import { packedStopLoss } from './stop-loss-reading.ts';
 import { decodeExtsload, encodeExtsload, HEAD_SLOTS, packedStorage } from './storage.ts';
 
 /** Bytes of an array of words before its elements. */
@@ -37,18 +38,10 @@ const packedState: StateDuty = {
   },
 };
 
-/** Not read yet: pools with a stop loss are simulated at every bin. */
-const unreadStopLoss: StopLossDuty = {
-  calls: (_extension, pool) => [{ target: pool, data: encodeExtsload([]) }],
-  decode() {
-    throw new Error('the state of stop losses of this layout is not read');
-  },
-};
-
 /** Pools whose storage and events are public in part, and whose fees combine as each pool itself shows. */
 export const packedAdapter: LayoutAdapter = {
   layout: 'packed',
   prices: poolPrices({ selector: QUOTE_CALL, words: QUOTE_WORDS }),
   state: packedState,
-  stopLoss: unreadStopLoss,
+  stopLoss: packedStopLoss,
 };

@@ -3,6 +3,7 @@ import { MAX_INT128 } from '../../fixed-point.ts';
 import type { Sides } from './formula-curve.ts';
 import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
 import { encodeSimulation, type SimulationForm, simulationOutcome } from './simulation.ts';
+import { stopLossLimit } from './stop-loss-limit.ts';
 
 /** Computed sides as the rest of the service sees them; guards ask the pool by simulations of this form. */
 export function packedCurve({ bids, asks }: Sides, form: SimulationForm): PoolCurve {
@@ -17,8 +18,7 @@ function packedSide(curve: SideCurve, form: SimulationForm): PoolSide {
     levels,
     maxInput: MAX_INT128 / multiplierIn,
     levelsWithin: (most, end) => levelsWithin(curve, most, end),
-    // Stop losses of this layout are not read: every bin is simulated instead.
-    stopLossLimit: () => null,
+    stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     simulation: (amount, trader) =>
       encodeSimulation(form, { zeroForOne, amountSpecified: amount, quote: priced.quote, trader }),
     swapOutcome: simulationOutcome,
