@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { agreeingFormulas, formulaProbes, judgeFormulas } from '../../protocol/layouts/packed/calibration/formulas.ts';
+import { agreeingFormulas, judgeFormulas } from '../../protocol/layouts/packed/calibration/formulas.ts';
+import { trialProbes } from '../../protocol/layouts/packed/formula-trial.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
 import {
@@ -79,7 +80,7 @@ async function judged(pool: PackedTestPool, priced: PricedPool, most = 100) {
   const [answer] = await callPool(packedChain, pool, [PRICES], overrides(pool, priced));
   const prices = answer ? flatAdapter.prices.decode(answer) : 'unread';
   if (typeof prices === 'string') throw new Error(`no prices: ${prices}`);
-  const probes = formulaProbes(priced).slice(0, most);
+  const probes = trialProbes(priced).slice(0, most);
   const fills = await simulate(packedChain, pool, priced, probes);
   const answers = probes.flatMap((probe, index) => {
     const fill = fills[index];

@@ -2,7 +2,7 @@ import type { SellAndBuyPrices } from '../../../curve.ts';
 import { FEE_FORMULAS } from '../candidates.ts';
 import { curvePrices, formulaCurve } from '../formula-curve.ts';
 import type { PricedPool } from '../ladder.ts';
-import { levelAtInput, multipliers, type SideCurve, type SwapAmounts, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from '../side-curve.ts';
 import { type Hypothesis, judge, type Verdict } from './verdict.ts';
 
 export type FormulaName = (typeof FEE_FORMULAS)[number]['name'];
@@ -20,28 +20,6 @@ export interface AnsweredProbe extends Probe {
 
 /** Swaps that a pool must have answered before a formula may stand in for it. */
 export const LEAST_PROBES = 8;
-/** Swaps that are simulated of each side. */
-const MOST_PER_SIDE = 12;
-
-/**
- * Swaps that tell formulas apart: to edges of bins from the far end inwards as exact outputs, which no formula is needed
- * for, and to likely places inside them as exact inputs.
- */
-export function formulaProbes(priced: PricedPool): readonly Probe[] {
-  const { bids, asks } = formulaCurve(priced, FEE_FORMULAS[0]);
-  return [bids, asks].flatMap((side) => {
-    const [, multiplierOut] = multipliers(side);
-    const amounts = side.steps
-      .filter(({ slice }) => slice.available >= multiplierOut)
-      .reverse()
-      .flatMap(({ outputBefore, slice }) => {
-        const edge = (outputBefore + slice.available) / multiplierOut;
-        const inside = swapExactOutput(side, edge - slice.available / multiplierOut / 2n).amountIn;
-        return [-edge, ...(inside > 0n ? [inside] : [])];
-      });
-    return amounts.slice(0, MOST_PER_SIDE).map((amountSpecified) => ({ zeroForOne: side.zeroForOne, amountSpecified }));
-  });
-}
 
 /** Holds every formula against a pool's prices and its answers at one block and quote, to the last unit. */
 export function judgeFormulas(
