@@ -36,8 +36,9 @@ const FOLDERS = {
     because: 'It reads the work of the indexer and of capture from Postgres.',
   },
   cli: {
-    uses: ['config', 'db', 'indexer', 'protocol', 'runtime'],
-    because: 'A backfill starts the indexer and switches its schemas; no command needs a running service.',
+    uses: ['capture', 'chain', 'config', 'db', 'indexer', 'protocol', 'runtime'],
+    because:
+      'A backfill starts the indexer and switches its schemas, a calibration is that of capture; no command needs a running service.',
   },
   client: {
     uses: ['api', 'runtime'],

@@ -14,6 +14,7 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
+import { curveCounter } from './observability/curve-metrics.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
@@ -70,6 +71,7 @@ async function serve(): Promise<void> {
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
+    countCurve: curveCounter(metrics, chains.keys()),
     logger,
   });
   const pamm = startPamm({

@@ -4,6 +4,7 @@ import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
+import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
 import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
@@ -11,6 +12,8 @@ import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
+import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
+import { compareBins, type OnBinsCompared } from './pool-storage/compare-with-events.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { capturePrices } from './price-health/capture-prices.ts';
 
@@ -21,6 +24,8 @@ export type CaptureDeps = {
   readonly statusMaxAgeSecs: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
+  readonly onCalibration?: OnCalibration;
+  readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
 };
 
@@ -30,6 +35,9 @@ const LISTING_PAUSE_MS = 2_000;
 const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
+const STORAGE_PAUSE_MS = 5_000;
+const CALIBRATION_PAUSE_MS = 10_000;
+const COMPARISON_PAUSE_MS = 10_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -46,6 +54,19 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => capturePrices(database, rpcOf(rpcs, chain), chain),
       ...every(PRICE_PAUSE_MS),
     })),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `pool-storage-${chain.chainId}`,
+      run: () => capturePoolStorage(database, rpcOf(rpcs, chain), chain),
+      ...every(STORAGE_PAUSE_MS),
+    })),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `calibration-${chain.chainId}`,
+      run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, rpcOf(rpcs, chain), chain),
+      ...every(CALIBRATION_PAUSE_MS),
+    })),
+    ...(file.chains.some(hasStoredPools)
+      ? [{ name: 'bins-against-storage', run: () => compareBins(deps), ...every(COMPARISON_PAUSE_MS) }]
+      : []),
     {
       name: 'fiat-prices',
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),

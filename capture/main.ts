@@ -12,7 +12,9 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
+import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
+import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
 import { startJobs } from './run-jobs.ts';
 
 const HELP = `
@@ -47,6 +49,8 @@ runMain(async () => {
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
+      onCalibration: calibrationGauge(metrics),
+      onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
     metrics,

@@ -1,6 +1,6 @@
-import type { Address, Hex } from 'viem';
+import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
-import { HexBytes32 } from '../config/scalars.ts';
+import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -37,7 +37,20 @@ const quantity = z
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);
 const Block = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
-const CallResult = z.string().regex(/^0x([0-9a-fA-F]{2})*$/);
+const HexData = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .transform((data) => data as Hex);
+const Log = z.object({
+  address: HexAddress,
+  topics: z.array(HexBytes32),
+  data: HexData,
+  blockNumber: quantity,
+  blockHash: HexBytes32,
+  logIndex: quantity.transform(Number),
+});
+
+export type ChainLog = z.infer<typeof Log>;
 
 /**
  * The nodes of one chain, tried in order until one answers: a node is skipped while its breaker is open, and the next one is
@@ -62,10 +75,26 @@ export class ChainRpc {
    * @throws RpcFailure of the last node asked
    */
   async timestampOf(blockNumber: number, signal?: AbortSignal): Promise<number> {
-    const { timestamp } = await this.#firstGood((endpoint) =>
-      requestBlock(endpoint, `0x${blockNumber.toString(16)}`, signal),
-    );
-    return Number(timestamp);
+    return Number((await this.blockAt(BigInt(blockNumber), signal)).timestamp);
+  }
+
+  /** @throws RpcFailure of the last node asked */
+  async blockAt(number: bigint, signal?: AbortSignal): Promise<BlockRef> {
+    return this.#firstGood((endpoint) => requestBlock(endpoint, numberToHex(number), signal));
+  }
+
+  /**
+   * All logs of some contracts in a range of blocks, both ends included.
+   *
+   * @throws RpcFailure of the last node asked
+   */
+  async logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly ChainLog[]> {
+    const filter = { address: addresses, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
+    return this.#firstGood(async (endpoint) => {
+      const answer = z.array(Log).safeParse(await endpoint.request('eth_getLogs', [filter]));
+      if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getLogs without logs`);
+      return answer.data;
+    });
   }
 
   /** The heads of all nodes that answer; empty when no node does. */
@@ -85,9 +114,24 @@ export class ChainRpc {
   async call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
     const params = callParams(call);
     return this.#firstGood(async (endpoint) => {
-      const result = CallResult.safeParse(await endpoint.request('eth_call', params, signal));
+      const result = HexData.safeParse(await endpoint.request('eth_call', params, signal));
       if (!result.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_call without hex`);
-      return checked(() => check(result.data as Hex), endpoint);
+      return checked(() => check(result.data), endpoint);
+    });
+  }
+
+  /**
+   * The code of an account at a block.
+   *
+   * @throws RpcFailure of the last node asked
+   */
+  async code(address: Address, block: BlockRef, signal?: AbortSignal): Promise<Hex> {
+    return this.#firstGood(async (endpoint) => {
+      const code = HexData.safeParse(
+        await endpoint.request('eth_getCode', [address, { blockHash: block.hash }], signal),
+      );
+      if (!code.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getCode without hex`);
+      return code.data;
     });
   }
 

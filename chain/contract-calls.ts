@@ -6,6 +6,7 @@ import {
   multicall3Abi,
   numberToHex,
   parseAbi,
+  sliceHex,
 } from 'viem';
 import {
   type BoundedAnswer,
@@ -122,6 +123,24 @@ export function boundedCallsOnce(
     return answer;
   };
   return rpc.call({ from: CALLER, data: encodeBoundedCalls(calls), gas, block }, check, signal);
+}
+
+/**
+ * Runs creation code in one `eth_call`, whose answer begins with the chain id.
+ *
+ * @throws RpcFailure when it failed on every node
+ */
+export function runProgram(
+  { rpc, chainId }: ChainTarget,
+  block: BlockRef,
+  { data, gas }: { readonly data: Hex; readonly gas: bigint },
+  signal?: AbortSignal,
+): Promise<Hex> {
+  const check = (result: Hex): Hex => {
+    checkChain(chainId, BigInt(sliceHex(result, 0, 32, { strict: true })));
+    return result;
+  };
+  return rpc.call({ from: CALLER, data, gas, block }, check, signal);
 }
 
 /** Chunks of groups for one `eth_call` each. */

@@ -116,6 +116,10 @@ test('an unreachable database ends a command with one line', async () => {
   expect(stderr).not.toContain('secret');
 });
 
+test('calibrate needs a chain and a factory', async () => {
+  expect((await cli('calibrate', '--chain', '1')).stderr).toContain("required option '--factory <address>'");
+});
+
 test.each(['keys', 'curators', 'delist', 'status', 'config-check'])(
   '%s has help with examples and exit codes, and refuses what it does not know',
   async (name) => {

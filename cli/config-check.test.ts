@@ -2,10 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { deployToken } from '../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
+import { connectDevChain } from '../devnet/dev-chain.ts';
+import { PACKED_VARIANTS } from '../devnet/packed/variants.ts';
+import { createPool, evenBins } from '../devnet/pools.ts';
+import { deployManualProvider } from '../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { ownMain } from '../devnet/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
+import { Q64 } from '../protocol/fixed-point.ts';
+import { createTestPools } from '../test/packed/packed-chain.ts';
 
 // Each check is a process of its own, which a busy machine takes seconds to start.
 vi.setConfig({ testTimeout: 180_000 });
@@ -68,7 +75,10 @@ describe('with --rpc', () => {
   test('a chain that is what the file says passes, its URL from the environment', async () => {
     const path = await fileWith({ rpcUrls: ['env:RPC_OF_TEST'] });
     const { exitCode, stdout } = await check([path, '--rpc', '--json'], { RPC_OF_TEST: anvil.url });
-    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [] }]);
+    const { poolFactory: factory } = deployment;
+    const empty = { pools: 0, answersLike: 'nothing: it has no pools', isAsConfigured: true };
+    const factories = [{ chainId: CHAIN_ID, factory, layout: 'flat', ...empty }];
+    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories }]);
     expect(await check([path, '--rpc'], { RPC_OF_TEST: '' })).toMatchObject({
       exitCode: 1,
       stderr: `RPC_OF_TEST is not set: the RPC URL of chain ${CHAIN_ID} comes from it`,
@@ -97,5 +107,49 @@ describe('with --rpc', () => {
     const { exitCode, stdout } = await check([await fileWith({}, factories), '--rpc']);
     const found = [pools, anchored, regular].map((it) => `chain ${CHAIN_ID}, ${anvil.url}: no code at factory ${it}`);
     expect([exitCode, stdout]).toEqual([1, found.join('\n')]);
+  });
+
+  test('the newest pools of each factory tell their layout; another than the file says is found', async () => {
+    const chain = await connectDevChain(anvil.url);
+    const variant = PACKED_VARIANTS.find(({ simulation }) => simulation === 'sender');
+    if (!variant) throw new Error('no variant');
+    const stop = () => anvil.stop();
+    const [packed] = await createTestPools({ chain, stop }, variant, [[18, 6]]);
+    const deployToken18 = (symbol: string) => deployToken(chain, { name: symbol, symbol, decimals: 18 });
+    const pair = { token0: await deployToken18('A'), token1: await deployToken18('B') };
+    await createPool(chain, deployment, {
+      ...{ ...pair, priceProvider: await deployManualProvider(chain, pair, { bidX64: Q64, askX64: Q64 + 1n }) },
+      ...{ bins: evenBins(-1, 1, 1_000), initialAmount0PerShareE18: 10n ** 18n, initialAmount1PerShareE18: 10n ** 18n },
+    });
+    const flatFactory = deployment.poolFactory;
+    const packedFactory = packed?.deployment.poolFactory ?? '0x';
+    const fileOf = (flat: string, other: string) => {
+      const release = { contractVersion: 'v1', fromBlock: 0 };
+      return fileWith({
+        deployments: [
+          { ...release, layout: 'flat', poolFactory: flat },
+          { ...release, layout: 'packed', poolFactory: other },
+        ],
+      });
+    };
+    const lines = (first: string, second: string) =>
+      [first, second].map((line) => `chain ${CHAIN_ID}, factory ${line}\n`).join('');
+    const like = '1 newest pools answer like';
+    const inSender = 'packed (simulation with sender)';
+    const right = await fileOf(flatFactory, packedFactory);
+    expect(await check([right, '--rpc'])).toEqual({
+      ...{ exitCode: 0, stderr: '' },
+      stdout: `${lines(`${flatFactory}: ${like} flat`, `${packedFactory}: ${like} ${inSender}`)}${right}: 1 chains, no problem found`,
+    });
+    const { exitCode, stdout } = await check([await fileOf(packedFactory, flatFactory), '--rpc']);
+    const problem = (factory: string, found: string, not: string) =>
+      `chain ${CHAIN_ID}, ${anvil.url}: pools of ${factory} answer like ${found}, not ${not}`;
+    expect([exitCode, stdout]).toEqual([
+      1,
+      `${lines(`${packedFactory}: ${like} ${inSender}`, `${flatFactory}: ${like} flat`)}${[
+        problem(packedFactory, inSender, 'flat'),
+        problem(flatFactory, 'flat', 'packed'),
+      ].join('\n')}`,
+    ]);
   });
 });

@@ -4,6 +4,7 @@ import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { type FactoryLayout, factoryLayouts } from './factory-layouts.ts';
 import { printResult } from './output.ts';
 
 type Finding = { readonly chainId: number; readonly url: string; readonly problem: string };
@@ -11,7 +12,9 @@ type Finding = { readonly chainId: number; readonly url: string; readonly proble
 const CALL_TIMEOUT_MS = 10_000;
 
 const command = new Command('config:check')
-  .description('Validate a chains file; with --rpc, also ask every RPC URL for its chain id and each factory for code')
+  .description(
+    'Validate a chains file; with --rpc, also ask every RPC URL for its chain id, each factory for code, and its newest pools for their layout',
+  )
   .argument('[file]', 'path of the chains file (default: CHAINS_CONFIG)')
   .option('--rpc', 'ask the chains')
   .option('--json', 'print the findings as JSON')
@@ -26,7 +29,7 @@ Examples:
   npm run --silent config:check -- config/mainnet.json --rpc --json
 
 Settings: CHAINS_CONFIG, when no file is named, and the variables that the file names.
-Exit codes: 0 no problem; 1 the file is wrong, or a chain or factory is not what it says.`,
+Exit codes: 0 no problem; 1 the file is wrong, or a chain, a factory or its pools are not what it says.`,
   )
   .action(check);
 
@@ -34,18 +37,32 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   const path = argument ?? process.env.CHAINS_CONFIG;
   if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
   const file = loadChainsFile(path, options.rpc ? process.env : placeholderEnvironment);
-  const findings = options.rpc ? (await Promise.all(file.chains.map(checkChain))).flat() : [];
-  printResult(options.json, { path, findings }, report(path, file.chains, findings));
+  const checks = options.rpc ? await Promise.all(file.chains.map(checkChain)) : [];
+  const findings = checks.flatMap((check) => check.findings);
+  const factories = checks.flatMap((check) => check.factories);
+  const text = factories.map(layoutLine).join('') + report(path, file.chains, findings);
+  printResult(options.json, { path, findings, factories }, text);
   if (findings.length > 0) process.exitCode = 1;
 }
 
 /** Without --rpc the shape alone is checked: a URL that comes from the environment need not be there. */
 const placeholderEnvironment = new Proxy({}, { get: () => 'http://localhost' });
 
-async function checkChain(chain: ChainConfig): Promise<Finding[]> {
-  const findings = await Promise.all(chain.rpcUrls.map((url) => checkUrl(chain, url)));
-  return findings.flat();
+async function checkChain(chain: ChainConfig) {
+  const findings = (await Promise.all(chain.rpcUrls.map((url) => checkUrl(chain, url)))).flat();
+  // What a chain that is not the right one says of factories means nothing.
+  const factories = findings.length > 0 ? [] : await factoryLayouts(chain, CALL_TIMEOUT_MS);
+  const url = new URL(chain.rpcUrls[0] ?? 'http://localhost').origin;
+  const wrong = factories
+    .filter(({ isAsConfigured }) => !isAsConfigured)
+    .map(({ chainId, factory, layout, answersLike }) => {
+      return { chainId, url, problem: `pools of ${factory} answer like ${answersLike}, not ${layout}` };
+    });
+  return { findings: [...findings, ...wrong], factories };
 }
+
+const layoutLine = ({ chainId, factory, pools, answersLike }: FactoryLayout) =>
+  `chain ${chainId}, factory ${factory}: ${pools} newest pools answer like ${answersLike}\n`;
 
 async function checkUrl(chain: ChainConfig, url: string): Promise<Finding[]> {
   const origin = new URL(url).origin;

@@ -356,7 +356,7 @@ export interface components {
             adminNotionalFeeE8: number | null;
             /**
              * Format: uint64
-             * @description LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL.
+             * @description LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL, or unknown fees.
              */
             aprBps7d?: number | bigint;
             /** @description 0: active; any other value blocks swaps. Omitted when unknown. */
@@ -471,8 +471,8 @@ export interface components {
             liquidityRemoveEventCount: number;
             /** @description Amounts of token0. */
             token0: {
-                /** @description Liquidity owned by LPs, raw token units. */
-                liquidityRaw: string;
+                /** @description Liquidity owned by LPs, raw token units; null while it is not known, as of a pool that was created just now. */
+                liquidityRaw: string | null;
                 /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
                 /** @description Received in the window, raw token units. */
@@ -481,7 +481,7 @@ export interface components {
                 outflowRaw: string;
                 /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description Liquidity owned by LPs, USD; null without a price. */
+                /** @description Liquidity owned by LPs, USD; null without a price, or while it is not known. */
                 liquidityFiat: number | null;
                 /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
@@ -494,8 +494,8 @@ export interface components {
             };
             /** @description Amounts of token1. */
             token1: {
-                /** @description Liquidity owned by LPs, raw token units. */
-                liquidityRaw: string;
+                /** @description Liquidity owned by LPs, raw token units; null while it is not known, as of a pool that was created just now. */
+                liquidityRaw: string | null;
                 /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
                 /** @description Received in the window, raw token units. */
@@ -504,7 +504,7 @@ export interface components {
                 outflowRaw: string;
                 /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description Liquidity owned by LPs, USD; null without a price. */
+                /** @description Liquidity owned by LPs, USD; null without a price, or while it is not known. */
                 liquidityFiat: number | null;
                 /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
@@ -517,13 +517,13 @@ export interface components {
             };
             /** @description Swapped in the window, each swap once, USD; null when it cannot be priced. */
             volumeFiat: number | null;
-            /** @description Fees that traders paid in the window, USD; null when it cannot be priced. */
+            /** @description Fees that traders paid in the window, USD; null when they are not known or cannot be priced. */
             feesFiat: number | null;
-            /** @description Current TVL, USD; null unless every token held is priced. */
+            /** @description Current TVL, USD; null unless liquidity is known and every token held is priced. */
             tvlFiat: number | null;
             /**
              * Format: uint64
-             * @description LP fees of the window over a year, basis points of TVL; null at zero or unknown TVL.
+             * @description LP fees of the window over a year, basis points of TVL; null at zero or unknown TVL, or unknown fees.
              */
             aprBps: (number | bigint) | null;
             /** @description Whether any amount is priced. */

@@ -5,12 +5,22 @@ import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
-export const SUPPORTED_LAYOUTS = ['flat'] as const;
+export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
 
 /** Where Multicall3 is on nearly every chain. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
 const optionalAddress = HexAddress.optional();
+
+/** Readings of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
+export const PackedReadings = z.strictObject({
+  /** Whether `simulateSwapAndRevert` takes a leading sender. */
+  simulation: z.enum(['sender', 'noSender']).optional(),
+  details: z.enum(['flagsFirst', 'positionFirst']).optional(),
+  fees: z.enum(['token', 'kind']).optional(),
+  platformFees: z.enum(['token', 'kind']).optional(),
+  deltaScale: z.enum(['scaled', 'raw']).optional(),
+});
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
 export const DeploymentConfig = z
@@ -30,6 +40,7 @@ export const DeploymentConfig = z
     stopLossMark: z.enum(['mid', 'mean', 'bidAsk']).default('mid'),
     priceVelocityGuard: optionalAddress,
     swapAllowlist: optionalAddress,
+    packed: PackedReadings.optional(),
     anchoredProviderFactories: z.array(HexAddress).default([]),
     providerFactories: z.array(z.strictObject({ address: HexAddress, l2: z.boolean().default(false) })).default([]),
   })

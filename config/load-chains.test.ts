@@ -38,7 +38,7 @@ test('an RPC URL may come from the environment', () => {
 });
 
 test.each([
-  ['an unsupported layout that is enabled', { deployments: [{ ...deployment, layout: 'packed' }] }, /layout/],
+  ['an unsupported layout that is enabled', { deployments: [{ ...deployment, layout: 'other' }] }, /layout/],
   ['an address that is none', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
   ['an unknown field', { blockTime: 1 }, /blockTime/],
   ['no RPC URL', { rpcUrls: [] }, /chains\.0\.rpcUrls/],
@@ -52,8 +52,8 @@ test.each([
 });
 
 test('an unsupported layout may stay in the file while it is disabled', () => {
-  const packed = { ...deployment, layout: 'packed', enabled: false };
-  expect(parse({ chains: [{ ...chain, deployments: [packed] }] }).chains[0]?.deployments[0]?.enabled).toBe(false);
+  const other = { ...deployment, layout: 'other', enabled: false };
+  expect(parse({ chains: [{ ...chain, deployments: [other] }] }).chains[0]?.deployments[0]?.enabled).toBe(false);
 });
 
 test('a chain cannot be listed twice', () => {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { fitTotals } from './pool-totals-sql.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
 import { databaseSettingError } from './setting-error.ts';
@@ -22,7 +23,7 @@ type MigrationFile = { readonly name: string; readonly sql: string; readonly che
 /**
  * Brings a database to the newest schema: runs every file of `migrations/` that has not run yet, in the order of their
  * names, each in its own transaction. A second runner waits for the first. A file runs once: one that
- * was edited after it ran is refused, before anything else runs.
+ * was edited after it ran is refused, before anything else runs. Then running totals are shown as this release counts them.
  *
  * @returns names of the files that were run
  * @throws ConfigError that names the file that was edited, or that failed, those before it stay applied; an error of
@@ -35,7 +36,9 @@ export async function migrate(databaseUrl: string, directory: string = MIGRATION
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);
-    return await runPending(client, directory);
+    const names = await runPending(client, directory);
+    await fitTotals(client);
+    return names;
   } finally {
     await client.end();
   }

@@ -22,6 +22,22 @@ export async function totalsStatements(
     : [...dropStatements, activityRows(names), activityView, poolWindow(names)];
 }
 
+/**
+ * Fits the read model of a database that was just migrated to the list of totals, unless the index that serves counts
+ * others: then its successor does so when it is served.
+ */
+export async function fitTotals(client: Queryable): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass('live.pool_activity') AND attnum > 0`,
+  );
+  const served = rows.map(({ name }) => name);
+  if (served.length > 0 && !TOTAL_NAMES.every((name) => served.includes(totalColumn(name)))) return;
+  const statements = await totalsStatements(client);
+  // The tables of `live` need not exist yet.
+  const settings = 'SET LOCAL check_function_bodies = off';
+  if (statements.length > 0) await client.query(['BEGIN', settings, ...statements, 'COMMIT'].join(';'));
+}
+
 const dropStatements = [
   'DROP VIEW read_model.pool_activity',
   'DROP FUNCTION read_model.pool_activity_rows()',
@@ -41,9 +57,14 @@ function activityRows(names: readonly string[]): string {
     $$`;
 }
 
-/** What each pool did in the window (from_ts, to_ts]: two steps down an index per pool, however many swaps there were. */
+/**
+ * What each pool did in the window (from_ts, to_ts]: two steps down an index per pool, however many swaps there were. A
+ * total that is null is so in every row of the pool, and of a pool without a row nothing is counted.
+ */
 function poolWindow(names: readonly string[]): string {
-  const differences = names.map(totalColumn).map((column) => `coalesce(e.${column}, 0) - coalesce(s.${column}, 0)`);
+  const differences = names
+    .map(totalColumn)
+    .map((column) => `CASE WHEN e.pool IS NULL THEN 0 ELSE e.${column} - coalesce(s.${column}, 0) END`);
   const newestUntil = (end: string) => `(
         SELECT * FROM live.pool_activity a
         WHERE a.chain_id = p.chain_id AND a.pool = p.address AND a.block_timestamp <= ${end}

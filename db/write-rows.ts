@@ -58,6 +58,18 @@ export async function deleteOtherPools(
     WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool})`);
 }
 
+/** Deletes the rows of all pools of one chain but these. */
+export async function deleteOtherPoolsOf(
+  database: Queryable,
+  table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
+  chainId: number,
+  kept: readonly { readonly address: string }[],
+): Promise<void> {
+  const addresses = sql.param(kept.map(({ address }) => address));
+  const isOther = sql`${table.chainId} = ${chainId} AND ${table.pool} <> ALL (${addresses})`;
+  await queriesOn(database).delete(table).where(isOther);
+}
+
 /** One JSON parameter for all rows: thousands of single ones would hold up the event loop. */
 function insertion(table: PgTable, rows: readonly object[], computed: Readonly<Record<string, SQL>>): SQL {
   const given = fieldsOf(table, rows[0] ?? {});

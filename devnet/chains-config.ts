@@ -1,10 +1,13 @@
 import type { z } from 'zod';
 import type { ChainsFile } from '../config/chains-schema.ts';
+import type { Deployment } from './deploy.ts';
+import type { PackedDeployment } from './packed/deploy.ts';
 import type { ScenarioToken } from './scenario/market.ts';
 import type { Scenario } from './scenario.ts';
 
 type ChainsFileInput = z.input<typeof ChainsFile>;
 type ChainInput = ChainsFileInput['chains'][number];
+type DeploymentInput = ChainInput['deployments'][number];
 type TokenInput = NonNullable<ChainsFileInput['tokens']>[number];
 
 /** A devnet chain to serve. */
@@ -28,6 +31,8 @@ export interface ChainsFileOptions {
   readonly builders?: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
   /** Default: one second. */
   readonly blockTimeMs?: number;
+  /** Whether it says what the words of packed swaps mean, which is calibrated otherwise. */
+  readonly readings?: boolean;
 }
 
 const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
@@ -35,10 +40,10 @@ const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
 /** What a process that serves these chains takes as `CHAINS_CONFIG`. */
 export function buildChainsFile(
   chains: readonly ServedChain[],
-  { builders = NO_BUILDERS, blockTimeMs = 1_000 }: ChainsFileOptions = {},
+  { builders = NO_BUILDERS, blockTimeMs = 1_000, readings = false }: ChainsFileOptions = {},
 ): ChainsFileInput {
   return {
-    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs)),
+    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs, readings)),
     tokens: chains.flatMap(({ scenario }) => scenario.tokens.map((token) => tokenEntry(scenario, token))),
     fiatPrices: {
       source: 'static',
@@ -54,9 +59,10 @@ export function buildChainsFile(
 }
 
 function chainEntry(
-  { chainId, name, kind, url, scenario: { deployment } }: ServedChain,
+  { chainId, name, kind, url, scenario: { deployment, packed } }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
+  readings: boolean,
 ): ChainInput {
   return {
     chainId,
@@ -66,25 +72,36 @@ function chainEntry(
     multicall3: deployment.multicall3,
     deployments: [
       {
-        contractVersion: 'v1',
-        enabled: true,
-        layout: 'flat',
-        fromBlock: deployment.fromBlock,
-        poolFactory: deployment.poolFactory,
-        poolDeployer: deployment.poolDeployer,
-        liquidityAdder: deployment.liquidityAdder,
-        dataProvider: deployment.dataProvider,
-        quoter: deployment.quoter,
-        depositAllowlist: deployment.depositAllowlist,
-        stopLoss: deployment.stopLoss,
-        priceVelocityGuard: deployment.priceVelocityGuard,
-        swapAllowlist: deployment.swapAllowlist,
+        ...deploymentEntry(deployment, 'flat'),
         anchoredProviderFactories: [...deployment.anchoredProviderFactories],
         providerFactories: deployment.providerFactories.map((factory) => ({ ...factory })),
       },
+      ...(packed ? [{ ...deploymentEntry(packed, 'packed'), ...(readings && { packed: readingsOf(packed) }) }] : []),
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
   };
+}
+
+function deploymentEntry(deployment: Deployment | PackedDeployment, layout: 'flat' | 'packed'): DeploymentInput {
+  return {
+    contractVersion: 'v1',
+    enabled: true,
+    layout,
+    fromBlock: deployment.fromBlock,
+    poolFactory: deployment.poolFactory,
+    poolDeployer: deployment.poolDeployer,
+    liquidityAdder: deployment.liquidityAdder,
+    dataProvider: deployment.dataProvider,
+    quoter: deployment.quoter,
+    depositAllowlist: deployment.depositAllowlist,
+    stopLoss: deployment.stopLoss,
+    priceVelocityGuard: deployment.priceVelocityGuard,
+    swapAllowlist: deployment.swapAllowlist,
+  };
+}
+
+function readingsOf({ variant: { rule: _, ...readings } }: PackedDeployment): DeploymentInput['packed'] {
+  return readings;
 }
 
 function tokenEntry({ chainId, feeds, multiplierOracle }: Scenario, token: ScenarioToken): TokenInput {

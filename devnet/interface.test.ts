@@ -5,7 +5,8 @@ import {
   regularL2ProviderFactoryEvents,
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
-import { depositAllowlistEvents, stopLossAbi, swapAllowlistEvents } from '../protocol/layouts/flat/extension-abi.ts';
+import { depositAllowlistEvents, swapAllowlistEvents } from '../protocol/layouts/extension-events.ts';
+import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
 import * as devnetAbi from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';

@@ -7,6 +7,7 @@ import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';
 import { connectDevChain, type DevChain, setBlockTime, staticCall } from './dev-chain.ts';
+import { packedVariant } from './packed/variants.ts';
 import { factoryAbi } from './protocol-abi.ts';
 import type { ScenarioPool } from './scenario/plan.ts';
 import { runScenario, type Scenario } from './scenario.ts';
@@ -24,7 +25,9 @@ let scenario: Scenario;
 beforeAll(async () => {
   nodes = await Promise.all(CHAIN_IDS.map((chainId) => startAnvil({ chainId })));
   scenarios = await Promise.all(
-    nodes.map(({ url }, index) => runScenario({ rpcUrl: url, chainId: CHAIN_IDS[index] ?? 0 })),
+    nodes.map(({ url }, index) =>
+      runScenario({ rpcUrl: url, chainId: CHAIN_IDS[index] ?? 0, packed: packedVariant('sumOnEdges') }),
+    ),
   );
   const [node, first] = [nodes[0], scenarios[0]];
   if (node === undefined || first === undefined) throw new Error('no chain');

@@ -2,8 +2,11 @@ import { type Address, type Hex, stringToHex } from 'viem';
 import { fundAccounts } from './actions.ts';
 import { type Deployment, deployContract, deployProtocol } from './deploy.ts';
 import { connectDevChain, type DevChain, setBlockTime } from './dev-chain.ts';
+import type { PackedDeployment } from './packed/deploy.ts';
+import type { PackedVariant } from './packed/variants.ts';
 import { feedId, setFeedPrice } from './providers.ts';
 import { FEEDS, type FeedPlan, MARKET_TOKENS, type ScenarioToken, type TokenPlan, toX64 } from './scenario/market.ts';
+import { buildPackedPart } from './scenario/packed-pools.ts';
 import type { ScenarioPool } from './scenario/plan.ts';
 import { buildPool } from './scenario/pool-builder.ts';
 import { STILL_POOLS } from './scenario/still-pools.ts';
@@ -26,6 +29,8 @@ export interface ScenarioFeed {
 export interface Scenario {
   readonly chainId: number;
   readonly deployment: Deployment;
+  /** The factory of the packed pools, where there are any. */
+  readonly packed?: PackedDeployment;
   readonly tokens: readonly ScenarioToken[];
   readonly feeds: readonly ScenarioFeed[];
   readonly pools: readonly ScenarioPool[];
@@ -38,6 +43,8 @@ export interface ScenarioOptions {
   readonly chainId: number;
   /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
   readonly blockTimeSecs?: number;
+  /** Of the pools of the packed generation; absent: there are none. */
+  readonly packed?: PackedVariant;
 }
 
 /** What everybody gets of every token, whole tokens. */
@@ -47,7 +54,8 @@ const FORTUNE = 10n ** 12n;
  * Deploys protocol, market and pools on a fresh anvil node and brings every pool into the state that it shows. Addresses
  * are the same on every fresh chain. Blocks are mined at once meanwhile.
  */
-export async function runScenario({ rpcUrl, chainId, blockTimeSecs = 0 }: ScenarioOptions): Promise<Scenario> {
+export async function runScenario(options: ScenarioOptions): Promise<Scenario> {
+  const { rpcUrl, chainId, blockTimeSecs = 0 } = options;
   const chain = await connectDevChain(rpcUrl);
   await setBlockTime(chain, 0);
   const deployment = await deployProtocol(rpcUrl, chainId);
@@ -60,8 +68,10 @@ export async function runScenario({ rpcUrl, chainId, blockTimeSecs = 0 }: Scenar
   for (const [index, plan] of [...TRADING_POOLS, ...STILL_POOLS].entries()) {
     pools.push(await buildPool({ chain, deployment, tokens }, plan, index + 1));
   }
+  const packed = options.packed && (await buildPackedPart(chain, options.packed, tokens));
   await setBlockTime(chain, blockTimeSecs);
-  return { chainId, deployment, tokens, feeds, pools, multiplierOracle };
+  const flat = { chainId, deployment, tokens, feeds, pools, multiplierOracle };
+  return packed ? { ...flat, packed: packed.deployment, pools: [...pools, ...packed.pools] } : flat;
 }
 
 async function openToken(

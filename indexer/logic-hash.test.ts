@@ -97,12 +97,12 @@ describe('it changes with', () => {
       'zeroForOne: bins.delta0Scaled < 0n',
     ],
     ['a handler', 'indexer/handlers/trading.ts', 'sender: event.sender', 'sender: event.recipient'],
-    ['an event that is taken', 'indexer/registration/flat-pool.ts', "'FlatPool:LiquidityAdded'", "'FlatPool:Added'"],
+    ['an event that is taken', 'indexer/registration/flat-pool.ts', "'FlatPool:Swap'", "'FlatPool:Swapped'"],
     ['a column', 'indexer/schema/pools.ts', 'symbol: text()', "symbol: text('sign')"],
     ['a table that is left out', 'indexer/ponder.schema.ts', 'feeCollection, ', ''],
     ['protocol code', 'protocol/scaling.ts', 'MIN_INTERNAL_DECIMALS = 18', 'MIN_INTERNAL_DECIMALS = 19'],
     ['the layout of an event', 'protocol/layouts/flat/events.ts', 'bin: Number(binIdx)', 'bin: Number(binIdx) + 1'],
-    ['a function of a contract', 'protocol/layouts/flat/pool-abi.ts', 'getImmutables', 'immutables'],
+    ['a function of a contract', 'protocol/layouts/immutables.ts', 'getImmutables', 'immutables'],
   ])('%s', async (_, path, from, to) => {
     expect(await hashWith([path, replace(from, to)])).not.toBe(UNCHANGED);
   });

@@ -42,7 +42,7 @@ export interface StopLossFacts {
   readonly phases: readonly ExtensionPhase[];
   readonly initialized: boolean;
   readonly drawdownE6: bigint;
-  readonly decayPerSecondE8: bigint;
+  readonly decayPerSecondE18: bigint;
   readonly timelockSecs: bigint;
 }
 

@@ -29,7 +29,7 @@ const STOP_LOSS: StopLossFacts = {
   phases: ['afterSwap'],
   initialized: true,
   drawdownE6: 150_000n,
-  decayPerSecondE8: 173n,
+  decayPerSecondE18: (15n * 10n ** 16n) / 86_400n,
   timelockSecs: 2n ** 32n - 1n,
 };
 
@@ -78,7 +78,12 @@ const CASES: readonly Case[] = [
   },
   {
     when: 'the stop loss is not initialised, whatever else is wrong with it',
-    facts: stopLoss({ initialized: false, drawdownE6: 900_000n, decayPerSecondE8: 9_000n, timelockSecs: 0n }),
+    facts: stopLoss({
+      initialized: false,
+      drawdownE6: 900_000n,
+      decayPerSecondE18: 9_000n * 10n ** 10n,
+      timelockSecs: 0n,
+    }),
     tier: 'red',
     codes: ['stop_loss_uninitialized'],
   },
@@ -103,7 +108,7 @@ const CASES: readonly Case[] = [
   {
     // 174 * 86,400 / 1e8 = 15.03%
     when: 'the decay is above 15% a day',
-    facts: stopLoss({ decayPerSecondE8: 174n }),
+    facts: stopLoss({ decayPerSecondE18: (15n * 10n ** 16n) / 86_400n + 1n }),
     tier: 'yellow',
     codes: ['stop_loss_decay_exceeded'],
   },

@@ -15,7 +15,7 @@ interface Rule {
 
 const MAX_BIN_LENGTH_E6 = 10_000;
 const MAX_DRAWDOWN_E6 = 150_000n;
-const MAX_DECAY_PER_DAY_E8 = 15_000_000n;
+const MAX_DECAY_PER_DAY_E18 = 15n * 10n ** 16n;
 const MAX_FEED_STALENESS_SECS = 15n;
 const SECONDS_PER_DAY = 86_400n;
 /** The longest timelock that a StopLoss can have: its settings are as good as frozen. */
@@ -44,7 +44,7 @@ const RULES = [
     code: 'stop_loss_decay_exceeded',
     effect: 'yellow',
     applies: (facts) =>
-      activeStopLossHas(facts, ({ decayPerSecondE8 }) => decayPerSecondE8 * SECONDS_PER_DAY > MAX_DECAY_PER_DAY_E8),
+      activeStopLossHas(facts, ({ decayPerSecondE18 }) => decayPerSecondE18 * SECONDS_PER_DAY > MAX_DECAY_PER_DAY_E18),
   },
   { code: 'app_missing', effect: 'red', applies: ({ provider }) => provider.kind !== 'anchored' },
   {

@@ -2,6 +2,7 @@ import type { AbiEvent, Address, DecodeEventLogReturnType, Hex } from 'viem';
 import type { factoryEvents } from './abi/factory.ts';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
+import type { CodeState, CurveSearch } from './curve-search.ts';
 import type { StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
 import type { PriceFailure } from './quote-status.ts';
@@ -25,8 +26,13 @@ export interface LayoutAdapter {
  * not ask for a new index.
  */
 export interface EventLayout {
-  /** Events of a pool and of the extensions of its deployment. */
-  readonly abi: Readonly<Record<'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /** Events of a pool, of the extensions of its deployment, and those that only factories of this layout emit. */
+  readonly abi: Readonly<Record<'factory' | 'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /**
+   * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
+   * and keeps the words that stand for it.
+   */
+  readonly tellsSwaps: boolean;
   /** Normalises a factory's `PoolCreated`. */
   poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name. */
@@ -88,9 +94,14 @@ export interface PoolAtBlock {
    *
    * @param quote result of `providerQuoteCall`, when the node could tell it: where it does not explain the prices, they
    *   are inverted
-   * @returns null when no quote explains the prices
+   * @param code of the pool and its provider, where a search said that it counts
+   * @returns null when no quote explains the prices; a search where only the chain knows the curve
    */
-  curve(prices: SellAndBuyPrices, quote: CallResult | undefined): LazyCurve | null;
+  curve(
+    prices: SellAndBuyPrices,
+    quote: CallResult | undefined,
+    code: CodeState | undefined,
+  ): LazyCurve | CurveSearch | null;
 }
 
 /** Walks the bins when it is first called. */

@@ -97,6 +97,36 @@ export interface Swapped {
   readonly protocolFeeScaled: bigint;
 }
 
+/** Two numbers of 128 bits that share a word. */
+export interface Halves {
+  readonly high: bigint;
+  readonly low: bigint;
+}
+
+/** One bin's part of a packed swap; comes before the `PackedSwapped` of the same swap. */
+export interface PackedBinSwapped {
+  readonly kind: 'packedBinSwapped';
+  readonly bin: number;
+  /** Change of the bin's balances, positive into the pool; scaled or raw units. */
+  readonly delta0: bigint;
+  readonly delta1: bigint;
+  /** Scaled; tokens or kinds of fee. */
+  readonly fees: Halves;
+}
+
+/** A packed `Swap`: what is certain, and the words that mean something only by a reading. */
+export interface PackedSwapped {
+  readonly kind: 'packedSwapped';
+  readonly sender: Address;
+  readonly recipient: Address;
+  /** Raw units, positive into the pool. */
+  readonly amount0Delta: bigint;
+  readonly amount1Delta: bigint;
+  readonly details: bigint;
+  /** Scaled; tokens or kinds of fee. */
+  readonly platformFees: Halves;
+}
+
 export interface SpreadFeeUpdated {
   readonly kind: 'spreadFeeUpdated';
   readonly spreadFeeE6: number;
@@ -125,6 +155,12 @@ export interface BinFeesUpdated {
   readonly addFeeSellE6: number;
 }
 
+/** A setting of packed pools whose effect is not public. */
+export interface AsymmetryUpdated {
+  readonly kind: 'asymmetryUpdated';
+  readonly asymmetryX8: number;
+}
+
 /** Fees paid out, raw units. */
 export interface FeesCollected {
   readonly kind: 'feesCollected';
@@ -139,9 +175,12 @@ export type PoolEvent =
   | LiquidityChanged
   | BinSwapped
   | Swapped
+  | PackedBinSwapped
+  | PackedSwapped
   | SpreadFeeUpdated
   | NotionalFeeUpdated
   | PauseLevelUpdated
   | PriceProviderUpdated
   | BinFeesUpdated
+  | AsymmetryUpdated
   | FeesCollected;

@@ -1,7 +1,7 @@
 /**
  * What is counted of a pool, by its place in the list of running totals. They only grow. Everything that holds or shows
  * totals is made from this list; a new one goes at its end, since the places are stored. The comments say what each adds
- * up, of a pair the first for both tokens: `docs/totals.md` is made of them.
+ * up, of a pair the first for both: `docs/totals.md` is made of them.
  */
 export const TOTAL = {
   /** one per `Swap` */
@@ -38,9 +38,36 @@ export const TOTAL = {
   /** notional fee: output token of an exact input, input token of an exact output */
   notionalFee0Scaled: 19,
   notionalFee1Scaled: 20,
+  /** packed pools: halves of `BinSwapped.fees` in sales of token0 */
+  saleBinFeesHigh: 21,
+  saleBinFeesLow: 22,
+  /** the same in purchases of token0 */
+  purchaseBinFeesHigh: 23,
+  purchaseBinFeesLow: 24,
+  /** packed pools: halves of `Swap.platformFees` in sales of token0 */
+  salePlatformFeesHigh: 25,
+  salePlatformFeesLow: 26,
+  /** the same in purchases of token0 */
+  purchasePlatformFeesHigh: 27,
+  purchasePlatformFeesLow: 28,
 } as const;
 
 export type TotalName = keyof typeof TOTAL;
+
+/** Totals of fees that only events of flat pools tell: of any other pool they are null. */
+export const FLAT_FEE_TOTALS = [
+  'lpFee0Scaled',
+  'lpFee1Scaled',
+  'protocolFee0Scaled',
+  'protocolFee1Scaled',
+  'notionalFee0Scaled',
+  'notionalFee1Scaled',
+] as const satisfies readonly TotalName[];
+
+/** Totals by name. */
+export type Totals = {
+  readonly [Name in TotalName]: Name extends (typeof FLAT_FEE_TOTALS)[number] ? bigint | null : bigint;
+};
 
 /** In the order of their places. Marked, so that the indexer's fingerprint does not hold it. */
 export const TOTAL_NAMES = /* @__PURE__ */ Object.keys(TOTAL) as readonly TotalName[];

@@ -16,10 +16,12 @@ import { createTempFolder, type TempFolder } from '../devnet/services/temp-folde
 import { servedSchema } from '../indexer/publication/live-views.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
+import { expectPackedIndexed } from './indexing/expect-packed.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
+import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './indexing/packed-market.ts';
 
-/** Pools that are created while the indexer follows the chain: it must know them ever after. */
+/** Pools of both layouts that are created while the indexer follows the chain: it must know them ever after. */
 
 const CHAIN_ID = 31_337;
 /** Two windows of finality and some: the pool's creation is final then. */
@@ -30,6 +32,7 @@ let anvil: Anvil;
 let chain: DevChain;
 let client: PublicClient;
 let scenario: Scenario;
+let packed: PackedMarket;
 let database: TestDatabase;
 let rows: pg.Client;
 let folder: TempFolder;
@@ -43,10 +46,15 @@ beforeAll(async () => {
   ]);
   scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID });
   chain = await connectDevChain(anvil.url);
+  packed = await PackedMarket.open(chain);
+  await packed.openPools();
+  await packed.act(20);
   client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
   rows = await connectExact(database.url);
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;
-  await writeFile(join(folder.path, 'chains.json'), JSON.stringify(buildChainsFile([served])));
+  const file = buildChainsFile([served]);
+  file.chains[0]?.deployments.push(...packed.deployments());
+  await writeFile(join(folder.path, 'chains.json'), JSON.stringify(file));
 }, 240_000);
 
 afterEach(async () => {
@@ -80,7 +88,32 @@ async function expectIndexToEqualChain(): Promise<void> {
   const onChain = await readChainPools(client, scenario.deployment.poolFactory);
   const indexed = await readIndexedPools(rows, CHAIN_ID);
   for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
-  expect(indexed.size).toBe(onChain.size);
+  const addresses = [...onChain.keys()];
+  for (const ground of packed.grounds)
+    addresses.push(...(await expectPackedIndexed({ rows, client, ground }, CHAIN_ID)));
+  expect([...indexed.keys()].sort()).toEqual(addresses.sort());
+}
+
+/** Every packed pool that trades has sold and bought, over more than one bin at a time. */
+async function expectPackedTrades(pools: number): Promise<void> {
+  const sql = `SELECT pool, count(*) FILTER (WHERE zero_for_one) AS sales, count(*) FILTER (WHERE NOT zero_for_one) AS buys,
+    max(array_length(parts, 1)) AS most_bins FROM live.swap WHERE details IS NOT NULL GROUP BY pool`;
+  const traded = (await rows.query(sql)).rows;
+  expect(traded).toHaveLength(pools);
+  for (const counts of traded) {
+    expect(Math.min(counts.sales, counts.buys, counts.most_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
+  }
+}
+
+/** Of extensions of a packed deployment, in their own units. */
+async function expectGuardsIndexed(pool: string): Promise<void> {
+  const rowOf = async (table: string) =>
+    (await rows.query(`SELECT * FROM live.${table} WHERE chain_id = $1 AND pool = $2`, [CHAIN_ID, pool])).rows[0];
+  expect(await rowOf('stop_loss')).toMatchObject({
+    ...{ drawdown_e6: BigInt(GUARDS.drawdownE6), timelock_secs: BigInt(GUARDS.timelockSecs) },
+    ...{ decay_per_second_e18: GUARDS.decayPerSecondE18, decay_per_second_e8: null },
+  });
+  expect(await rowOf('price_velocity')).toMatchObject({ max_change_per_block_e18: MAX_CHANGE_E18 });
 }
 
 test('a pool met on the way is followed after a restart, and found by an index built from the cache', {
@@ -88,6 +121,9 @@ test('a pool met on the way is followed after a restart, and found by an index b
 }, async () => {
   await start();
   const { address } = await openPool(500);
+  const guarded = await packed.openGuardedPool();
+  await packed.openPools();
+  await packed.act(12);
   await mine(FINAL_AFTER_BLOCKS);
   await vi.waitFor(
     async () => {
@@ -99,8 +135,11 @@ test('a pool met on the way is followed after a restart, and found by an index b
   await indexer?.stop();
   const bins = [{ bin: 0, shares: 10n ** 18n }];
   await addLiquidity(chain, scenario.deployment, { pool: address, owner: chain.roles.provider, bins });
+  await packed.act(9);
   await start();
   await expectIndexToEqualChain();
+  await expectPackedTrades(4);
+  await expectGuardsIndexed(guarded.pool);
   await indexer?.stop();
   await start('onchain_2');
   await vi.waitFor(async () => expect(await servedSchema(rows)).toBe('onchain_2'), {
@@ -115,10 +154,12 @@ test('a pool that a reorganisation creates earlier is followed from there', { ti
   const before = await head();
   await mine(8);
   const late = await openPool(600);
+  await packed.act(6);
   await expectIndexToEqualChain();
   await request(anvil.url, 'anvil_rollback', [(await head()) - before]);
   const early = await openPool(600);
   expect(early.address).toBe(late.address);
+  await packed.act(4);
   await mine(15);
   await expectIndexToEqualChain();
 });

@@ -46,7 +46,7 @@ export const poolNotServed = (pool: Address): ApiError =>
 
 /** The answer to a pool without a snapshot: 500 when the chain did not give it, 503 when it did not come in time. */
 export function snapshotFailure(error: SnapshotError): ApiError {
-  return error.code === 'timed_out' ? unavailable(error) : internalError(error);
+  return error.code === 'read_failed' ? internalError(error) : unavailable(error);
 }
 
 /** @throws ApiError 400 with the text for what is wrong with the address of the path */

@@ -1,8 +1,9 @@
-import { type Hex, zeroAddress } from 'viem';
+import { type Address, type Hex, zeroAddress } from 'viem';
 import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import type { ContractCall } from '../../chain/contract-calls.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
-import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { CodeState } from '../../protocol/curve-search.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -42,12 +43,17 @@ export function quoteCall({ address, layout }: ServedPool, isCertain = false): C
 export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
 
-/** Asks the pool for its prices and both tokens for its balances. */
-export function priceCalls({ address, layout, token0, token1 }: ServedPool): BoundedCall[] {
+/**
+ * Asks the pool for its prices and both tokens for its balances.
+ *
+ * @param watched the provider whose code, beside the pool's, a formula counts for
+ */
+export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched?: Address): BoundedCall[] {
   return [
     { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
     balanceCall(token0.address, address),
     balanceCall(token1.address, address),
+    ...(watched ? [codeHashCall(address), codeHashCall(watched)] : []),
   ];
 }
 
@@ -57,6 +63,8 @@ export interface PoolAnswers {
   readonly quote?: CallResult | undefined;
   /** Of {@link priceCalls}. */
   readonly prices?: readonly CallResult[] | undefined;
+  /** The provider that {@link priceCalls} watched. */
+  readonly watched?: Address | undefined;
 }
 
 /**
@@ -76,7 +84,7 @@ export function decodePool(
   if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
   try {
     return {
-      ...{ pool, block, readAt, ...decodePrices(pool, answers.storage.data, prices, answers.quote) },
+      ...{ pool, block, readAt, ...decodePrices(pool, answers.storage.data, prices, answers) },
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
       depth: null,
@@ -91,18 +99,23 @@ function decodePrices(
   { layout, immutables }: ServedPool,
   storage: Hex,
   answer: CallResult | undefined,
-  quote: CallResult | undefined,
+  { quote, ...answers }: PoolAnswers,
 ): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve'> {
   const adapter = layoutAdapter(layout);
   const state = adapter.state.decode(immutables, storage);
   const prices = answer ? adapter.prices.decode(answer) : 'unread';
-  const curve = typeof prices === 'string' ? null : state.curve(prices, quote);
+  const curve = typeof prices === 'string' ? null : state.curve(prices, quote, readCode(answers));
   const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
   const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRefused: false, asksRefused: false });
   if (status !== 'healthy' || typeof prices === 'string') {
     return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null };
   }
   return { status, bidX64: prices.sellX64, askX64: prices.buyX64, curve };
+}
+
+function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
+  const [pool, provider] = prices?.slice(3) ?? [];
+  return pool && provider && watched && { provider: watched, poolHash: pool.data, providerHash: provider.data };
 }
 
 /** The snapshot with the sides that trade. With both refused the pool does not trade. */

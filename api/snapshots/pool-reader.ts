@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type MulticallTarget, multicall, multicallWithCode } from '../../chain/contract-calls.ts';
 import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { batched, type Outcomes } from './batched.ts';
 import type { BlockClock } from './block-clock.ts';
+import type { CurveSearcher } from './curve-searcher.ts';
 import type { GuardedPool, GuardProber } from './guard-prober.ts';
 import {
   decodePool,
@@ -23,16 +24,12 @@ export interface PoolReaderDeps {
   readonly target: MulticallTarget;
   readonly clock: BlockClock<ReportedHead>;
   readonly prober: GuardProber;
+  readonly searcher: CurveSearcher;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
 }
 
-/** Of many pools, in their order. */
-type Outcomes<T> = readonly (T | SnapshotError)[];
-
-/** Pools that ask for a round within this time share its calls. */
-const BATCH_MS = 2;
 /** After nodes turned out not to apply overrides, how long before they are asked again. */
 const RETRY_OVERRIDES_MS = 60_000;
 
@@ -40,7 +37,8 @@ const RETRY_OVERRIDES_MS = 60_000;
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
  *
  * 1. prices: storage and provider quotes under a state override, prices and balances by isolated calls;
- * 2. depth, of a healthy pool with guards: how far they let each side trade.
+ * 2. curve, of a healthy pool that only the chain knows the curve of: simulated swaps;
+ * 3. depth, of a healthy pool with guards: how far they let each side trade.
  *
  * Each pool goes from round to round by itself; pools that ask for a round of the same block within 2 ms share its calls.
  */
@@ -89,16 +87,19 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: ReportedHead, pools: readonly ServedPool[]): Promise<Outcomes<PriceSnapshot>> {
-    const { target, clock, logger } = this.#deps;
+    const { target, clock, searcher, logger } = this.#deps;
     const signal = this.#deadline();
+    const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.provider);
+    const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
     const [states, answers] = await Promise.all([
       this.#readStates(head.block, pools, signal),
-      boundedCalls(target, head.block, pools.map(priceCalls), signal).catch((error) => this.#withoutPrices(error)),
+      boundedCalls(target, head.block, calls, signal).catch((error) => this.#withoutPrices(error)),
     ]);
     clock.confirm(head);
     const readAt = Math.floor(Date.now() / 1000);
     return pools.map((pool, index) => {
-      const read = decodePool(pool, head.block, readAt, { ...states[index], prices: answers[index]?.results });
+      const prices = answers[index]?.results;
+      const read = decodePool(pool, head.block, readAt, { ...states[index], prices, watched: watched[index] });
       if (read instanceof SnapshotError) logger.warn({ err: read, pool: pool.address }, read.message);
       return read;
     });
@@ -155,13 +156,20 @@ export class PoolReader {
   }
 
   /** How the depth of a pool is found at the block of its prices: the place for further rounds. */
-  async #tradingSides({ pool, block, curve: lazyCurve }: PriceSnapshot): Promise<TradingSides> {
-    if (!lazyCurve) return { bids: [], asks: [] };
-    const curve = lazyCurve();
-    const { kind } = guardPlan(pool);
-    if (kind === 'none') return { bids: curve.bids.levels, asks: curve.asks.levels };
-    if (kind === 'probed') return this.#deps.prober.probe(block, { pool, curve }, this.#deadline());
-    return this.#evaluate(block, { pool, curve });
+  async #tradingSides({ pool, block, curve: source }: PriceSnapshot): Promise<TradingSides> {
+    if (!source) return { bids: [], asks: [] };
+    if (typeof source === 'function') return this.#withinGuards(block, { pool, curve: source() });
+    const found = await this.#deps.searcher.find(block, pool, source, this.#deadline());
+    return found.kind === 'sides' ? found.sides : this.#withinGuards(block, { pool, curve: found.curve });
+  }
+
+  /** The part of a curve that the pool's guards let trade. */
+  async #withinGuards(block: BlockRef, guarded: GuardedPool): Promise<TradingSides> {
+    const { bids, asks } = guarded.curve;
+    const { kind } = guardPlan(guarded.pool);
+    if (kind === 'none') return { bids: bids.levels, asks: asks.levels };
+    if (kind === 'probed') return this.#deps.prober.probe(block, guarded, this.#deadline());
+    return this.#evaluate(block, guarded);
   }
 
   readonly #evaluate = batched((block: BlockRef, pools: readonly GuardedPool[]) =>
@@ -171,26 +179,4 @@ export class PoolReader {
   #deadline(): AbortSignal {
     return AbortSignal.timeout(this.#deps.readTimeoutMs);
   }
-}
-
-/** Reads single items, of which those asked for with the same key within `BATCH_MS` share a run: it gives all outcomes. */
-function batched<K, I, R>(run: (key: K, items: readonly I[]) => Promise<Outcomes<R>>): (key: K, item: I) => Promise<R> {
-  const open = new Map<K, { readonly items: I[]; readonly outcomes: Promise<Outcomes<R>> }>();
-  const runSoon = async (key: K, items: readonly I[]) => {
-    await sleep(BATCH_MS);
-    open.delete(key);
-    return run(key, items);
-  };
-  return async (key, item) => {
-    let batch = open.get(key);
-    if (!batch) {
-      const items: I[] = [];
-      batch = { items, outcomes: runSoon(key, items) };
-      open.set(key, batch);
-    }
-    const index = batch.items.push(item) - 1;
-    const outcome = (await batch.outcomes)[index] as R | SnapshotError;
-    if (outcome instanceof SnapshotError) throw outcome;
-    return outcome;
-  };
 }

@@ -3,8 +3,10 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { CountCurve } from '../observability/curve-metrics.ts';
 import type { CountGuardDisagreement, CountLookup } from '../observability/snapshot-metrics.ts';
 import { BlockClock } from './block-clock.ts';
+import { CurveSearcher } from './curve-searcher.ts';
 import { GuardProber } from './guard-prober.ts';
 import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
@@ -16,6 +18,7 @@ export interface SnapshotServiceDeps {
   readonly countCall: CountChainCall;
   readonly countLookup?: CountLookup;
   readonly countDisagreement?: CountGuardDisagreement;
+  readonly countCurve?: (chainId: number) => CountCurve;
   readonly logger: Logger;
 }
 
@@ -33,7 +36,7 @@ export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotServic
 
 function createSnapshotCache(
   chain: ChainConfig,
-  { quotes, countCall, countLookup, countDisagreement, logger }: SnapshotServiceDeps,
+  { quotes, countCall, countLookup, countDisagreement, countCurve, logger }: SnapshotServiceDeps,
 ): SnapshotCache {
   const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
   const isEthereum = chainId === 1 || chain.pamm?.kind === 'ethereum';
@@ -47,9 +50,14 @@ function createSnapshotCache(
     countDisagreement?.(chainId);
     logger.warn({ chainId, pool }, 'guards did not do what their state says: every bin is probed');
   });
+  const searcher = new CurveSearcher({
+    target,
+    simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
+    countCurve: countCurve?.(chainId) ?? (() => undefined),
+  });
   return new SnapshotCache({
     clock,
-    reader: new PoolReader({ target, clock, prober, readTimeoutMs, logger: logger.child({ chainId }) }),
+    reader: new PoolReader({ target, clock, prober, searcher, readTimeoutMs, logger: logger.child({ chainId }) }),
     waitTimeoutMs: quotes.waitTimeoutMs,
     readTimeoutMs,
     cacheBins: quotes.cacheBins,

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { AppError } from '../../config/app-error.ts';
+import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
@@ -35,23 +36,23 @@ export interface Snapshot {
 }
 
 /** A snapshot without depth. `curve` is what its depth is made from; null unless it is `healthy`. */
-export type PriceSnapshot = Snapshot & { readonly depth: null; readonly curve: LazyCurve | null };
+export type PriceSnapshot = Snapshot & { readonly depth: null; readonly curve: LazyCurve | CurveSearch | null };
 
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & { readonly depth: Depth };
 
 /**
  * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
- * the time allowed.
+ * the time allowed, `unavailable` when the pool does not show at this block what its depth needs.
  */
 export class SnapshotError extends AppError {
-  readonly code: 'read_failed' | 'timed_out';
+  readonly code: 'read_failed' | 'timed_out' | 'unavailable';
   readonly retryable: boolean;
 
   constructor(code: SnapshotError['code'], message: string, options: { cause?: unknown } = {}) {
     super(message, options);
     this.code = code;
-    this.retryable = code === 'timed_out';
+    this.retryable = code !== 'read_failed';
   }
 }
 

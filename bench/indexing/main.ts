@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import pg from 'pg';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
@@ -8,11 +8,12 @@ import { runMain } from '../../runtime/run-main.ts';
 import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
 import { measureLatency } from './latency.ts';
 import { printIndexing, printLatency } from './report.ts';
-import { addTraffic, BLOCK_TIME_SECS, type LoadedChain, startChain } from './workload.ts';
+import { addTraffic, BLOCK_TIME_SECS, type Layout, type LoadedChain, startChain } from './workload.ts';
 
 const CHAIN_IDS = [31337, 31338];
 
 interface Options {
+  readonly layout: Layout;
   readonly events: number;
   readonly pools: number;
   readonly rounds: number;
@@ -26,6 +27,7 @@ runMain(async () => {
         'empty ones in turn: events a second, their ratio, and peak memory at half of the events and at all. Then follows ' +
         'the chains while single swaps come, and prints how long they take to show.',
     )
+    .addOption(new Option('--layout <name>', 'of the pools').choices(['flat', 'packed']).default('flat'))
     .option('--events <n>', 'events of pools, on all chains together', Number, 100_000)
     .option('--pools <n>', 'pools, on all chains together', Number, 200)
     .option('--rounds <n>', 'runs of each kind, of which the median counts', Number, 5)
@@ -34,10 +36,10 @@ runMain(async () => {
   await bench(command.opts<Options>());
 });
 
-async function bench({ events, pools, rounds, swaps }: Options): Promise<void> {
+async function bench({ layout, events, pools, rounds, swaps }: Options): Promise<void> {
   const postgres = await startPostgres();
   const folder = await createTempFolder('bench-indexing');
-  const chains = await Promise.all(CHAIN_IDS.map((chainId) => startChain(chainId, pools / CHAIN_IDS.length)));
+  const chains = await Promise.all(CHAIN_IDS.map((chainId) => startChain(chainId, pools / CHAIN_IDS.length, layout)));
   try {
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
@@ -98,11 +100,11 @@ async function addToAll(chains: readonly LoadedChain[], events: number): Promise
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function chainEntry({ anvil, chain, deployment }: LoadedChain): object {
-  const { fromBlock, poolFactory, stopLoss, priceVelocityGuard, multicall3 } = deployment;
+function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChain): object {
+  const { fromBlock, poolFactory, stopLoss, priceVelocityGuard } = deployment;
   return {
     ...{ chainId: chain.chainId, name: `bench-${chain.chainId}`, rpcUrls: [anvil.url], multicall3 },
     blockTimeMs: BLOCK_TIME_SECS * 1_000,
-    deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock, poolFactory, stopLoss, priceVelocityGuard }],
+    deployments: [{ contractVersion: 'v1', layout, fromBlock, poolFactory, stopLoss, priceVelocityGuard }],
   };
 }

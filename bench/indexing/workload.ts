@@ -4,20 +4,40 @@ import { addLiquidity, deployToken, fundAccounts, noPriceLimit } from '../../dev
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
-import { createPool, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
-import { deployManualProvider } from '../../devnet/providers.ts';
+import { deployPackedProtocol, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
+import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
+import { createPool, type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
+import { deployManualProvider, type PricedPair } from '../../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
-import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
+import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
+
+export type Layout = keyof typeof eventLayouts;
 
 export interface LoadedChain {
   readonly anvil: Anvil;
   readonly chain: DevChain;
-  readonly deployment: Deployment;
+  readonly layout: Layout;
+  readonly deployment: Pick<
+    Deployment,
+    'fromBlock' | 'poolFactory' | 'stopLoss' | 'priceVelocityGuard' | 'swapRouter' | 'liquidityAdder'
+  >;
+  readonly multicall3: Address;
   readonly pools: readonly Address[];
+}
+
+/** What differs between layouts when a pool is made. */
+interface LayoutParts {
+  readonly deployment: LoadedChain['deployment'];
+  readonly deployProvider: (pair: PricedPair) => Promise<Address>;
+  readonly guards: readonly ExtensionSpec[];
+  /** One token1 per share, in the layout's unit. */
+  readonly initialAmount1PerShareE18: bigint;
 }
 
 const Q64 = 1n << 64n;
 const E18 = 10n ** 18n;
+const QUOTE = { bidX64: (Q64 * 9_995n) / 10_000n, askX64: (Q64 * 10_005n) / 10_000n };
 /** A fortune of either token, so that no swap fails for want of it. */
 const FORTUNE = 10n ** 30n;
 const BINS_PER_SIDE = 5;
@@ -32,29 +52,25 @@ const HISTORY_SECS = 3 * 3_600;
 export const BLOCK_TIME_SECS = 1;
 
 /** A chain with funded pools, a quarter of them guarded by StopLoss and PriceVelocityGuard. */
-export async function startChain(chainId: number, poolCount: number): Promise<LoadedChain> {
+export async function startChain(chainId: number, poolCount: number, layout: Layout): Promise<LoadedChain> {
   const genesis = Math.floor(Date.now() / 1_000) - HISTORY_SECS;
   const args = ['--gas-limit', BLOCK_GAS_LIMIT, '--timestamp', String(genesis)];
   const anvil = await startAnvil({ chainId, args });
-  const deployment = await deployProtocol(anvil.url, chainId);
+  const flat = await deployProtocol(anvil.url, chainId);
   const chain = await connectDevChain(anvil.url);
+  const parts = layout === 'flat' ? flatParts(chain, flat) : await packedParts(chain);
+  const { deployment, guards, initialAmount1PerShareE18 } = parts;
   const token0 = await deployToken(chain, { name: 'Base', symbol: 'BASE', decimals: 18 });
   const token1 = await deployToken(chain, { name: 'Quote', symbol: 'QUOTE', decimals: 6 });
   const accounts = [chain.roles.provider, chain.roles.trader];
   for (const token of [token0, token1]) await fundAccounts(chain, deployment, token, { accounts, amount: FORTUNE });
-  const quote = { bidX64: (Q64 * 9_995n) / 10_000n, askX64: (Q64 * 10_005n) / 10_000n };
-  const priceProvider = await deployManualProvider(chain, { token0, token1 }, quote);
+  const priceProvider = await parts.deployProvider({ token0, token1 });
   const bins = evenBins(-BINS_PER_SIDE, BINS_PER_SIDE, 1_000);
   const pools: Address[] = [];
   for (let index = 0; index < poolCount; index++) {
-    const guards = [
-      stopLossExtension(deployment, { drawdownE6: 150_000, decayPerSecondE8: 1, timelockSecs: 2 ** 32 - 1 }),
-      velocityExtension(deployment, E18),
-    ];
     const pool = await createPool(chain, deployment, {
       ...{ token0, token1, priceProvider, bins },
-      initialAmount0PerShareE18: E18,
-      initialAmount1PerShareE18: 10n ** 6n,
+      ...{ initialAmount0PerShareE18: E18, initialAmount1PerShareE18 },
       adminNotionalFeeE8: 1_000,
       salt: numberToHex(index + 1, { size: 32 }),
       extensions: index % 4 === 0 ? guards : [],
@@ -63,11 +79,34 @@ export async function startChain(chainId: number, poolCount: number): Promise<Lo
     await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins: shares });
     pools.push(pool);
   }
-  return { anvil, chain, deployment, pools };
+  return { anvil, chain, layout, deployment, multicall3: flat.multicall3, pools };
+}
+
+function flatParts(chain: DevChain, deployment: Deployment): LayoutParts {
+  const settings = { drawdownE6: 150_000, decayPerSecondE8: 1, timelockSecs: 2 ** 32 - 1 };
+  return {
+    deployment,
+    deployProvider: (pair) => deployManualProvider(chain, pair, QUOTE),
+    guards: [stopLossExtension(deployment, settings), velocityExtension(deployment, E18)],
+    initialAmount1PerShareE18: 10n ** 6n,
+  };
+}
+
+async function packedParts(chain: DevChain): Promise<LayoutParts> {
+  const deployment = await deployPackedProtocol(chain, packedVariant('older'));
+  const settings = { drawdownE6: 150_000, decayPerSecondE18: 10n ** 10n, timelockSecs: 2 ** 32 - 1 };
+  return {
+    deployment,
+    deployProvider: (pair) => deployQuoteProvider(chain, deployment, pair, { ...QUOTE, referenceX64: Q64 }),
+    guards: [packedStopLossExtension(deployment, settings), velocityExtension(deployment, E18)],
+    initialAmount1PerShareE18: E18,
+  };
 }
 
 /** Swaps back and forth through a few bins at a time until the chain has so many more logs of pools; returns how many. */
-export async function addTraffic({ chain, deployment, pools }: LoadedChain, atLeast: number): Promise<number> {
+export async function addTraffic(loaded: LoadedChain, atLeast: number): Promise<number> {
+  const { chain, layout, deployment, pools } = loaded;
+  const events = eventLayouts[layout].abi.pool;
   await chain.client.setAutomine(false);
   await chain.client.setBlockTimestampInterval({ interval: BLOCK_TIME_SECS });
   let logs = 0;
@@ -76,7 +115,7 @@ export async function addTraffic({ chain, deployment, pools }: LoadedChain, atLe
     const orders = Array.from({ length: SWAPS_PER_BLOCK }, (_, index) => swapOf(swaps + index, pools));
     await sendAll(chain, deployment.swapRouter, orders);
     await chain.client.mine({ blocks: 1 });
-    logs += (await chain.client.getLogs({ fromBlock: from + 1n, events: flatPoolEvents })).length;
+    logs += (await chain.client.getLogs({ fromBlock: from + 1n, events })).length;
   }
   await chain.client.mine({ blocks: FINALITY_BLOCKS });
   await chain.client.removeBlockTimestampInterval();

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { TOTAL_NAMES } from '../../protocol/pool-totals.ts';
 import { MARKET } from './market.ts';
 
 /** Seconds over which a pool's swaps are spread: more than the week that the listing looks back. */
@@ -38,7 +39,7 @@ export async function seedPools(database: pg.Pool, now: number): Promise<void> {
         bin_balances1_scaled, bin_shares, bin_lower_dists_e6, activity_totals, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 0, 0, 1, 0, 150000, 3000, (n * 7919 % 100003)::numeric * 1e17,
         (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, -5, ${ofBins(10n ** 21n)},
-        ${ofBins(10n ** 21n)}, ${ofBins(10n ** 21n)}, ${ofBins(0)}, array_fill(0, ARRAY[21]), 1, 1
+        ${ofBins(10n ** 21n)}, ${ofBins(10n ** 21n)}, ${ofBins(0)}, array_fill(0, ARRAY[${TOTAL_NAMES.length}]), 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_extension (chain_id, pool, "position", address, phases, block_number, block_timestamp)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 1, '${stopLoss}', '{afterSwap}', 1, 1
@@ -73,6 +74,7 @@ export async function seedSwaps(database: pg.Pool, now: number, from: number, to
       INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, totals)
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 1000000 + k, ${second}, ARRAY[k, k, 1, 0, 2 * k, k * 1000000, 0,
         0, k * 990000, 1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000]
+        || array_fill(0::numeric, ARRAY[${TOTAL_NAMES.length - 21}])
       FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
   }
   await database.query('ANALYZE');

@@ -1,33 +1,33 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
 import type { Address } from 'viem';
-import type { Deployment } from '../../devnet/deploy.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import { walkSides } from '../../protocol/layouts/flat/side-curve.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { providerQuote } from '../../test/quotes/provider-quote.ts';
-import { chainConfig, type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
+import { type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
-import { callGas } from './call-gas.ts';
+import { measureNewBlock } from './new-block.ts';
+import { measurePacked } from './packed.ts';
 import { type BenchPools, makeBenchPools } from './pools.ts';
+import { type QuoteServer, startQuoteServer } from './start-server.ts';
 
-const HELP = `Usage: bench/quotes [--pools 200] [--seconds 12]
+const HELP = `Usage: bench/quotes [--pools 200] [--seconds 12] [--packed]
 
-Quotes of pools with 60 bins a side, from cache and at a new block, beside a bare Hono route in the same process.
+Quotes of pools with 60 bins a side, from cache and at a new block, beside a bare Hono route in the same process;
+then of packed pools. With --packed of those alone.
 `;
 
-const SOURCE = fileURLToPath(new URL('./server.ts', import.meta.url));
 const CONNECTIONS = 50;
 const ROUNDS = 6;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 interface Bench {
   readonly world: QuoteWorld;
+  readonly chain: DevChain;
   readonly proxy: RpcProxy;
   readonly pools: BenchPools;
   readonly api: string;
@@ -40,23 +40,27 @@ runMain(async () => {
     options: {
       pools: { type: 'string', default: '200' },
       seconds: { type: 'string', default: '12' },
+      packed: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help) print(HELP);
-  else await bench(Number(values.pools), Number(values.seconds));
+  if (values.help) {
+    print(HELP);
+    return;
+  }
+  if (!values.packed) await bench(Number(values.pools), Number(values.seconds));
+  await measurePacked();
 });
 
 async function bench(count: number, seconds: number): Promise<void> {
   const world = await startQuoteWorld();
   const proxy = await startRpcProxy(world.anvil.url);
-  let server: ChildProcess | undefined;
+  let server: QuoteServer | undefined;
   try {
     print(`making ${count} pools ...`);
     const pools = await makeBenchPools(world, count);
-    const started = await startQuoteServer(proxy.url, world.deployment, [...pools.guarded, ...pools.plain]);
-    server = started.process;
-    const run = { world, proxy, pools, seconds, api: `${started.api}/public/v1/evm/31337`, bare: started.bare };
+    server = await startQuoteServer(proxy.url, world.deployment, [...pools.guarded, ...pools.plain]);
+    const run = { world, chain: world.chain, proxy, pools, seconds, api: server.api, bare: server.bare };
     await measureCurve(run);
     await measureNewBlock(run, 'batch of 100 at a new block, no guards', pools.plain.slice(0, 100), 4);
     const mixed = [...pools.guarded, ...pools.plain.slice(0, 80)];
@@ -64,21 +68,10 @@ async function bench(count: number, seconds: number): Promise<void> {
     await measureThroughput(run);
     await measureMemory(run);
   } finally {
-    server?.kill('SIGTERM');
+    server?.process.kill('SIGTERM');
     await proxy.stop();
     await world.stop();
   }
-}
-
-async function startQuoteServer(rpcUrl: string, deployment: Deployment, pools: readonly Address[]) {
-  const BENCH_TASK = JSON.stringify({ chain: chainConfig(31337, [rpcUrl]), deployment, pools });
-  const child = spawn(process.execPath, ['--import', 'tsx', SOURCE], {
-    env: { ...process.env, BENCH_TASK },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const ports = JSON.parse(line.toString()) as { api: number; bare: number };
-  return { process: child, api: `http://127.0.0.1:${ports.api}`, bare: `http://127.0.0.1:${ports.bare}` };
 }
 
 /** Depth of one pool of 121 bins, from its words to levels. */
@@ -98,38 +91,6 @@ async function measureCurve({ world, pools }: Bench): Promise<void> {
   const start = performance.now();
   for (let run = 0; run < runs; run++) walkSides(pricePool(state, quote));
   print(`depth of ${state.bins.length} bins: ${((performance.now() - start) / runs).toFixed(3)} ms (target < 0.5)`);
-}
-
-async function measureNewBlock(run: Bench, name: string, pools: readonly Address[], target: number): Promise<void> {
-  const { world, proxy, api } = run;
-  const times: number[] = [];
-  let calls = 0;
-  let gas = 0;
-  for (let round = 0; round < 3; round++) {
-    await world.chain.client.mine({ blocks: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const before = proxy.requests.length;
-    const start = performance.now();
-    await postBatch(api, pools);
-    times.push(performance.now() - start);
-    const made = proxy.requests.slice(before);
-    calls = Math.max(calls, made.length);
-    if (round === 0) gas = await callGas(world.anvil.url, made);
-  }
-  const millions = (gas / 1e6).toFixed(1);
-  print(
-    `${name}: ${calls} calls (target <= ${target}), dearest ${millions} M gas (target < 50), ${times.map(ms).join(', ')}`,
-  );
-}
-
-const ms = (time: number): string => `${Math.round(time)} ms`;
-
-async function postBatch(api: string, pools: readonly Address[]): Promise<void> {
-  const body = JSON.stringify({ pools });
-  const response = await fetch(`${api}/bid_ask/batch`, { method: 'POST', body });
-  const text = await response.text();
-  if (response.status !== 200 || text.includes('"error"'))
-    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
 }
 
 /** Measured in turns with the bare route, the best of several rounds each: what other work takes falls on both. */

@@ -79,6 +79,8 @@ test.each([
   ['stop_loss', 'pool', seedAddress(0x99), 'red', ['stop_loss_uninitialized']],
   ['stop_loss', 'drawdown_e6', '150001', 'yellow', ['stop_loss_drawdown_exceeded']],
   ['stop_loss', 'decay_per_second_e8', '174', 'yellow', ['stop_loss_decay_exceeded']],
+  // Of a packed pool, in its own unit: 15% a day and one part of 10^18 a second more.
+  ['stop_loss', 'decay_per_second_e18', '1736111111112', 'yellow', ['stop_loss_decay_exceeded']],
   ['stop_loss', 'timelock_secs', '3600', 'yellow', ['stop_loss_mutable']],
   ['price_provider', 'kind', 'regular', 'red', ['app_missing']],
   ['price_provider', 'mutable_params', 'true', 'yellow', ['app_mutable']],

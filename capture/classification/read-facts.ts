@@ -84,12 +84,12 @@ function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[]
 /** The extension counts as initialised once any of its settings was announced. */
 function stopLossFacts(extension: ExtensionRow | undefined): StopLossFacts | null {
   if (!extension) return null;
-  const { phases, drawdownE6, decayPerSecondE8, timelockSecs } = extension;
+  const { phases, drawdownE6, decayPerSecondE18, timelockSecs } = extension;
   return {
     phases,
     initialized: drawdownE6 !== null,
     drawdownE6: drawdownE6 ?? 0n,
-    decayPerSecondE8: decayPerSecondE8 ?? 0n,
+    decayPerSecondE18: decayPerSecondE18 ?? 0n,
     timelockSecs: timelockSecs ?? 0n,
   };
 }

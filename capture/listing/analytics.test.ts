@@ -8,8 +8,9 @@ const DAY: PoolDay = {
     ...{ swapTxCount: 2n, transferCount: 7n, liquidityAddCount: 1n, liquidityRemoveCount: 1n },
     ...{ swapIn0Raw: 10n ** 18n, swapOut0Raw: 3n * 10n ** 17n, liquidityIn0Raw: 5n, feesCollected0Raw: 7n },
     ...{ swapIn1Raw: 900_000_000n, swapOut1Raw: 2_900_000_000n },
-    ...{ lpFee0Scaled: 2n * 10n ** 15n, notionalFee1Scaled: 10n ** 18n },
   },
+  feesScaled: [2n * 10n ** 15n, 10n ** 18n],
+  lpFeesScaled: [2n * 10n ** 15n, 0n],
   weekLpFeesScaled: [14n * 10n ** 15n, 0n],
   liquidityRaw: [10n ** 18n, 6_000_000_000n],
 };
@@ -46,12 +47,25 @@ describe('a token without a price', () => {
 
   test('does no harm where it did not move', () => {
     const { totals } = DAY;
-    const still = { swapIn1Raw: 0n, swapOut1Raw: 0n, notionalFee1Scaled: 0n };
-    const day: PoolDay = { ...DAY, totals: { ...totals, ...still }, liquidityRaw: [10n ** 18n, 0n] };
+    const still = { swapIn1Raw: 0n, swapOut1Raw: 0n };
+    const fees = [2n * 10n ** 15n, 0n] as const;
+    const day: PoolDay = { ...DAY, totals: { ...totals, ...still }, feesScaled: fees, liquidityRaw: [10n ** 18n, 0n] };
     const { figures, analytics } = computeAnalytics(day, [WETH, UNPRICED]);
     expect(figures.tvlFiat).toBe(3000);
     expect(analytics.fiatStatus).toBe('complete');
   });
+});
+
+test('what is not known is null, and what depends on it; volumes and counts stand', () => {
+  const unknown = { feesScaled: null, lpFeesScaled: null, weekLpFeesScaled: null, liquidityRaw: null };
+  const { figures, analytics } = computeAnalytics({ ...DAY, ...unknown }, [WETH, USDC]);
+  expect(figures).toEqual({ tvlFiat: null, volumeFiat: 3900, aprBps: null, aprBps7d: null });
+  expect(analytics).toMatchObject({
+    ...{ feesFiat: null, tvlFiat: null, aprBps: null, volumeFiat: 3900, swapTxCount: 2, fiatStatus: 'complete' },
+    token0: { liquidityRaw: null, liquidityFiat: null, volumeRaw: '1300000000000000000' },
+  });
+  const { analytics: withLiquidity } = computeAnalytics({ ...DAY, ...unknown, liquidityRaw: [1n, 2n] }, [WETH, USDC]);
+  expect(withLiquidity).toMatchObject({ feesFiat: null, aprBps: null, token0: { liquidityRaw: '1' } });
 });
 
 test('nothing priced', () => {
@@ -63,7 +77,8 @@ test('nothing priced', () => {
 
 describe('an empty pool of priced tokens', () => {
   const emptied: PoolDay = { ...DAY, liquidityRaw: [0n, 0n] };
-  const unused: PoolDay = { ...emptied, totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n] };
+  const none = { feesScaled: [0n, 0n], lpFeesScaled: [0n, 0n], weekLpFeesScaled: [0n, 0n] } as const;
+  const unused: PoolDay = { ...emptied, ...none, totals: NO_TOTALS };
 
   test('is worth nothing, and has nothing that a price could cover', () => {
     const { figures, analytics } = computeAnalytics(unused, [WETH, USDC]);

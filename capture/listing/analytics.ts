@@ -1,16 +1,22 @@
 import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
-import type { TotalName } from '../../protocol/pool-totals.ts';
+import type { Totals } from '../../protocol/pool-totals.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
 
-/** A pool's day, and what LPs earned in its week, one entry per token. */
+/** An amount of token0 and one of token1; null when they are not known. */
+export type KnownPair = readonly [bigint, bigint] | null;
+
+/** A pool's day, and what LPs earned in its week. */
 export type PoolDay = {
   /** What the day added to the running totals. */
-  readonly totals: Readonly<Record<TotalName, bigint>>;
-  readonly weekLpFeesScaled: readonly [bigint, bigint];
+  readonly totals: Totals;
+  /** All that traders paid in the day. */
+  readonly feesScaled: KnownPair;
+  readonly lpFeesScaled: KnownPair;
+  readonly weekLpFeesScaled: KnownPair;
   /** LP-owned balances now. */
-  readonly liquidityRaw: readonly [bigint, bigint];
+  readonly liquidityRaw: KnownPair;
 };
 
 /** Sort keys that come out of a pool's analytics; null is unknown. */
@@ -34,13 +40,13 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
   const raw = tokens.map(rawValuer) as [Valuer, Valuer];
   const scaled = scaledValuers(tokens);
   const sides = [tokenAnalytics(day, 0, raw[0]), tokenAnalytics(day, 1, raw[1])] as const;
-  const total = (amounts: readonly [bigint, bigint], valuers: readonly [Valuer, Valuer]) =>
-    sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
+  const total = (amounts: KnownPair, valuers: readonly [Valuer, Valuer]) =>
+    amounts && sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
   const tvl = total(day.liquidityRaw, raw);
   const { totals } = day;
   const volume = total([totals.swapIn0Raw, totals.swapIn1Raw], raw);
-  const lpFees = total([totals.lpFee0Scaled, totals.lpFee1Scaled], scaled);
-  const fees = total([allFees(totals, 0), allFees(totals, 1)], scaled);
+  const lpFees = total(day.lpFeesScaled, scaled);
+  const fees = total(day.feesScaled, scaled);
   const weekLpFees = total(day.weekLpFeesScaled, scaled);
   const figures: PoolFigures = {
     tvlFiat: dollarsOrNull(tvl),
@@ -83,7 +89,7 @@ function scaledValuers([token0, token1]: readonly [PricedToken, PricedToken]): [
 }
 
 function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: Valuer) {
-  const liquidity = liquidityRaw[side];
+  const liquidity = liquidityRaw?.[side] ?? null;
   const [swapIn, swapOut] = [totals[`swapIn${side}Raw`], totals[`swapOut${side}Raw`]];
   const volume = swapIn + swapOut;
   const inflow = swapIn + totals[`liquidityIn${side}Raw`];
@@ -94,18 +100,18 @@ function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: V
     return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
   };
   const shown: StoredAnalytics['token0'] = {
-    liquidityRaw: String(liquidity),
+    liquidityRaw: liquidity === null ? null : String(liquidity),
     volumeRaw: String(volume),
     inflowRaw: String(inflow),
     outflowRaw: String(outflow),
     netRaw: String(net),
-    liquidityFiat: fiat(liquidity),
+    liquidityFiat: liquidity === null ? null : fiat(liquidity),
     volumeFiat: fiat(volume),
     inflowFiat: fiat(inflow),
     outflowFiat: fiat(outflow),
     netFiat: fiat(net),
   };
-  return { shown, moved: liquidity + inflow + outflow > 0n };
+  return { shown, moved: (liquidity ?? 0n) + inflow + outflow > 0n };
 }
 
 /** LP fees of some days as basis points of TVL per year, rounded down; null when either is unknown or TVL is zero. */
@@ -131,10 +137,6 @@ function coverage(sides: readonly { readonly moved: boolean; readonly priced: bo
     fiatStatus: pct === 100 ? 'complete' : pct > 0 ? 'partial' : 'unavailable',
     pricingMode: 'spot',
   };
-}
-
-function allFees(totals: PoolDay['totals'], side: 0 | 1): bigint {
-  return totals[`lpFee${side}Scaled`] + totals[`protocolFee${side}Scaled`] + totals[`notionalFee${side}Scaled`];
 }
 
 function isPriced(token: PricedToken | undefined): boolean {

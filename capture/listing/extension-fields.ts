@@ -3,9 +3,6 @@ import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 
-/** Onchain decay is in 10^-8, the record's in 10^-18. */
-const E18_PER_E8 = 10n ** 10n;
-
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 /** The only phase in which the allowlist refuses anyone. */
 const DEPOSIT_PHASE: ExtensionPhase = 'beforeAddLiquidity';
@@ -32,10 +29,10 @@ export function extensionFields(extensions: readonly ExtensionRow[], deployment:
   } satisfies Partial<StoredRecord>;
 }
 
-function stopLossDetails({ drawdownE6, decayPerSecondE8, timelockSecs, phases }: ExtensionRow) {
+function stopLossDetails({ drawdownE6, decayPerSecondE18, timelockSecs, phases }: ExtensionRow) {
   return {
     drawdownE6: textOrNull(drawdownE6),
-    decayPerSecondE18: textOrNull(decayPerSecondE8 === null ? null : decayPerSecondE8 * E18_PER_E8),
+    decayPerSecondE18: textOrNull(decayPerSecondE18),
     timelockSecs: textOrNull(timelockSecs),
     phases: swapPhases(phases),
   };

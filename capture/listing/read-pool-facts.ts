@@ -1,7 +1,10 @@
 import type { Queryable } from '../../db/transaction.ts';
+import type { Readings } from '../../protocol/stored-layout.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
+import type { KnownPair } from './analytics.ts';
 import { type PoolFactsColumns, selectPoolFacts } from './select-pool-facts.ts';
+import { sumKnown } from './usd-value.ts';
 
 /** Ages at which what the scheduled work found stops counting, seconds. */
 export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSecs: number };
@@ -17,6 +20,7 @@ export async function readPoolRows(database: Queryable, toTs: number, ages: MaxA
     toTs,
     oldestFiatPrice: oldest(ages.fiatMaxAgeSecs),
     oldestStatus: oldest(ages.statusMaxAgeSecs),
+    oldestStorage: oldest(ages.fiatMaxAgeSecs),
   });
 }
 
@@ -30,8 +34,10 @@ export function toFacts({
   pendingProvider,
   verified,
   day,
-  weekLpFees,
+  week,
+  readings,
   liquidity,
+  storage,
   ...row
 }: PoolFactsColumns) {
   return {
@@ -42,12 +48,41 @@ export function toFacts({
     provider: toProvider(row.provider),
     priceStatus: row.priceStatus ?? 'unknown',
     extensions: toExtensions(row.extensions),
+    storage: storageOrNull(storage),
+    week,
+    readings: toReadings(readings),
     day: {
       totals: day,
-      weekLpFeesScaled: [weekLpFees.scaled0, weekLpFees.scaled1] as const,
-      liquidityRaw: [liquidity.raw0, liquidity.raw1] as const,
+      feesScaled: knownPair(allFees(day, 0), allFees(day, 1)),
+      lpFeesScaled: knownPair(day.lpFee0Scaled, day.lpFee1Scaled),
+      weekLpFeesScaled: knownPair(week.lpFee0Scaled, week.lpFee1Scaled),
+      liquidityRaw: knownPair(liquidity.raw0, liquidity.raw1),
     },
   };
+}
+
+function allFees(totals: PoolFactsColumns['day'], side: 0 | 1): bigint | null {
+  return sumKnown([
+    totals[`lpFee${side}Scaled`],
+    totals[`protocolFee${side}Scaled`],
+    totals[`notionalFee${side}Scaled`],
+  ]);
+}
+
+/** Amounts that events do not tell are null. */
+function knownPair(amount0: bigint | null, amount1: bigint | null): KnownPair {
+  return amount0 === null || amount1 === null ? null : [amount0, amount1];
+}
+
+/** What the pool's storage says, when it was read and counts. */
+function storageOrNull(row: PoolFactsColumns['storage']) {
+  const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = row ?? {};
+  if (curBinIdx === null || total0Scaled === null || total1Scaled === null) return null;
+  return { curBinIdx, totalsScaled: [total0Scaled, total1Scaled] as const };
+}
+
+function toReadings(json: string | null): Readings {
+  return json === null ? {} : JSON.parse(json);
 }
 
 /** Columns that are all null when there is nothing of theirs. */

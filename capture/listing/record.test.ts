@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { PoolRecord } from '../../db/listing/pool-record.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
@@ -58,8 +59,11 @@ const BARE_FACTS: PoolFacts = {
   ...{ priceProvider: seedAddress(0x9), priceProviderSinceBlock: 13, priceProviderTimelockSecs: 86_400n },
   ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
   ...{ extensions: [], delisted: false, classification: null },
+  ...{ scale: { multiplier0: 1n, multiplier1: 10n ** 12n }, storage: null },
+  ...{ readings: {}, week: NO_TOTALS },
   day: {
-    ...{ totals: NO_TOTALS, weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+    ...{ totals: NO_TOTALS, feesScaled: [0n, 0n], lpFeesScaled: [0n, 0n] },
+    ...{ weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
   },
 };
 
@@ -71,7 +75,7 @@ const ANCHORED: ProviderRow = {
 };
 
 const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | 'phases'>): ExtensionRow => ({
-  ...{ drawdownE6: null, decayPerSecondE8: null, timelockSecs: null, maxChangePerBlockE18: null, allowAll: null },
+  ...{ drawdownE6: null, decayPerSecondE18: null, timelockSecs: null, maxChangePerBlockE18: null, allowAll: null },
   ...row,
 });
 
@@ -86,6 +90,72 @@ const recordOf = (facts: Partial<PoolFacts>) => {
   const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
   return PoolRecord.parse(parseJson(text));
 };
+
+describe('a pool whose events do not tell its state', () => {
+  const storage = { curBinIdx: 4, totalsScaled: [10n ** 18n, 3n * 10n ** 18n + 5n] as const };
+  const packedRegistry = (packed?: DeploymentConfig['packed']) => ({
+    ...registry,
+    deploymentOf: (chainId: number, factory: string) => {
+      const deployment = registry.deploymentOf(chainId, factory);
+      return deployment && { ...deployment, layout: 'packed', packed };
+    },
+  });
+  const tokens = [
+    { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
+    { address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
+  ] as const;
+  const packed = (facts: Partial<PoolFacts>) => {
+    const pool = listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry());
+    if (pool === null) throw new Error('not listed');
+    return { ...pool, record: JSON.parse(pool.record), analytics: JSON.parse(pool.analytics) };
+  };
+
+  test('has neither cursor nor liquidity before its storage was read, and no fees that nobody knows', () => {
+    const { record, analytics, tvlFiat, aprBps } = packed({});
+    expect(record).not.toHaveProperty('curBinIdx');
+    expect([tvlFiat, aprBps]).toEqual([null, null]);
+    expect(analytics).toMatchObject({
+      ...{ feesFiat: null, tvlFiat: null, aprBps: null, volumeFiat: 0 },
+      token0: { liquidityRaw: null, liquidityFiat: null },
+    });
+  });
+
+  test('takes both from storage, in raw units rounded down', () => {
+    const { record, analytics, tvlFiat } = packed({ storage });
+    expect(packed({ storage, readings: { storage: 'none' } }).tvlFiat).toBeNull();
+    expect(packed({ storage, readings: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
+    expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
+    expect(analytics).toMatchObject({
+      ...{ feesFiat: null, tvlFiat: 2_003, aprBps: null },
+      token0: { liquidityRaw: '1000000000000000000' },
+      token1: { liquidityRaw: '3000000', liquidityFiat: 3 },
+    });
+  });
+
+  test('has the fees that its totals make by the readings of its factory, those of the configuration first', () => {
+    const one = 10n ** 18n;
+    const totals = {
+      ...NO_TOTALS,
+      ...{ saleBinFeesHigh: one / 1_000n, saleBinFeesLow: one / 2_000n, purchaseBinFeesHigh: one },
+      ...{ salePlatformFeesHigh: one / 2_000n, salePlatformFeesLow: 7n * one },
+    };
+    const day = { ...BARE_FACTS.day, totals };
+    const figures = (readings: PoolFacts['readings'], override?: DeploymentConfig['packed']) => {
+      const pool = listPool({ ...BARE_FACTS, tokens, storage, day, week: totals, readings }, packedRegistry(override));
+      const { feesFiat } = JSON.parse(pool?.analytics ?? '');
+      return [feesFiat, pool?.aprBps, pool?.aprBps7d];
+    };
+    // Of token0 a thousandth at 2,000 dollars stays with LPs, and a dollar of token1.
+    const apr = Math.floor((3 * 365 * 10_000) / 2_003);
+    expect(figures({ fees: 'kind' })).toEqual([null, apr, Math.floor((3 * 365 * 10_000) / (7 * 2_003))]);
+    // Of the platform half a thousandth of token0, and seven of the token that the reading names.
+    expect(figures({ fees: 'kind', platformFees: 'token' })).toEqual([3 + 1 + 7, apr, expect.any(Number)]);
+    expect(figures({ fees: 'kind', platformFees: 'kind' })[0]).toBeNull();
+    expect(figures({ fees: 'kind', platformFees: 'kind', notional: 'input' })[0]).toBe(3 + 1 + 14_000);
+    expect(figures({ fees: 'token', platformFees: 'kind', notional: 'input' }, { fees: 'kind' })[0]).toBe(14_004);
+    expect(figures({ fees: 'unheard of' })).toEqual([null, null, null]);
+  });
+});
 
 test('what is not known is left out, or null where the contract says so', () => {
   expect(recordOf({})).toEqual({
@@ -197,7 +267,7 @@ describe('extensions', () => {
   const OPEN = { depositWhitelistingEnabled: false, depositAllowlistProvider: undefined };
 
   test('parameters of standard ones, with the phases of a swap they run in; custom ones have none', () => {
-    const stopLoss = { drawdownE6: 150_000n, decayPerSecondE8: 173n, timelockSecs: 2n ** 32n - 1n };
+    const stopLoss = { drawdownE6: 150_000n, decayPerSecondE18: 173n * 10n ** 10n, timelockSecs: 2n ** 32n - 1n };
     const { extensionDetails } = fields(
       extension({ address: CUSTOM, phases: ['beforeSwap'] }),
       extension({ address: STOP_LOSS, phases: ['afterAddLiquidity', 'afterSwap'], ...stopLoss }),

@@ -6,6 +6,7 @@ import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
+import { knownState } from './known-state.ts';
 import { providerFields } from './provider-details.ts';
 import type { PoolFacts } from './read-pool-facts.ts';
 
@@ -17,7 +18,8 @@ export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPo
   const deployment = registry.deploymentOf(facts.chainId, facts.factory);
   const chain = registry.chainName(facts.chainId);
   if (!deployment || chain === undefined) return null;
-  const { figures, analytics } = computeAnalytics(facts.day, facts.tokens);
+  const { day, curBinIdx } = knownState(facts, deployment);
+  const { figures, analytics } = computeAnalytics(day, facts.tokens);
   const record: StoredRecord = {
     ...identityFields(facts, chain, deployment),
     ...tokenFields(facts, registry),
@@ -25,7 +27,7 @@ export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPo
     ...curatorFields(facts),
     aprBps7d: figures.aprBps7d === null ? undefined : toJsonInteger(figures.aprBps7d),
     pauseLevel: facts.pauseLevel,
-    curBinIdx: facts.curBinIdx,
+    curBinIdx,
     ...extensionFields(facts.extensions, deployment),
     classificationSummary: classificationSummary(facts),
     ...deploymentFields(deployment),

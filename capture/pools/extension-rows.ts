@@ -10,9 +10,10 @@ type PriceVelocity = typeof priceVelocities.$inferSelect;
 /** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool. */
 export type ExtensionRow = Readonly<
   Pick<typeof poolExtensions.$inferSelect, 'address'> &
-    Pick<StopLoss, 'drawdownE6' | 'decayPerSecondE8' | 'timelockSecs'> &
+    Pick<StopLoss, 'drawdownE6' | 'timelockSecs'> &
     Pick<PriceVelocity, 'maxChangePerBlockE18'>
 > & {
+  readonly decayPerSecondE18: bigint | null;
   readonly phases: readonly ExtensionPhase[];
   readonly allowAll: boolean | null;
 };
@@ -31,6 +32,12 @@ const isOfExtension = (other: typeof stopLosses | typeof priceVelocities | typeo
     eq(other.pool, poolExtensions.pool),
   );
 
+const isPackedStopLoss = sql`packed.chain_id = ${poolExtensions.chainId}
+  AND packed.address = ${poolExtensions.address} AND packed.pool = ${poolExtensions.pool}`;
+
+/** Stop losses of the flat layout tell it in 10^-8. */
+const decayPerSecondE18 = sql`coalesce(packed.decay_per_second_e18, ${stopLosses.decayPerSecondE8} * 10::numeric ^ 10)::numeric(78, 0)`;
+
 /** A subquery: the extensions of each pool that has any, in the pool's order, as the JSON that {@link toExtensions} takes. */
 export const extensionsOfPools = new QueryBuilder()
   .select({
@@ -38,13 +45,14 @@ export const extensionsOfPools = new QueryBuilder()
     pool: poolExtensions.pool,
     extensions: sql<string>`json_agg(json_build_object(
       'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases},
-      'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE8', ${stopLosses.decayPerSecondE8}::text,
+      'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE18', ${decayPerSecondE18}::text,
       'timelockSecs', ${stopLosses.timelockSecs}::text,
       'maxChangePerBlockE18', ${priceVelocities.maxChangePerBlockE18}::text,
       'allowAll', ${allowlists.allowAll}) ORDER BY ${poolExtensions.position})::text`.as('extensions'),
   })
   .from(poolExtensions)
   .leftJoin(stopLosses, isOfExtension(stopLosses))
+  .leftJoin(sql`read_model.packed_stop_losses() packed`, isPackedStopLoss)
   .leftJoin(priceVelocities, isOfExtension(priceVelocities))
   .leftJoin(allowlists, isOfExtension(allowlists))
   .groupBy(poolExtensions.chainId, poolExtensions.pool)
@@ -56,7 +64,7 @@ export function toExtensions(json: string | null): ExtensionRow[] {
   return extensions.map((extension) => ({
     ...extension,
     drawdownE6: bigintOrNull(extension.drawdownE6),
-    decayPerSecondE8: bigintOrNull(extension.decayPerSecondE8),
+    decayPerSecondE18: bigintOrNull(extension.decayPerSecondE18),
     timelockSecs: bigintOrNull(extension.timelockSecs),
     maxChangePerBlockE18: bigintOrNull(extension.maxChangePerBlockE18),
   }));

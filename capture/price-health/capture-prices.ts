@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
@@ -8,7 +8,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { priceHealth } from '../../db/schema/operator.ts';
 import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { upsertRows } from '../../db/write-rows.ts';
+import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { poolPriceCalls, readPoolPrice } from './pool-price.ts';
@@ -41,16 +41,9 @@ export async function capturePrices(database: pg.Pool, rpc: ChainRpc, chain: Cha
     await upsertRows(database, priceHealth, readings, options);
     read += readings.length;
   }
-  await forgetOthers(database, chain.chainId, pools);
+  // Undone by a reorganisation, or of a deployment that was disabled.
+  await deleteOtherPoolsOf(database, priceHealth, chain.chainId, pools);
   return read;
-}
-
-/** Takes out pools that are there no more: undone by a reorganisation, or of a deployment that was disabled. */
-async function forgetOthers(database: Queryable, chainId: number, pools: readonly PoolAtChain[]): Promise<void> {
-  const addresses = sql.param(pools.map(({ address }) => address));
-  await queriesOn(database)
-    .delete(priceHealth)
-    .where(and(eq(priceHealth.chainId, chainId), sql`${priceHealth.pool} <> ALL (${addresses})`));
 }
 
 async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtChain[]> {

@@ -134,7 +134,8 @@ export const PoolRecord = z
     protocolNotionalFeeE8: FeePart.describe('Protocol fee on notional, 1e8 = 100%; null when unknown.'),
     adminNotionalFeeE8: FeePart.describe('Curator fee on notional, 1e8 = 100%; null when unknown.'),
     aprBps7d: Uint64.optional().openapi({
-      description: 'LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL.',
+      description:
+        'LP fees of seven days over a year, basis points of TVL; omitted at zero or unknown TVL, or unknown fees.',
     }),
     pauseLevel: z.int().optional().describe('0: active; any other value blocks swaps. Omitted when unknown.'),
     curBinIdx: z

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { boolean, doublePrecision, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
-import { bytes, checkedAddress, instant, int8, wide } from './columns.ts';
+import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
+import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
  * Tables of the operator, as migrations make them. Keys and indexes are the migrations' matter; `pamm-audit.ts` has the
@@ -45,6 +45,38 @@ export const priceHealth = operator.table('price_health', {
   capturedAt: instant('captured_at').notNull(),
   balance0Raw: wide('balance0_raw', { digits: 78 }),
   balance1Raw: wide('balance1_raw', { digits: 78 }),
+});
+
+/** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
+export const poolStorages = operator.table('pool_storage', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  blockNumber: int8('block_number').notNull(),
+  blockHash: hex('block_hash').notNull(),
+  blockTimestamp: int8('block_timestamp').notNull(),
+  curBinIdx: integer('cur_bin_idx'),
+  curPosInBin: wide('cur_pos_in_bin', { digits: 32 }),
+  curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6'),
+  total0Scaled: wide('total0_scaled', { digits: 39 }),
+  total1Scaled: wide('total1_scaled', { digits: 39 }),
+  notionalFee0Scaled: wide('notional_fee0_scaled', { digits: 39 }),
+  notionalFee1Scaled: wide('notional_fee1_scaled', { digits: 39 }),
+  balance0Raw: wide('balance0_raw', { digits: 78 }),
+  balance1Raw: wide('balance1_raw', { digits: 78 }),
+  refusal: text('refusal'),
+  capturedAt: instant('captured_at').notNull(),
+});
+
+/** What is not publicly known of a factory's pools; null while undecided. */
+export const layoutCalibrations = operator.table('layout_calibration', {
+  chainId: int8('chain_id').notNull(),
+  factory: checkedAddress('factory').notNull(),
+  what: text('what').notNull(),
+  decided: text('decided'),
+  evidence: jsonb('evidence').notNull(),
+  decidedBy: text('decided_by', { enum: ['job', 'operator'] }).notNull(),
+  decidedAt: instant('decided_at').notNull(),
+  tries: integer('tries').notNull(),
 });
 
 export const fiatPrices = operator.table('fiat_price', {

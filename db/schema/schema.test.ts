@@ -80,10 +80,11 @@ const views = Object.values(readModelViews).map((view): readonly [string, PgView
 const COMPUTED: Readonly<Record<string, boolean>> = {
   ...{ 'pool.pair': true, 'pool.token0_symbol': false, 'pool.token1_symbol': false },
   ...{ 'pool.token0_decimals': false, 'pool.token1_decimals': false },
-  ...{ 'pool_state.liquidity0_raw': true, 'pool_state.liquidity1_raw': true },
+  ...{ 'pool_state.liquidity0_raw': false, 'pool_state.liquidity1_raw': false },
+  ...{ 'pool_bin.token0_scaled': false, 'pool_bin.token1_scaled': false },
   ...{ 'price_provider.source': false, 'price_provider.confidence_param': false },
 };
-/** Views of which every column is computed, and never null. */
+/** Views of which every other column is computed, and never null. */
 const ALL_COMPUTED = ['pool_bin', 'indexed_block'];
 
 const indexed = new Map(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServedChain } from '../chains-config.ts';
+import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
 import { type Anvil, startAnvil } from '../services/anvil.ts';
 import { createTraffic } from '../traffic.ts';
@@ -9,12 +10,12 @@ const BLOCK_TIME_SECS = 1;
 /** Ten minutes, for the indexer's reads of the past: a demo that runs for days must not grow with every block. */
 const KEPT_STATES = 600;
 
-/** What the chains file says of a devnet chain before it runs. */
-export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'>;
+/** A devnet chain before it runs, and what its packed pools are like. */
+export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & { readonly packed: PackedVariant };
 
 export const DEMO_CHAINS: readonly DemoChain[] = [
-  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum' },
-  { chainId: 31_338, name: 'devnet-b', kind: 'bsc' },
+  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: packedVariant('sumOnEdges') },
+  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient') },
 ];
 
 export interface ChainPart extends Part {
@@ -29,10 +30,10 @@ export async function startChain({ chainId }: DemoChain): Promise<ChainPart> {
 
 /** Deploys the protocol, tokens and pools, then lets the chain mine a block every second. */
 export async function openMarket(
-  { chainId }: DemoChain,
+  { chainId, packed }: DemoChain,
   rpcUrl: string,
 ): Promise<Part & Pick<ServedChain, 'scenario'>> {
-  const scenario = await runScenario({ rpcUrl, chainId, blockTimeSecs: BLOCK_TIME_SECS });
+  const scenario = await runScenario({ rpcUrl, chainId, packed, blockTimeSecs: BLOCK_TIME_SECS });
   return { scenario, note: `${scenario.pools.length} pools`, stop: async () => undefined };
 }
 

@@ -17,14 +17,12 @@ import { administerPacked } from './actions.ts';
 import { ONE, PackedMarket, quoteAround, refusalOf } from './market.fixture.ts';
 import { createPoolWithAsymmetry } from './pools.ts';
 import { readPackedState } from './storage.fixture.ts';
-import { PACKED_VARIANTS } from './variants.ts';
+import { packedVariant } from './variants.ts';
 
 let market: PackedMarket;
 
 beforeAll(async () => {
-  const variant = PACKED_VARIANTS.find(({ rule }) => rule === 'sumOnPrice');
-  if (variant === undefined) throw new Error('there is no such variant');
-  market = await PackedMarket.open(variant);
+  market = await PackedMarket.open(packedVariant('sumOnPrice'));
 });
 
 afterAll(() => market.ground.anvil.stop());

@@ -37,6 +37,13 @@ export const PACKED_VARIANTS: readonly PackedVariant[] = [
   variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw'),
 ];
 
+/** The variant of a rule. */
+export function packedVariant(rule: FeeRule): PackedVariant {
+  const found = PACKED_VARIANTS.find((each) => each.rule === rule);
+  if (found === undefined) throw new Error(`no variant of the rule ${rule}`);
+  return found;
+}
+
 function variant(
   rule: FeeRule,
   simulation: PackedVariant['simulation'],

@@ -66,6 +66,8 @@ export interface ScenarioPool {
   readonly name: string;
   /** What there is to see, for people. */
   readonly shows: string;
+  /** Which of the scenario's factories made it. */
+  readonly generation: 'flat' | 'packed';
   readonly address: Address;
   readonly token0: Address;
   readonly token1: Address;

@@ -62,6 +62,7 @@ export async function buildPool(ground: Ground, plan: PoolPlan, number: number):
   return {
     name: plan.name,
     shows: plan.shows,
+    generation: 'flat',
     address: pool,
     token0,
     token1,

@@ -2,7 +2,7 @@ import { encodeFunctionData } from 'viem';
 import { liquidityAdderAbi } from '../abi.ts';
 import type { Transaction } from '../dev-chain.ts';
 import { flatPoolAbi } from '../protocol-abi.ts';
-import { busyPools, sharesOfBin, type TrafficWorld } from './world.ts';
+import { busyPools, deploymentOf, sharesOfBin, type TrafficWorld } from './world.ts';
 
 const SALT = 1n;
 /** For a bin without shares. */
@@ -12,7 +12,7 @@ const MINIMUM_SHARES = 1_000n;
 
 /** Adds up to a tenth to one to four bins of a busy pool. */
 export async function planAddition(world: TrafficWorld): Promise<readonly Transaction[]> {
-  const { chain, scenario, random, memory } = world;
+  const { chain, random, memory } = world;
   const pool = random.pick(busyPools(world));
   const first = random.integer(pool.lowestBin, pool.highestBin);
   const last = Math.min(pool.highestBin, first + random.integer(0, 3));
@@ -27,7 +27,7 @@ export async function planAddition(world: TrafficWorld): Promise<readonly Transa
   const deltas = { binIdxs: added.map(({ bin }) => BigInt(bin)), shares: added.map(({ shares }) => shares) };
   const args = [pool.address, SALT, deltas] as const;
   const data = encodeFunctionData({ abi: liquidityAdderAbi, functionName: 'addLiquidity', args });
-  return [{ from: chain.roles.trafficProvider, to: scenario.deployment.liquidityAdder, data }];
+  return [{ from: chain.roles.trafficProvider, to: deploymentOf(world, pool).liquidityAdder, data }];
 }
 
 /** Takes back all or half of something that was added. */

@@ -6,19 +6,19 @@ import type { Transaction } from '../dev-chain.ts';
 import type { ScenarioToken } from '../scenario/market.ts';
 import { toX64 } from '../scenario/market.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
-import { busyPools, glance, type PoolGlance, type TrafficWorld } from './world.ts';
+import { busyPools, deploymentOf, glance, type PoolGlance, type TrafficWorld } from './world.ts';
 
 /** A swap of some size in some busy pool, more often towards the pool's middle than outwards. */
 export async function planSwap(world: TrafficWorld): Promise<readonly Transaction[]> {
-  const { chain, scenario, random } = world;
+  const { chain, random } = world;
   const pool = random.pick(busyPools(world));
-  const state = await glance(world, pool.address);
+  const state = await glance(world, pool);
   const zeroForOne = random.chance(50 + awayFromMiddle(pool, state));
   const amountSpecified = amountOf(world, pool, state, zeroForOne);
   if (amountSpecified === 0n) return [];
   const args = [pool.address, zeroForOne, amountSpecified, noPriceLimit(zeroForOne)] as const;
   const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
-  return [{ from: chain.roles.trafficTrader, to: scenario.deployment.swapRouter, data }];
+  return [{ from: chain.roles.trafficTrader, to: deploymentOf(world, pool).swapRouter, data }];
 }
 
 /** From -40 at the lowest bin to 40 at the highest. */

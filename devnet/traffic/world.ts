@@ -1,7 +1,9 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
 import { MAX_UINT128 } from '../../protocol/fixed-point.ts';
 import { extsload } from '../actions.ts';
+import type { Deployment } from '../deploy.ts';
 import type { DevChain } from '../dev-chain.ts';
+import type { PackedDeployment } from '../packed/deploy.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Random } from './random.ts';
@@ -42,11 +44,18 @@ export function busyPools({ scenario }: TrafficWorld): readonly ScenarioPool[] {
   return scenario.pools.filter(({ busy }) => busy);
 }
 
-export async function glance({ chain }: TrafficWorld, pool: Address): Promise<PoolGlance> {
-  const [head, totals] = await readWords(chain, pool, [numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]);
+/** What a pool was made with. */
+export function deploymentOf({ scenario }: TrafficWorld, { generation }: ScenarioPool): Deployment | PackedDeployment {
+  if (generation === 'flat') return scenario.deployment;
+  if (scenario.packed === undefined) throw new Error('the scenario has no packed factory');
+  return scenario.packed;
+}
+
+export async function glance({ chain }: TrafficWorld, { address, generation }: ScenarioPool): Promise<PoolGlance> {
+  const [head, totals] = await readWords(chain, address, [numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]);
   return {
     pauseLevel: Number(head & 0xffn),
-    bin: Number(BigInt.asIntN(8, head >> 8n)),
+    bin: Number(BigInt.asIntN(generation === 'flat' ? 8 : 16, head >> 8n)),
     total0: totals & MAX_UINT128,
     total1: totals >> 128n,
   };

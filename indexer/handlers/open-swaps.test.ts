@@ -16,10 +16,10 @@ const part = (bin: number): BinSwapped => ({
   ...{ delta0Scaled: 1n, delta1Scaled: -1n, lpFeeScaled: 0n },
 });
 
-const binsOf = (parts: ReturnType<OpenSwaps['take']>) => parts.map(({ bin, logIndex }) => [bin, logIndex]);
+const binsOf = (parts: ReturnType<OpenSwaps<BinSwapped>['take']>) => parts.map(({ bin, logIndex }) => [bin, logIndex]);
 
 test('a swap gets the parts that its pool logged before it, once', () => {
-  const open = new OpenSwaps();
+  const open = new OpenSwaps<BinSwapped>();
   open.add(at(3), POOL, part(0));
   open.add(at(4), POOL, part(1));
   expect(binsOf(open.take(at(5), POOL))).toEqual([
@@ -30,7 +30,7 @@ test('a swap gets the parts that its pool logged before it, once', () => {
 });
 
 test('pools and chains are apart, also within a transaction', () => {
-  const open = new OpenSwaps();
+  const open = new OpenSwaps<BinSwapped>();
   open.add(at(1), POOL, part(0));
   open.add(at(2), OTHER, part(7));
   open.add(at(1, '0x01', 2), POOL, part(9));
@@ -40,7 +40,7 @@ test('pools and chains are apart, also within a transaction', () => {
 });
 
 test('two swaps of one transaction have each their own', () => {
-  const open = new OpenSwaps();
+  const open = new OpenSwaps<BinSwapped>();
   open.add(at(1), POOL, part(0));
   expect(binsOf(open.take(at(2), POOL))).toEqual([[0, 1]]);
   open.add(at(3), POOL, part(1));
@@ -48,7 +48,7 @@ test('two swaps of one transaction have each their own', () => {
 });
 
 test('a block that is indexed again begins anew, wherever the first try stopped', () => {
-  const open = new OpenSwaps();
+  const open = new OpenSwaps<BinSwapped>();
   open.add(at(3), POOL, part(0));
   open.add(at(4), POOL, part(1));
   open.add(at(3), POOL, part(0));
@@ -56,7 +56,7 @@ test('a block that is indexed again begins anew, wherever the first try stopped'
 });
 
 test('parts of another transaction, or of a later place, are not taken', () => {
-  const open = new OpenSwaps();
+  const open = new OpenSwaps<BinSwapped>();
   open.add(at(3, '0x01'), POOL, part(0));
   expect(open.take(at(5, '0x02'), POOL)).toEqual([]);
   open.add(at(8), POOL, part(0));

@@ -1,15 +1,13 @@
 import type { Address, Hex } from 'viem';
-import type { BinSwapped } from '../../protocol/pool-events.ts';
+import type { BinSwapped, PackedBinSwapped } from '../../protocol/pool-events.ts';
 import type { LogReference } from './context.ts';
 
 /** One bin's part of a swap, with the place of its own log. */
-export interface SwapPart extends BinSwapped {
-  readonly logIndex: number;
-}
+export type Placed<Part> = Part & { readonly logIndex: number };
 
-interface OpenSwap {
+interface OpenSwap<Part> {
   readonly transactionHash: Hex;
-  readonly parts: SwapPart[];
+  readonly parts: Placed<Part>[];
 }
 
 /**
@@ -17,10 +15,10 @@ interface OpenSwap {
  * are held in memory, which saves half of the database work of a swap. Nothing can be lost with the process: Ponder
  * indexes and commits whole blocks. A block that is indexed again begins its parts anew.
  */
-export class OpenSwaps {
-  readonly #byPool = new Map<string, OpenSwap>();
+export class OpenSwaps<Part extends BinSwapped | PackedBinSwapped> {
+  readonly #byPool = new Map<string, OpenSwap<Part>>();
 
-  add({ chainId, transactionHash, logIndex }: LogReference, pool: Address, event: BinSwapped): void {
+  add({ chainId, transactionHash, logIndex }: LogReference, pool: Address, event: Part): void {
     const key = keyOf(chainId, pool);
     const open = this.#byPool.get(key);
     const part = { logIndex, ...event };
@@ -30,7 +28,7 @@ export class OpenSwaps {
   }
 
   /** The parts of the swap that was logged here, which is open no more; none when no bin took part in it. */
-  take({ chainId, transactionHash, logIndex }: LogReference, pool: Address): readonly SwapPart[] {
+  take({ chainId, transactionHash, logIndex }: LogReference, pool: Address): readonly Placed<Part>[] {
     const key = keyOf(chainId, pool);
     const open = this.#byPool.get(key);
     if (open === undefined) return [];
@@ -43,6 +41,6 @@ function keyOf(chainId: number, pool: Address): string {
   return `${chainId}:${pool}`;
 }
 
-function lastIndex({ parts }: OpenSwap): number {
+function lastIndex({ parts }: OpenSwap<unknown>): number {
   return parts.at(-1)?.logIndex ?? -1;
 }

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { EventLayout } from '../../protocol/layout.ts';
 import type { PoolCreation } from '../../protocol/pool-events.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
-import { NO_ACTIVITY } from '../reducers/activity.ts';
+import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../reducers/activity.ts';
 import { FIRST_BIN, lowerDistances } from '../reducers/bin-geometry.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';
 import { poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
@@ -26,7 +26,7 @@ export async function recordPoolCreation(
 ): Promise<void> {
   const scale = await recordTokensAndReadScale(context, place, creation, origin);
   await context.db.insert(poolTable).values(poolRow(place, creation, origin.sender, scale));
-  await context.db.insert(poolState).values(initialState(place, creation));
+  await context.db.insert(poolState).values(initialState(place, creation, origin.layout));
   const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
   const extensions = creation.extensions.map(({ address, phases }, index) => ({
     ...key,
@@ -92,31 +92,32 @@ function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale
   };
 }
 
-function initialState(place: LogPlace, creation: PoolCreation) {
+function initialState(place: LogPlace, creation: PoolCreation, { tellsSwaps }: EventLayout) {
   const empty = arrayLiteral(creation.bins.map(() => 0));
   return {
     ...stampOf(place),
     chainId: place.chainId,
     pool: creation.pool,
     pauseLevel: 0,
-    curBinIdx: FIRST_BIN,
-    curPosInBin: 0n,
-    curBinDistFromProvidedPriceE6: creation.curBinDistE6,
     spreadFeeE6: creation.protocolSpreadFeeE6 + creation.adminSpreadFeeE6,
     notionalFeeE8: creation.protocolNotionalFeeE8 + creation.adminNotionalFeeE8,
-    total0Scaled: 0n,
-    total1Scaled: 0n,
     lowestBin: Math.min(...creation.bins.map(({ bin }) => bin)),
     binBalances0Scaled: empty,
     binBalances1Scaled: empty,
     binShares: empty,
     binLowerDistsE6: arrayLiteral(lowerDistances(creation)),
-    notionalFee0Scaled: 0n,
-    notionalFee1Scaled: 0n,
     balance0Raw: 0n,
     balance1Raw: 0n,
     activityTimestamp: null,
-    activityTotals: NO_ACTIVITY,
     lastSwapTransactionHash: null,
+    ...(tellsSwaps
+      ? {
+          activityTotals: NO_ACTIVITY,
+          curBinIdx: FIRST_BIN,
+          curPosInBin: 0n,
+          curBinDistFromProvidedPriceE6: creation.curBinDistE6,
+          ...{ total0Scaled: 0n, total1Scaled: 0n, notionalFee0Scaled: 0n, notionalFee1Scaled: 0n },
+        }
+      : { activityTotals: NO_PACKED_ACTIVITY, binSwapDeltas0: empty, binSwapDeltas1: empty }),
   };
 }

@@ -28,7 +28,7 @@ export async function updatePoolState(
   { db }: HandlerContext,
   place: LogPlace,
   pool: Address,
-  changes: Partial<Pick<PoolStateRow, 'pauseLevel' | 'spreadFeeE6' | 'notionalFeeE8'>>,
+  changes: Partial<Pick<PoolStateRow, 'pauseLevel' | 'spreadFeeE6' | 'notionalFeeE8' | 'bidAskRefAsymmetryX8'>>,
 ): Promise<void> {
   const key = { chainId: place.chainId, pool };
   if ((await db.find(poolState, key)) === null) return;

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
 import { collectionGain, liquidityGain, swapGain } from '../reducers/activity.ts';
+import { addIfKnown } from '../reducers/add-if-known.ts';
 import { changeShares, moveBins } from '../reducers/bins.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';
@@ -9,7 +10,7 @@ import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../sch
 import { pool as poolTable } from '../schema/pools.ts';
 import { advancePool } from './activity.ts';
 import type { HandlerContext, LogPlace, LogReference } from './context.ts';
-import { OpenSwaps, type SwapPart } from './open-swaps.ts';
+import { OpenSwaps, type Placed } from './open-swaps.ts';
 import { required } from './required.ts';
 
 /*
@@ -17,7 +18,7 @@ import { required } from './required.ts';
  * last. A spread that comes first leaves no room for the fields after it, which then cost twenty times as much.
  */
 
-const openSwaps = new OpenSwaps();
+const openSwaps = new OpenSwaps<BinSwapped>();
 
 /** Keeps the bin's part for the swap that it belongs to, which is logged next. */
 export function holdBinSwap(reference: LogReference, pool: Address, event: BinSwapped): void {
@@ -41,7 +42,7 @@ export async function recordSwap(
   await db.insert(swap).values(swapRow(place, pool, event, fees, parts));
 }
 
-function swapRow(place: LogPlace, pool: Address, event: Swapped, fees: SwapFees, parts: readonly SwapPart[]) {
+function swapRow(place: LogPlace, pool: Address, event: Swapped, fees: SwapFees, parts: readonly Placed<BinSwapped>[]) {
   return {
     pool,
     sender: event.sender,
@@ -61,7 +62,7 @@ function swapRow(place: LogPlace, pool: Address, event: Swapped, fees: SwapFees,
 }
 
 /** Postgres's text form of a two-dimensional array. */
-function partsLiteral(parts: readonly SwapPart[]): string {
+function partsLiteral(parts: readonly Placed<BinSwapped>[]): string {
   return arrayLiteral(
     parts.map(({ logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled }) =>
       arrayLiteral([logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled]),
@@ -81,8 +82,8 @@ export async function recordLiquidityChange(
   const sums = sumLiquidityChange(event, required(await db.find(poolTable, { chainId, address: pool }), 'pool', pool));
   await advancePool(context, place, pool, (state) => ({
     changes: {
-      total0Scaled: state.total0Scaled + sums.delta0Scaled,
-      total1Scaled: state.total1Scaled + sums.delta1Scaled,
+      total0Scaled: addIfKnown(state.total0Scaled, sums.delta0Scaled),
+      total1Scaled: addIfKnown(state.total1Scaled, sums.delta1Scaled),
       balance0Raw: state.balance0Raw + sums.amount0Raw,
       balance1Raw: state.balance1Raw + sums.amount1Raw,
       binShares: changeShares(state, changes),
@@ -104,8 +105,8 @@ export async function recordFeeCollection(
 ): Promise<void> {
   await advancePool(context, place, pool, (state) => ({
     changes: {
-      notionalFee0Scaled: 0n,
-      notionalFee1Scaled: 0n,
+      notionalFee0Scaled: state.notionalFee0Scaled === null ? null : 0n,
+      notionalFee1Scaled: state.notionalFee1Scaled === null ? null : 0n,
       balance0Raw: state.balance0Raw - event.amount0ToProtocol - event.amount0ToAdmin,
       balance1Raw: state.balance1Raw - event.amount1ToProtocol - event.amount1ToAdmin,
     },

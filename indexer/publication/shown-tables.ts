@@ -15,13 +15,18 @@ export function shownTables(schema: string, tables: readonly string[]): Readonly
   return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
 }
 
-function unpacked(schema: string): Readonly<Record<'pool_activity' | 'pool_bin' | 'bin_swap', string>> {
+type Unpacked = 'pool_activity' | 'pool_bin' | 'packed_bin' | 'bin_swap' | 'packed_bin_swap';
+
+/** Only packed pools have sums of swap deltas, and only their swaps have `details`. */
+function unpacked(schema: string): Readonly<Record<Unpacked, string>> {
   return {
     pool_activity: `
       SELECT chain_id, pool, block_number, block_timestamp, ${totalColumns()}
       FROM "${schema}".pool_activity`,
     pool_bin: `
-      SELECT s.chain_id, s.pool, s.lowest_bin + bin.place::int4 - 1 AS bin_idx, bin.token0_scaled, bin.token1_scaled,
+      SELECT s.chain_id, s.pool, s.lowest_bin + bin.place::int4 - 1 AS bin_idx,
+             CASE WHEN s.bin_swap_deltas0 IS NULL THEN bin.token0_scaled END AS token0_scaled,
+             CASE WHEN s.bin_swap_deltas0 IS NULL THEN bin.token1_scaled END AS token1_scaled,
              bin.total_shares, bin.length_e6, bin.add_fee_buy_e6, bin.add_fee_sell_e6, bin.lower_dist_e6,
              s.block_number, s.block_timestamp
       FROM "${schema}".pool_state s
@@ -30,13 +35,29 @@ function unpacked(schema: string): Readonly<Record<'pool_activity' | 'pool_bin' 
                   p.bin_add_fees_buy_e6, p.bin_add_fees_sell_e6, s.bin_lower_dists_e6) WITH ORDINALITY
              AS bin (token0_scaled, token1_scaled, total_shares, length_e6, add_fee_buy_e6, add_fee_sell_e6,
                      lower_dist_e6, place)`,
+    packed_bin: `
+      SELECT s.chain_id, s.pool, s.lowest_bin + bin.place::int4 - 1 AS bin_idx, bin.liquidity0_scaled,
+             bin.liquidity1_scaled, bin.swap_delta0, bin.swap_delta1, s.block_number, s.block_timestamp
+      FROM "${schema}".pool_state s,
+           unnest(s.bin_balances0_scaled, s.bin_balances1_scaled, s.bin_swap_deltas0, s.bin_swap_deltas1) WITH ORDINALITY
+             AS bin (liquidity0_scaled, liquidity1_scaled, swap_delta0, swap_delta1, place)
+      WHERE s.bin_swap_deltas0 IS NOT NULL`,
     bin_swap: `
-      SELECT s.chain_id, s.block_number, s.block_timestamp, s.parts[n][1]::int4 AS log_index, s.transaction_hash, s.pool,
-             s.parts[n][2]::int4 AS bin_idx, s.parts[n][3] AS delta0_scaled, s.parts[n][4] AS delta1_scaled,
-             s.parts[n][5] AS lp_fee_scaled
+      SELECT ${partPlace}, CASE WHEN s.details IS NULL THEN s.parts[n][3] END AS delta0_scaled,
+             CASE WHEN s.details IS NULL THEN s.parts[n][4] END AS delta1_scaled,
+             CASE WHEN s.details IS NULL THEN s.parts[n][5] END AS lp_fee_scaled
       FROM "${schema}".swap s, generate_subscripts(s.parts, 1) n`,
+    packed_bin_swap: `
+      SELECT ${partPlace}, s.parts[n][3] AS delta0, s.parts[n][4] AS delta1, s.parts[n][5] AS fees_high,
+             s.parts[n][6] AS fees_low
+      FROM "${schema}".swap s, generate_subscripts(s.parts, 1) n
+      WHERE s.details IS NOT NULL`,
   };
 }
+
+/** Columns that say which part of which swap a row is. */
+const partPlace = `s.chain_id, s.block_number, s.block_timestamp, s.parts[n][1]::int4 AS log_index, s.transaction_hash,
+             s.pool, s.parts[n][2]::int4 AS bin_idx`;
 
 /** Every total as a column. */
 function totalColumns(): string {

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FeesCollected, Swapped } from '../../protocol/pool-events.ts';
-import { TOTAL } from '../../protocol/pool-totals.ts';
-import { type ActivityGain, addActivity, collectionGain, liquidityGain, NO_ACTIVITY, swapGain } from './activity.ts';
+import type { FeesCollected, PackedSwapped, Swapped } from '../../protocol/pool-events.ts';
+import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
+import {
+  type ActivityGain,
+  addActivity,
+  collectionGain,
+  liquidityGain,
+  NO_ACTIVITY,
+  NO_PACKED_ACTIVITY,
+  packedSwapGain,
+  swapGain,
+} from './activity.ts';
 import type { SwapFees } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
@@ -83,6 +92,38 @@ test('a second swap of one transaction is a swap but no transaction', () => {
 test('a swap that moved nothing is a swap without transfers', () => {
   const totals = total(swapGain(swapped(0n, 0n), fees({}), true));
   expect(totals).toEqual({ ...NOTHING, swapCount: 1n, swapTxCount: 1n });
+});
+
+const packed = (amount0Delta: bigint, amount1Delta: bigint): PackedSwapped => ({
+  ...{ kind: 'packedSwapped', sender: address, recipient: address, amount0Delta, amount1Delta },
+  ...{ details: 2n ** 256n - 1n, platformFees: { high: 30n, low: 40n } },
+});
+
+test('the words of a packed swap count by the direction of its amounts, whatever its details are', () => {
+  const binFees = { high: 10n, low: 20n };
+  expect(total(packedSwapGain(packed(100n, -90n), binFees, true))).toEqual({
+    ...NOTHING,
+    ...{ swapCount: 1n, swapTxCount: 1n, transferCount: 2n, swapIn0Raw: 100n, swapOut1Raw: 90n },
+    ...{ saleBinFeesHigh: 10n, saleBinFeesLow: 20n, salePlatformFeesHigh: 30n, salePlatformFeesLow: 40n },
+  });
+  expect(total(packedSwapGain(packed(-100n, 90n), binFees, false))).toEqual({
+    ...NOTHING,
+    ...{ swapCount: 1n, transferCount: 2n, swapIn1Raw: 90n, swapOut0Raw: 100n },
+    ...{
+      purchaseBinFeesHigh: 10n,
+      purchaseBinFeesLow: 20n,
+      purchasePlatformFeesHigh: 30n,
+      purchasePlatformFeesLow: 40n,
+    },
+  });
+});
+
+test('a packed pool has no totals of fees, also after swaps', () => {
+  const list = addActivity(NO_PACKED_ACTIVITY, packedSwapGain(packed(1n, -1n), { high: 1n, low: 1n }, true));
+  const values = list.slice(1, -1).split(',');
+  const unknown = Object.entries(TOTAL).filter(([, place]) => values[place] === 'NULL');
+  expect(unknown.map(([name]) => name)).toEqual([...FLAT_FEE_TOTALS]);
+  expect(values).toHaveLength(Object.keys(TOTAL).length);
 });
 
 test('liquidity counts by direction; an amount that rounds to nothing is no transfer', () => {

@@ -1,5 +1,5 @@
-import type { FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
-import { TOTAL } from '../../protocol/pool-totals.ts';
+import type { FeesCollected, Halves, LiquidityChanged, PackedSwapped, Swapped } from '../../protocol/pool-events.ts';
+import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
 import type { LiquiditySums } from './liquidity.ts';
 import { arrayLiteral, NumberList } from './number-list.ts';
 import type { SwapFees } from './swap.ts';
@@ -10,6 +10,11 @@ export type ActivityGain = readonly (readonly [place: number, amount: bigint])[]
 /** A new pool's totals. */
 export const NO_ACTIVITY = arrayLiteral(Object.values(TOTAL).map(() => 0));
 
+/** Those of a packed pool, of whose fees only the words are counted. */
+export const NO_PACKED_ACTIVITY = arrayLiteral(
+  Object.keys(TOTAL).map((name) => (FLAT_FEE_TOTALS.some((total) => total === name) ? 'NULL' : 0)),
+);
+
 /** Totals with what a log added. */
 export function addActivity(totals: string, gain: ActivityGain): string {
   const list = new NumberList(totals);
@@ -18,9 +23,37 @@ export function addActivity(totals: string, gain: ActivityGain): string {
 }
 
 /** @param newTransaction false when the pool's previous swap was of the same transaction */
-export function swapGain(
-  { amount0Delta, amount1Delta }: Swapped,
-  { zeroForOne, lpFeeScaled, protocolFeeScaled, notionalFee0Scaled, notionalFee1Scaled }: SwapFees,
+export function swapGain(event: Swapped, fees: SwapFees, newTransaction: boolean): ActivityGain {
+  const { zeroForOne, lpFeeScaled, protocolFeeScaled, notionalFee0Scaled, notionalFee1Scaled } = fees;
+  return [
+    ...amountsGain(event, newTransaction),
+    [zeroForOne ? TOTAL.lpFee0Scaled : TOTAL.lpFee1Scaled, lpFeeScaled],
+    [zeroForOne ? TOTAL.protocolFee0Scaled : TOTAL.protocolFee1Scaled, protocolFeeScaled],
+    [TOTAL.notionalFee0Scaled, notionalFee0Scaled],
+    [TOTAL.notionalFee1Scaled, notionalFee1Scaled],
+  ];
+}
+
+/**
+ * The direction is that of the amounts: how `details` tell it is not certain.
+ *
+ * @param binFees sums of the halves of `BinSwapped.fees`
+ * @param newTransaction as of {@link swapGain}
+ */
+export function packedSwapGain(event: PackedSwapped, binFees: Halves, newTransaction: boolean): ActivityGain {
+  const { amount0Delta, platformFees } = event;
+  const isSale = amount0Delta > 0n;
+  return [
+    ...amountsGain(event, newTransaction),
+    [isSale ? TOTAL.saleBinFeesHigh : TOTAL.purchaseBinFeesHigh, binFees.high],
+    [isSale ? TOTAL.saleBinFeesLow : TOTAL.purchaseBinFeesLow, binFees.low],
+    [isSale ? TOTAL.salePlatformFeesHigh : TOTAL.purchasePlatformFeesHigh, platformFees.high],
+    [isSale ? TOTAL.salePlatformFeesLow : TOTAL.purchasePlatformFeesLow, platformFees.low],
+  ];
+}
+
+function amountsGain(
+  { amount0Delta, amount1Delta }: Pick<Swapped, 'amount0Delta' | 'amount1Delta'>,
   newTransaction: boolean,
 ): ActivityGain {
   return [
@@ -31,10 +64,6 @@ export function swapGain(
     [TOTAL.swapIn1Raw, positive(amount1Delta)],
     [TOTAL.swapOut0Raw, positive(-amount0Delta)],
     [TOTAL.swapOut1Raw, positive(-amount1Delta)],
-    [zeroForOne ? TOTAL.lpFee0Scaled : TOTAL.lpFee1Scaled, lpFeeScaled],
-    [zeroForOne ? TOTAL.protocolFee0Scaled : TOTAL.protocolFee1Scaled, protocolFeeScaled],
-    [TOTAL.notionalFee0Scaled, notionalFee0Scaled],
-    [TOTAL.notionalFee1Scaled, notionalFee1Scaled],
   ];
 }
 

@@ -6,7 +6,10 @@ import { isZeroForOne, type PoolStateRow, settleSwap } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 
-const idle: PoolStateRow = {
+/** Of a flat pool everything is known. */
+type FlatState = PoolStateRow & Record<'total0Scaled' | 'notionalFee0Scaled' | 'notionalFee1Scaled', bigint>;
+
+const idle: FlatState = {
   chainId: 1,
   pool: address,
   pauseLevel: 0,
@@ -15,6 +18,7 @@ const idle: PoolStateRow = {
   curBinDistFromProvidedPriceE6: -10,
   spreadFeeE6: 200_000,
   notionalFeeE8: 250_000,
+  bidAskRefAsymmetryX8: null,
   total0Scaled: 1_000_000n,
   total1Scaled: 2_000_000n,
   notionalFee0Scaled: 7n,
@@ -25,6 +29,8 @@ const idle: PoolStateRow = {
   lowestBin: -2,
   binBalances0Scaled: '{0,700,500,0,0,0,0,0}',
   binBalances1Scaled: '{300,200,100,0,0,0,0,0}',
+  binSwapDeltas0: null,
+  binSwapDeltas1: null,
   binShares: '{1,1,1,1,1,1,1,1}',
   binLowerDistsE6: '{-900,-510,77,80,90,95,99,120}',
   activityTotals: NO_ACTIVITY,
@@ -56,7 +62,7 @@ const swapped = (changes: Partial<Swapped>): Swapped => ({
 
 function replay(bins: readonly BinSwapped[], end: Swapped, start = idle) {
   const settled = settleSwap(start, bins, end);
-  return { state: { ...start, ...settled.state }, fees: settled.fees };
+  return { state: { ...start, ...settled.state } as FlatState, fees: settled.fees };
 }
 
 // 250,000 / 1e8 is a quarter of a percent.

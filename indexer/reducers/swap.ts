@@ -1,6 +1,7 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
 import type { poolState } from '../schema/pools.ts';
+import { addIfKnown } from './add-if-known.ts';
 import { moveBins } from './bins.ts';
 import { NumberList } from './number-list.ts';
 
@@ -40,10 +41,10 @@ export function settleSwap(
       curBinIdx: event.curBin,
       curPosInBin: event.posInBin,
       curBinDistFromProvidedPriceE6: lowerDist(state, event.curBin),
-      total0Scaled: state.total0Scaled + bins.delta0Scaled,
-      total1Scaled: state.total1Scaled + bins.delta1Scaled,
-      notionalFee0Scaled: state.notionalFee0Scaled + notional.notionalFee0Scaled,
-      notionalFee1Scaled: state.notionalFee1Scaled + notional.notionalFee1Scaled,
+      total0Scaled: addIfKnown(state.total0Scaled, bins.delta0Scaled),
+      total1Scaled: addIfKnown(state.total1Scaled, bins.delta1Scaled),
+      notionalFee0Scaled: addIfKnown(state.notionalFee0Scaled, notional.notionalFee0Scaled),
+      notionalFee1Scaled: addIfKnown(state.notionalFee1Scaled, notional.notionalFee1Scaled),
       balance0Raw: state.balance0Raw + event.amount0Delta,
       balance1Raw: state.balance1Raw + event.amount1Delta,
       ...moveBins(state, parts),
@@ -85,7 +86,10 @@ function notionalFee({ delta0Scaled, delta1Scaled, lpFeeScaled }: BinSums, exact
 }
 
 /** Direction of a swap by its raw amounts; null when nothing moved. */
-export function isZeroForOne({ amount0Delta, amount1Delta }: Swapped): boolean | null {
+export function isZeroForOne({
+  amount0Delta,
+  amount1Delta,
+}: Pick<Swapped, 'amount0Delta' | 'amount1Delta'>): boolean | null {
   if (amount0Delta > 0n) return true;
   return amount1Delta > 0n ? false : null;
 }

@@ -17,86 +17,103 @@ const keyOf = ({ log, args }: ExtensionEvent) => ({ address: log.address, pool: 
 
 // A setting that takes effect ends the proposal of it.
 
-ponder.on('StopLoss:OracleStopLossDrawdownSet', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    drawdownE6: event.args.newMaxDrawdownE6,
-    pendingDrawdownE6: null,
-    pendingDrawdownExecuteAfter: null,
-  }),
-);
+for (const source of ['StopLoss', 'PackedStopLoss'] as const) {
+  const [decay, pendingDecay] =
+    source === 'StopLoss'
+      ? (['decayPerSecondE8', 'pendingDecayPerSecondE8'] as const)
+      : (['decayPerSecondE18', 'pendingDecayPerSecondE18'] as const);
 
-ponder.on('StopLoss:OracleStopLossDecaySet', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    decayPerSecondE8: event.args.newDecayPerSecondE8,
-    pendingDecayPerSecondE8: null,
-    pendingDecayExecuteAfter: null,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDrawdownSet`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      drawdownE6: event.args.newMaxDrawdownE6,
+      pendingDrawdownE6: null,
+      pendingDrawdownExecuteAfter: null,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossTimelockSet', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    timelockSecs: event.args.newTimelock,
-    pendingTimelockSecs: null,
-    pendingTimelockExecuteAfter: null,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDecaySet`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      [decay]: event.args.newDecayPerSecond,
+      [pendingDecay]: null,
+      pendingDecayExecuteAfter: null,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossDrawdownProposed', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingDrawdownE6: event.args.value,
-    pendingDrawdownExecuteAfter: event.args.executeAfter,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossTimelockSet`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      timelockSecs: event.args.newTimelock,
+      pendingTimelockSecs: null,
+      pendingTimelockExecuteAfter: null,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossDecayProposed', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingDecayPerSecondE8: event.args.value,
-    pendingDecayExecuteAfter: event.args.executeAfter,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDrawdownProposed`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      pendingDrawdownE6: event.args.value,
+      pendingDrawdownExecuteAfter: event.args.executeAfter,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossTimelockProposed', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingTimelockSecs: event.args.value,
-    pendingTimelockExecuteAfter: event.args.executeAfter,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDecayProposed`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      [pendingDecay]: event.args.value,
+      pendingDecayExecuteAfter: event.args.executeAfter,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossDrawdownCancelled', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingDrawdownE6: null,
-    pendingDrawdownExecuteAfter: null,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossTimelockProposed`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      pendingTimelockSecs: event.args.value,
+      pendingTimelockExecuteAfter: event.args.executeAfter,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossDecayCancelled', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingDecayPerSecondE8: null,
-    pendingDecayExecuteAfter: null,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDrawdownCancelled`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      pendingDrawdownE6: null,
+      pendingDrawdownExecuteAfter: null,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossTimelockCancelled', ({ event, context }) =>
-  updateStopLoss(context, placeOf(event, context), keyOf(event), {
-    pendingTimelockSecs: null,
-    pendingTimelockExecuteAfter: null,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossDecayCancelled`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      [pendingDecay]: null,
+      pendingDecayExecuteAfter: null,
+    }),
+  );
 
-ponder.on('StopLoss:OracleStopLossHighWatermarkUpdated', ({ event, context }) =>
-  recordWatermark(context, placeOf(event, context), keyOf(event), event.args),
-);
+  ponder.on(`${source}:OracleStopLossTimelockCancelled`, ({ event, context }) =>
+    updateStopLoss(context, placeOf(event, context), keyOf(event), {
+      pendingTimelockSecs: null,
+      pendingTimelockExecuteAfter: null,
+    }),
+  );
 
-ponder.on('PriceVelocityGuard:MaxChangePerBlockSet', ({ event, context }) =>
-  updatePriceVelocity(context, placeOf(event, context), keyOf(event), {
-    maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18,
-  }),
-);
+  ponder.on(`${source}:OracleStopLossHighWatermarkUpdated`, ({ event, context }) =>
+    recordWatermark(context, placeOf(event, context), keyOf(event), event.args),
+  );
+}
+
+for (const source of ['PriceVelocityGuard', 'PackedPriceVelocityGuard'] as const) {
+  ponder.on(`${source}:MaxChangePerBlockSet`, ({ event, context }) =>
+    updatePriceVelocity(context, placeOf(event, context), keyOf(event), {
+      maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18,
+    }),
+  );
+}
 
 ponder.on('PriceVelocityGuard:LastMidPriceUpdated', ({ event, context }) => {
   const place = placeOf(event, context);
   return updatePriceVelocity(context, place, keyOf(event), {
     lastMidPriceX64: event.args.newLastMidPriceX64,
+    lastMidPriceBlock: place.blockNumber,
+  });
+});
+
+ponder.on('PackedPriceVelocityGuard:AnchorMidPriceUpdated', ({ event, context }) => {
+  const place = placeOf(event, context);
+  return updatePriceVelocity(context, place, keyOf(event), {
+    lastMidPriceX64: event.args.newAnchorMidPriceX64,
     lastMidPriceBlock: place.blockNumber,
   });
 });

@@ -27,9 +27,11 @@ export const logPlace = () => ({
 });
 
 /** A list, held as {@link arrayLiteral}: Ponder would copy an array of a row deeply, element by element. */
-export const list = (elements: 'integer' | 'numeric(78)', name = '') =>
+export const list = (elements: 'integer' | 'numeric(78)', name = '') => optionalList(elements, name).notNull();
+
+export const optionalList = (elements: 'integer' | 'numeric(78)', name = '') =>
   customType<{ data: string; driverData: string | number[] }>({
     dataType: () => `${elements}[]`,
     // A driver gives numeric arrays as they are and parses those of integers.
     fromDriver: (value) => (typeof value === 'string' ? value : arrayLiteral(value)),
-  })(name).notNull();
+  })(name);

@@ -1,7 +1,10 @@
 import { bigint, boolean, hex, int8, integer, onchainTable, primaryKey, text } from 'ponder';
 import { chainId, stamp } from './columns.ts';
 
-/** Settings of a pool at a StopLoss contract (`address`); null until the first of its kind was set. */
+/**
+ * Settings of a pool at a StopLoss contract (`address`); null until the first of its kind was set. The decay is in the unit
+ * of the contract's layout: parts of 10^8, or of 10^18 for packed pools.
+ */
 export const stopLoss = onchainTable(
   'stop_loss',
   {
@@ -10,10 +13,12 @@ export const stopLoss = onchainTable(
     pool: hex().notNull(),
     drawdownE6: bigint('drawdown_e6'),
     decayPerSecondE8: bigint('decay_per_second_e8'),
+    decayPerSecondE18: bigint('decay_per_second_e18'),
     timelockSecs: bigint(),
     pendingDrawdownE6: bigint('pending_drawdown_e6'),
     pendingDrawdownExecuteAfter: bigint(),
     pendingDecayPerSecondE8: bigint('pending_decay_per_second_e8'),
+    pendingDecayPerSecondE18: bigint('pending_decay_per_second_e18'),
     pendingDecayExecuteAfter: bigint(),
     pendingTimelockSecs: bigint(),
     pendingTimelockExecuteAfter: bigint(),

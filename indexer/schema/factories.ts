@@ -14,6 +14,11 @@ export const factory = onchainTable(
     maxAdminSpreadFeeE6: integer('max_admin_spread_fee_e6'),
     maxProtocolNotionalFeeE8: integer('max_protocol_notional_fee_e8'),
     maxAdminNotionalFeeE8: integer('max_admin_notional_fee_e8'),
+    /** Of packed pools' factories. */
+    maxBidAskRefAsymmetryX8: integer('max_bid_ask_ref_asymmetry_x8'),
+    minBinDistanceE6: bigint('min_bin_distance_e6'),
+    maxBinDistanceE6: bigint('max_bin_distance_e6'),
+    feeReceiver: hex(),
     ...stamp(),
   },
   (table) => ({

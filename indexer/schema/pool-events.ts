@@ -1,7 +1,10 @@
 import { bigint, boolean, hex, index, integer, onchainTable, primaryKey, text } from 'ponder';
 import { list, logPlace } from './columns.ts';
 
-/** Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and in the input token of an exact output. */
+/**
+ * Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and
+ * in the input token of an exact output. Of packed pools what only the words tell is null.
+ */
 export const swap = onchainTable(
   'swap',
   {
@@ -11,18 +14,23 @@ export const swap = onchainTable(
     recipient: hex().notNull(),
     /** True when token0 went in; null when nothing moved. */
     zeroForOne: boolean(),
-    exactInput: boolean().notNull(),
+    exactInput: boolean(),
     amount0Raw: bigint().notNull(),
     amount1Raw: bigint().notNull(),
-    lpFeeScaled: bigint().notNull(),
-    protocolFeeScaled: bigint().notNull(),
-    notionalFeeScaled: bigint().notNull(),
+    lpFeeScaled: bigint(),
+    protocolFeeScaled: bigint(),
+    notionalFeeScaled: bigint(),
     /** Cursor after the swap. */
-    curBinIdx: integer().notNull(),
-    curPosInBin: bigint().notNull(),
+    curBinIdx: integer(),
+    curPosInBin: bigint(),
+    /** Words of packed swaps, the second by halves; null of others. */
+    details: bigint(),
+    platformFeesHigh: bigint(),
+    platformFeesLow: bigint(),
     /**
      * The parts that bins had in it, as the pool logged them before the swap; of each: log index, bin, change of the bin's
-     * two balances, and the fee that stayed in it, scaled. `read_model.bin_swap` shows them as rows.
+     * two balances, and the fee that stayed in it, scaled. Of packed swaps: log index, bin, the halves of `binDeltas` and
+     * those of `fees`. `read_model.bin_swap` and `read_model.packed_bin_swap` show them as rows.
      */
     parts: list('numeric(78)'),
   },

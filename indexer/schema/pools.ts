@@ -1,5 +1,5 @@
 import { bigint, hex, index, int8, integer, onchainTable, primaryKey, text } from 'ponder';
-import { chainId, list, stamp } from './columns.ts';
+import { chainId, list, optionalList, stamp } from './columns.ts';
 
 /** A token of a pool, as it describes itself; a field that it does not answer is null. Block: first pool with it. */
 export const token = onchainTable(
@@ -37,6 +37,7 @@ export const pool = onchainTable(
     binLengthsE6: list('integer', 'bin_lengths_e6'),
     binAddFeesBuyE6: list('integer', 'bin_add_fees_buy_e6'),
     binAddFeesSellE6: list('integer', 'bin_add_fees_sell_e6'),
+    /** Flat pools: raw units. Packed pools: scaled units. */
     initialAmount0PerShareE18: bigint('initial_amount0_per_share_e18').notNull(),
     initialAmount1PerShareE18: bigint('initial_amount1_per_share_e18').notNull(),
     minimalMintableLiquidity: bigint().notNull(),
@@ -93,7 +94,10 @@ export const poolExtension = onchainTable(
   }),
 );
 
-/** What trading changes in a pool, from events alone: its storage slots 0 to 2 and those of its bins. */
+/**
+ * What trading changes in a pool, from events alone: its storage slots 0 to 2 and those of its bins. Swaps of packed pools
+ * tell their raw amounts and words whose meaning depends on the factory: what follows from the words is null there.
+ */
 export const poolState = onchainTable(
   'pool_state',
   {
@@ -101,26 +105,35 @@ export const poolState = onchainTable(
     pool: hex().notNull(),
     /** 0 is active; any other value blocks swaps. */
     pauseLevel: integer().notNull(),
-    curBinIdx: integer().notNull(),
+    /** The cursor, null of packed pools. */
+    curBinIdx: integer(),
     /** 0 (lower edge) to 2^104 - 1 (upper edge). */
-    curPosInBin: bigint().notNull(),
+    curPosInBin: bigint(),
     /** Signed distance of the current bin's lower edge from the mid price. */
-    curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6').notNull(),
+    curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6'),
     spreadFeeE6: integer('spread_fee_e6').notNull(),
     notionalFeeE8: integer('notional_fee_e8').notNull(),
-    /** LP-owned balances of all bins together. */
-    total0Scaled: bigint().notNull(),
-    total1Scaled: bigint().notNull(),
-    /** Of its bins, from the lowest upwards: LP-owned balances, shares, and what a swap needs of their places. */
+    /** Setting of packed pools; null until it changes, since no event of a pool's creation tells it. */
+    bidAskRefAsymmetryX8: integer('bid_ask_ref_asymmetry_x8'),
+    /** LP-owned balances of all bins together; null of packed pools. */
+    total0Scaled: bigint(),
+    total1Scaled: bigint(),
+    /**
+     * Of its bins, from the lowest upwards: LP-owned balances, shares, and what a swap needs of their places. Balances of
+     * packed pools are what liquidity events moved, without swaps.
+     */
     lowestBin: integer().notNull(),
     binBalances0Scaled: list('numeric(78)'),
     binBalances1Scaled: list('numeric(78)'),
+    /** Packed pools: sums of `binDeltas`, scaled or raw units, which depends on the factory. */
+    binSwapDeltas0: optionalList('numeric(78)'),
+    binSwapDeltas1: optionalList('numeric(78)'),
     binShares: list('numeric(78)'),
     /** Signed distance of a bin's lower edge from the mid price: fixed for good. */
     binLowerDistsE6: list('integer', 'bin_lower_dists_e6'),
-    /** Notional fees accrued and not yet collected. */
-    notionalFee0Scaled: bigint().notNull(),
-    notionalFee1Scaled: bigint().notNull(),
+    /** Notional fees accrued and not yet collected; null of packed pools. */
+    notionalFee0Scaled: bigint(),
+    notionalFee1Scaled: bigint(),
     /** Token balances, uncollected fees included; tokens sent to the pool without a call of it do not count. */
     balance0Raw: bigint().notNull(),
     balance1Raw: bigint().notNull(),

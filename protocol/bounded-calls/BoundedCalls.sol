@@ -6,7 +6,8 @@ pragma solidity ^0.8.37;
 /// its creation code runs with the calls behind it, and what the constructor returns is the answer.
 ///
 /// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata; its result
-/// as state (1), number of bytes kept (1), these bytes. A call for which the gas left would not do is not begun.
+/// as state (1), number of bytes kept (1), these bytes. A call for which the gas left would not do is not begun. A call with
+/// a gas limit of zero is not made: its result is the hash of the target's code.
 contract BoundedCalls {
     uint256 private constant HEADER_BYTES = 27;
     /// State and number, both zero: not begun.
@@ -58,6 +59,12 @@ contract Apart {
     fallback() external {
         assembly {
             let header := calldataload(0)
+            if iszero(and(shr(64, header), 0xffffffff)) {
+                mstore8(0, 2)
+                mstore8(1, 32)
+                mstore(2, extcodehash(shr(96, header)))
+                revert(0, 34)
+            }
             let size := sub(calldatasize(), 27)
             calldatacopy(0, 27, size)
             let succeeded := call(and(shr(64, header), 0xffffffff), shr(96, header), 0, 0, size, 0, 0)

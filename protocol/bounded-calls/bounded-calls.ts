@@ -18,6 +18,9 @@ export const CALL_GAS_CAP = 50_000_000n;
 /** The account to call from, without a known key: creation code runs at an address that it would create, which is empty. */
 export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
 
+/** What a code hash takes of an account that was not touched before, with the frame around it. */
+export const CODE_HASH_GAS = 5_000;
+
 /** A call of a contract that may do its worst. */
 export interface BoundedCall {
   readonly target: Address;
@@ -28,6 +31,11 @@ export interface BoundedCall {
   readonly gasLimit: number;
   /** Bytes of its return or revert data to keep, at most 255. */
   readonly keptBytes: number;
+}
+
+/** Asks no contract: the result is the hash of the code at an address, as EXTCODEHASH gives it. */
+export function codeHashCall(target: Address): BoundedCall {
+  return { target, data: '0x', likelyGas: 0, gasLimit: 0, keptBytes: 32 };
 }
 
 /** What a call gave: the beginning of its return data, or of its revert data. */

@@ -1,5 +1,12 @@
 import { packGroups } from '../pack-groups.ts';
-import { answerBytes, type BoundedAnswer, type BoundedCall, type CallResult, callBytes } from './bounded-calls.ts';
+import {
+  answerBytes,
+  type BoundedAnswer,
+  type BoundedCall,
+  type CallResult,
+  CODE_HASH_GAS,
+  callBytes,
+} from './bounded-calls.ts';
 
 /** What a group of calls gave, all of it at one block. */
 export type GroupAnswer = Omit<BoundedAnswer, 'results'> & { readonly results: readonly CallResult[] };
@@ -51,7 +58,7 @@ export function packBoundedCalls(
   gasOf: (call: BoundedCall) => number,
 ): (readonly BoundedCall[])[][] {
   return packGroups(groups, [
-    { of: (call) => gasOf(call) + OVERHEAD_GAS, most: GAS_PER_CALL },
+    { of: (call) => gasOf(call) + (call.gasLimit > 0 ? OVERHEAD_GAS : CODE_HASH_GAS), most: GAS_PER_CALL },
     { of: callBytes, most: BYTES_PER_CALL },
     { of: answerBytes, most: ANSWER_BYTES_PER_CALL },
   ]);

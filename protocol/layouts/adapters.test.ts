@@ -9,6 +9,6 @@ it.each(SUPPORTED_LAYOUTS)('has an adapter and the events of the layout %s, whic
 });
 
 it('names a layout that it does not know', () => {
-  expect(() => layoutAdapter('packed')).toThrow('packed');
-  expect(() => eventLayout('packed')).toThrow('packed');
+  expect(() => layoutAdapter('vaulted')).toThrow('vaulted');
+  expect(() => eventLayout('vaulted')).toThrow('vaulted');
 });

@@ -1,7 +1,10 @@
 import type { LayoutAdapter } from '../layout.ts';
 import { flatAdapter } from './flat/adapter.ts';
+import { packedAdapter } from './packed/adapter.ts';
 
-const ADAPTERS = new Map<string, LayoutAdapter>([flatAdapter].map((adapter) => [adapter.layout, adapter]));
+const ADAPTERS = new Map<string, LayoutAdapter>(
+  [flatAdapter, packedAdapter].map((adapter) => [adapter.layout, adapter]),
+);
 
 /** The adapter of a deployment's layout. Throws for a layout that this build does not know. */
 export function layoutAdapter(layout: string): LayoutAdapter {

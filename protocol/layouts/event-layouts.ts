@@ -1,8 +1,12 @@
 import type { EventLayout } from '../layout.ts';
 import { flatEventLayout } from './flat/event-layout.ts';
+import { packedEventLayout } from './packed/event-layout.ts';
 
 /** What each layout's pools log, with the types that registering for their events takes. */
-export const eventLayouts = { flat: flatEventLayout } as const satisfies Record<string, EventLayout>;
+export const eventLayouts = { flat: flatEventLayout, packed: packedEventLayout } as const satisfies Record<
+  string,
+  EventLayout
+>;
 
 /** @throws Error for a layout that this build does not know */
 export function eventLayout(layout: string): EventLayout {

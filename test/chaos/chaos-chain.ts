@@ -3,6 +3,7 @@ import { createPublicClient, http, type PublicClient } from 'viem';
 import type { ServedChain } from '../../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Misbehaviour, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
@@ -80,7 +81,11 @@ export class ChaosChain {
 
   static async start(plan: ChainPlan, seed: number): Promise<ChaosChain> {
     const anvil = await startAnvil({ chainId: plan.chainId });
-    const deployed = await runScenario({ rpcUrl: anvil.url, chainId: plan.chainId });
+    const deployed = await runScenario({
+      rpcUrl: anvil.url,
+      chainId: plan.chainId,
+      packed: packedVariant('sumOnEdges'),
+    });
     const pools = [...deployed.pools];
     const scenario = { ...deployed, pools };
     const [chain, proxy, traffic] = await Promise.all([

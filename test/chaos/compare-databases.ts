@@ -20,6 +20,7 @@ interface Relation {
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'read_model.price_health': ['captured_at'],
   'read_model.pool_balance': ['captured_at'],
+  'read_model.pool_storage': ['captured_at'],
   'read_model.fiat_price': ['priced_at'],
   'operator.price_health': ['captured_at'],
   'operator.fiat_price': ['priced_at'],
@@ -40,6 +41,8 @@ const DERIVED = ['price_health', 'fiat_price', 'pool_classification', 'pool_list
 const LEFT_OUT = [
   'read_model.pamm_submission',
   'read_model.pamm_answer',
+  // Which swaps a calibration looked at: what it decides is told by the configuration here.
+  'read_model.layout_calibration',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',
   'live._ponder_meta',

@@ -133,7 +133,7 @@ function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
       }));
   const file = buildChainsFile(
     chains.map(({ served }) => served),
-    { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS },
+    { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
   return environmentOf(ground, 'chains.json', file, postgres.url);
 }
@@ -161,7 +161,7 @@ async function startUndisturbed(ground: Ground): Promise<Undisturbed> {
   await migrate(url);
   const file = buildChainsFile(
     ground.chains.map(({ undisturbed }) => undisturbed),
-    { blockTimeMs: BLOCK_TIME_MS },
+    { blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
   const env = await environmentOf(ground, 'undisturbed.json', file, url);
   const [indexer, capture] = await Promise.all([

@@ -9,7 +9,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What tests start; `test/indexer-state.test.ts` and `test/operations/wrong-settings.test.ts` start sources, as `npm run`. */
 const MAINS = [
   ...['api', 'builders', 'capture', 'indexer'].map((folder) => `${folder}/main.ts`),
-  ...['backfill', 'config-check', 'curators', 'delist', 'keys', 'status'].map((command) => `cli/${command}.ts`),
+  ...['backfill', 'calibrate', 'config-check', 'curators', 'delist', 'keys', 'status'].map(
+    (command) => `cli/${command}.ts`,
+  ),
   ...['devnet/demo/main.ts', 'test/abuse/api-process.ts', 'test/pamm/api-process.ts'],
 ];
 /** What Ponder loads, by these names, from the folder of the indexer's main file. */

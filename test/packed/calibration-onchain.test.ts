@@ -1,13 +1,28 @@
 import fc from 'fast-check';
+import { type Hex, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PackedGround, packedRecipe, startPackedGround } from '../../devnet/packed/random-pool.fixture.ts';
+import { calibrationChain } from '../../capture/calibration/calibration-chain.ts';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { extsload } from '../../devnet/actions.ts';
+import {
+  createPackedPool,
+  type PackedGround,
+  type PackedPool,
+  packedRecipe,
+  startPackedGround,
+} from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
+import type { CalibrationPool, Finding } from '../../protocol/calibration.ts';
+import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.ts';
 import { type ObservedSwap, swapFlow } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
 import { judgeWords, type WordReadings } from '../../protocol/layouts/packed/calibration/word-readings.ts';
 import { lpFees, platformFees } from '../../protocol/layouts/packed/fee-totals.ts';
-import type { Halves } from '../../protocol/layouts/packed/words.ts';
-import { observeSwaps, ordinaryRecipe } from './observed-swaps.ts';
+import { HEAD_SLOTS } from '../../protocol/layouts/packed/storage.ts';
+import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';
+import type { Halves } from '../../protocol/pool-events.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+import { observeSwaps, observeSwapsOf, ordinaryRecipe } from './observed-swaps.ts';
 
 describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   const { details, deltaScale, fees } = variant;
@@ -15,10 +30,15 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   const truth = { details, deltaScale, fees, platformFees: variant.platformFees, notional };
   let ground: PackedGround & { readonly anvil: Anvil };
   let swaps: readonly ObservedSwap[];
+  let pools: readonly PackedPool[];
+  let beforeSwaps: readonly Finding[];
 
   beforeAll(async () => {
     ground = await startPackedGround(variant);
-    swaps = await observeSwaps(ground, ordinaryRecipe(6, 18), 12);
+    const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
+    beforeSwaps = await calibrate(ground, [pool]);
+    swaps = await observeSwapsOf(ground, pool, 12);
+    pools = [pool];
   });
 
   afterAll(() => ground?.anvil.stop());
@@ -26,6 +46,17 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   it('decide how its words are to be read', () => {
     expect(swaps.length).toBe(12);
     expect(decided(judgeWords(swaps))).toEqual(truth);
+  });
+
+  it('are found on the chain, which then tells the arrangement of its factory, and before them does not', async () => {
+    const { simulation } = variant;
+    const found = await calibrate(ground, pools);
+    expect(decisions(found)).toEqual({ storage: 'packedHead', simulation, ...truth });
+    expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', simulation, ...UNDECIDED });
+    expect(found.map(({ what }) => what)).toEqual(CALIBRATED);
+    // The test's own swaps in blocks of their own, and no more than were asked for.
+    expect(found.find(({ what }) => what === 'details')?.observations).toBe(12);
+    expect((await calibrate(ground, pools, 7)).find(({ what }) => what === 'details')?.observations).toBe(7);
   });
 
   it('contradict the other readings, with examples, and never the right ones', () => {
@@ -110,11 +141,59 @@ describe('pools of two tokens with the internal decimals', () => {
   });
 });
 
+describe('storage that no arrangement explains', () => {
+  it('is told, and no word is held against it', async () => {
+    const [variant] = PACKED_VARIANTS;
+    if (variant === undefined) throw new Error('no variant');
+    const ground = await startPackedGround(variant);
+    try {
+      const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
+      await observeSwapsOf(ground, pool, 6);
+      const [head, totals] = await extsload(ground.chain, pool.address, HEAD_SLOTS);
+      if (!head || !totals) throw new Error('no storage');
+      const put = (index: number, value: Hex) =>
+        ground.chain.client.setStorageAt({ address: pool.address, index, value });
+      await put(1, numberToHex(BigInt(totals) + 1n, { size: 32 }));
+      const found = await calibrate(ground, [pool]);
+      expect(decisions(found)).toEqual({ storage: 'none', simulation: variant.simulation, ...UNDECIDED });
+      expect(found[0]?.readings[0]?.examples[0]).toContain('token0Scaled of all bins is');
+      await put(1, totals);
+      // A cursor outside of the pool.
+      await put(0, numberToHex(BigInt(head) ^ (1n << 20n), { size: 32 }));
+      expect(decisions(await calibrate(ground, [pool])).storage).toBe('none');
+    } finally {
+      await ground.anvil.stop();
+    }
+  });
+});
+
 const KEYS = ['details', 'deltaScale', 'fees', 'platformFees', 'notional'] as const;
 const UNDECIDED = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
 
 function decided(verdicts: WordReadings) {
   return Object.fromEntries(KEYS.map((key) => [key, verdicts[key].decided]));
+}
+
+const decisions = (findings: readonly Finding[]) =>
+  Object.fromEntries(findings.map(({ what, decided }) => [what, decided]));
+
+/** What the chain itself tells of pools. */
+function calibrate(
+  { anvil, deployment }: PackedGround & { readonly anvil: Anvil },
+  pools: readonly PackedPool[],
+  swaps = 20,
+) {
+  const rpc = openChainRpc({ chainId: 31_337, rpcUrls: [anvil.url] }, 10_000);
+  return packedStoredLayout.calibrate(calibrationChain({ rpc, chainId: 31_337 }), {
+    pools: pools.map(calibrated),
+    ...{ lens: deployment.dataProvider, swaps },
+  });
+}
+
+function calibrated({ address, recipe: { bins, decimals0, decimals1 } }: PackedPool): CalibrationPool {
+  const numbers = bins.map(({ bin }) => bin);
+  const [lowestBin, highestBin] = [Math.min(...numbers), Math.max(...numbers)];
+  return { address, scale: tokenScale(decimals0, decimals1), lowestBin, highestBin };
 }
 
 const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a);

@@ -40,7 +40,15 @@ export async function observeSwaps(
   recipe: PackedRecipe,
   count: number,
 ): Promise<readonly ObservedSwap[]> {
-  const pool = await createPackedPool(ground, recipe);
+  return observeSwapsOf(ground, await createPackedPool(ground, recipe), count);
+}
+
+/** {@link observeSwaps} of a pool that is there. */
+export async function observeSwapsOf(
+  ground: PackedGround,
+  pool: PackedPool,
+  count: number,
+): Promise<readonly ObservedSwap[]> {
   const observed: ObservedSwap[] = [];
   for (let index = 0; index < count; index++) {
     const swap = await observeSwap(ground, pool, index);

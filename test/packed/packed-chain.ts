@@ -7,6 +7,7 @@ import {
   multicall3Abi,
   numberToHex,
   pad,
+  parseAbi,
   type StateOverride,
 } from 'viem';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
@@ -19,6 +20,7 @@ import type { PackedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, evenBins } from '../../devnet/pools.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
 import { STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
@@ -186,4 +188,19 @@ export async function simulate(
       ? { amountIn: amount0Delta, amountOut: -amount1Delta }
       : { amountIn: amount1Delta, amountOut: -amount0Delta };
   });
+}
+
+const PRICES = parseAbi(['function getSellAndBuyPrices() returns (uint128 sellX64, uint128 buyX64)']);
+
+/** The prices that the chain's own pool shows. */
+export async function shownPrices(
+  packedChain: PackedChain,
+  pool: PackedTestPool,
+  priced: PricedPool,
+): Promise<SellAndBuyPrices> {
+  const data = encodeFunctionData({ abi: PRICES });
+  const [answer] = await callPool(packedChain, pool, [data], overrides(pool, priced));
+  if (!answer?.success) return { sellX64: 0n, buyX64: 0n };
+  const [sellX64, buyX64] = decodeFunctionResult({ abi: PRICES, data: answer.data });
+  return { sellX64, buyX64 };
 }

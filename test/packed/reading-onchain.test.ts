@@ -15,9 +15,9 @@ import {
   lensContradiction,
 } from '../../protocol/layouts/packed/calibration/lens.ts';
 import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
-import { type AsymmetryUpdated, packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
+import { packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
 import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
-import type { BinFeesUpdated } from '../../protocol/pool-events.ts';
+import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
 const BINS = Array.from({ length: 9 }, (_, index) => index - 4);

@@ -13,11 +13,11 @@ import { flatPoolAbi, providerAbi } from '../../devnet/protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import { decodePriceFailure } from '../../protocol/layouts/flat/errors.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { decodePriceFailure } from '../../protocol/layouts/pool-prices.ts';
 import {
   callMany,
   createTestPool,

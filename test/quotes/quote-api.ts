@@ -4,6 +4,7 @@ import type { Address } from 'viem';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
+import type { CountCurve } from '../../api/observability/curve-metrics.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
@@ -22,6 +23,7 @@ export interface QuoteApiOptions {
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
   readonly countDisagreement?: () => void;
+  readonly countCurve?: CountCurve;
 }
 
 export interface Answer {
@@ -49,6 +51,7 @@ export function quoteApi({
   directory,
   quotes = eagerQuotes,
   countDisagreement,
+  countCurve,
   ...rest
 }: QuoteApiOptions): QuoteApi {
   const logger = createLogger('test', 'silent');
@@ -60,6 +63,7 @@ export function quoteApi({
     countCall,
     logger,
     ...(countDisagreement && { countDisagreement }),
+    ...(countCurve && { countCurve: () => countCurve }),
   });
   const chains = new Map([[chain.chainId, chain]]);
   const app = createApp(bindRoutes(quotesResource, { chains, directory, snapshots, ...rest }), {

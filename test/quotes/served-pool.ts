@@ -10,7 +10,7 @@ import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import { decodeExtensionOrder } from '../../protocol/layouts/flat/extension-orders.ts';
+import { decodeExtensionOrder } from '../../protocol/layouts/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
 /** What the directory would know of a pool, read from the chain itself instead of from the indexer. */
@@ -19,6 +19,7 @@ export async function servedPool(
   deployment: Pick<Deployment, 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist'>,
   address: Address,
   stopLossMark: StopLossMark = 'mid',
+  layout: 'flat' | 'packed' = 'flat',
 ): Promise<ServedPool> {
   const immutables = await chain.client.readContract({ address, abi: flatPoolAbi, functionName: 'getImmutables' });
   const extensions = [1, 2, 3, 4, 5, 6, 7].map(
@@ -42,7 +43,7 @@ export async function servedPool(
     chainId: chain.chainId,
     address,
     contractVersion: 'v1',
-    layout: 'flat',
+    layout,
     token0: { address: immutables.token0.toLowerCase() as Address, symbol: 'AAA', decimals: null },
     token1: { address: immutables.token1.toLowerCase() as Address, symbol: 'BBB', decimals: null },
     pair: 'AAA/BBB',

@@ -1,34 +1,15 @@
-import { decodeFunctionResult, encodeFunctionData, size } from 'viem';
+import { decodeFunctionResult, size, toFunctionSelector } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { LayoutAdapter, PriceDuty, StateDuty } from '../../layout.ts';
-import { decodePriceFailure } from './errors.ts';
-import { flatPoolFunctions } from './pool-abi.ts';
+import type { LayoutAdapter, StateDuty } from '../../layout.ts';
+import { poolPrices } from '../pool-prices.ts';
 import { flatProviderFunctions } from './provider-abi.ts';
 import type { ProviderQuote } from './provider-quote.ts';
-import { providerStubCode } from './provider-stub.ts';
 import { flatCurve } from './quoted-curve.ts';
 import { flatStopLoss } from './stop-loss-reading.ts';
 import { decodeSlot0, FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
 
-/** Bytes of two prices or quotes; of an array, before its elements. */
+/** Bytes of a quote; of an array, before its elements. */
 const TWO_WORDS = 64;
-
-const flatPrices: PriceDuty = {
-  call: encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' }),
-  decode({ success, data }) {
-    if (!success) return decodePriceFailure(data);
-    // A call of an address without code succeeds with no data.
-    if (size(data) < TWO_WORDS) return 'unexplained';
-    const [sellX64, buyX64] = decodeFunctionResult({
-      abi: flatPoolFunctions,
-      functionName: 'getSellAndBuyPrices',
-      data,
-    });
-    return { sellX64, buyX64 };
-  },
-  providerStubCode,
-  providerQuoteCall: encodeFunctionData({ abi: flatProviderFunctions, functionName: 'getBidAndAskPrice' }),
-};
 
 const flatState: StateDuty = {
   pauseLevelCall: {
@@ -67,7 +48,7 @@ export function decodeProviderQuote(result: CallResult | undefined): ProviderQuo
 /** Pools whose arithmetic, storage and events are public. */
 export const flatAdapter: LayoutAdapter = {
   layout: 'flat',
-  prices: flatPrices,
+  prices: poolPrices({ selector: toFunctionSelector('getBidAndAskPrice()'), words: 2 }),
   state: flatState,
   stopLoss: flatStopLoss,
 };

@@ -1,28 +1,24 @@
-import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { EventLayout } from '../../layout.ts';
-import { flatEvents, normalisePoolCreated } from './events.ts';
-import {
-  depositAllowlistEvents,
-  priceVelocityGuardEvents,
-  stopLossEvents,
-  swapAllowlistEvents,
-} from './extension-abi.ts';
-import { flatPoolEvents, flatPoolFunctions } from './pool-abi.ts';
+import { normalisePoolCreated } from '../common-events.ts';
+import { depositAllowlistEvents, swapAllowlistEvents } from '../extension-events.ts';
+import { decodeScale, scaleCall } from '../immutables.ts';
+import { flatEvents } from './events.ts';
+import { priceVelocityGuardEvents, stopLossEvents } from './extension-abi.ts';
+import { flatPoolEvents } from './pool-abi.ts';
 
 /** What the indexer takes of pools of the flat layout. */
 export const flatEventLayout = {
   abi: {
+    factory: [],
     pool: flatPoolEvents,
     stopLoss: stopLossEvents,
     priceVelocityGuard: priceVelocityGuardEvents,
     depositAllowlist: depositAllowlistEvents,
     swapAllowlist: swapAllowlistEvents,
   },
+  tellsSwaps: true,
   poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,
-  scaleCall: encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getImmutables' }),
-  decodeScale(answer) {
-    const immutables = decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'getImmutables', data: answer });
-    return { multiplier0: immutables.token0ScaleMultiplier, multiplier1: immutables.token1ScaleMultiplier };
-  },
+  scaleCall,
+  decodeScale,
 } as const satisfies EventLayout;

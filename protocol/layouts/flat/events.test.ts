@@ -9,7 +9,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { decodeFlatPoolLog } from '../../../test/protocol/flat-log.ts';
 import { factoryEvents } from '../../abi/factory.ts';
-import { flatEvents, normalisePoolCreated } from './events.ts';
+import { normalisePoolCreated } from '../common-events.ts';
+import { flatEvents } from './events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';

@@ -1,5 +1,6 @@
 import type { SideLimit } from '../../curve.ts';
 import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
+import { bisect } from '../../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
@@ -105,17 +106,6 @@ function largestSafeOutput(bin: WalkedBin): bigint {
   const lowest = lowestValueAt(bin);
   if (slice.available === 0n || accepts(lowest)) return slice.available;
   return bisect(0n, lowest, slice.available >> PRECISION_BITS, accepts);
-}
-
-/** The last place known to pass between one that passes and one that does not. */
-function bisect(passes: bigint, fails: bigint, precision: bigint, test: (at: bigint) => boolean): bigint {
-  let [low, high] = [passes, fails];
-  while (high - low > 1n && high - low > precision) {
-    const middle = (low + high) >> 1n;
-    if (test(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Balances of the bin after a fill: LPs keep what the trader pays but for the protocol's part of the fee. */

@@ -1,6 +1,6 @@
+import type { Halves } from '../../pool-events.ts';
 import type { FeesReading, NotionalReading, PlatformFeesReading } from './calibration/fees.ts';
 import type { TokenPair } from './storage.ts';
-import type { Halves } from './words.ts';
 
 /** Sums of the two halves of a word over swaps, by direction: they can be kept before anyone knows what they mean. */
 export interface HalvesByDirection {

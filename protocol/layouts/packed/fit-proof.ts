@@ -1,4 +1,5 @@
-import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from './side-curve.ts';
+import { minBigint } from '../../fixed-point.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
 
 /** How far a curve may be from the pool's: raw units, and one part of the amount. */
 const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
@@ -21,6 +22,24 @@ export function explainsOutput(curve: SideCurve, taken: SwapAmounts): boolean {
 export function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
   const end = levels.at(-1);
   return end !== undefined && end.cumulativeOutput === amountOut && isRoundedUp(end.cumulativeInput, amountIn);
+}
+
+/** How far the price at the cursor may be from the pool's own: one part of it, and what raw units do not tell. */
+const PRICE_TOLERANCE = { part: 1_000_000n, units: 4n } as const;
+
+/**
+ * Whether the pool's own price at the cursor is that of the curve, as nearly as fees are measured: a provider may have told
+ * another quote than the pool gets. Says nothing where the bin at the cursor gives nothing.
+ */
+export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, levels }: SideCurve): boolean {
+  const [first] = levels;
+  if (!first || first.cumulativeOutput === 0n || steps[0]?.slice.available === 0n) return true;
+  const computed = sideCurve(priced, zeroForOne, fees).bestX64;
+  const smaller = minBigint(first.cumulativeInput, first.cumulativeOutput);
+  const tolerated =
+    computed / PRICE_TOLERANCE.part + (computed * PRICE_TOLERANCE.units) / smaller + PRICE_TOLERANCE.units;
+  const off = computed > bestX64 ? computed - bestX64 : bestX64 - computed;
+  return off <= tolerated;
 }
 
 /** Whether an amount is another one but for the tolerance, and no less than it but for the rounding of prices. */

@@ -5,6 +5,7 @@ import type { PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { FEE_FORMULAS } from './candidates.ts';
 import { type FitPlan, fitSide, planFit } from './fit.ts';
+import { agreesWithPrice } from './fit-proof.ts';
 import { formulaCurve } from './formula-curve.ts';
 import { pricePool } from './ladder.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
@@ -50,6 +51,23 @@ describe('a fit', () => {
           const most = cumulativeInput + 2n + cumulativeInput / 10n ** 12n;
           expect(level?.cumulativeInput).toBeLessThanOrEqual(most);
         });
+      }),
+    );
+  });
+
+  it("has the pool's own price at the cursor, and shows when it is that of another quote", () => {
+    fc.assert(
+      fc.property(side, fc.nat(), (curve, draw) => {
+        const { fit } = fitted(curve, draw);
+        if (!fit) return;
+        expect(agreesWithPrice(fit)).toBe(true);
+        const [first] = fit.levels;
+        // Where raw units, or those of the price, do not tell a hundredth.
+        const isFine = first && [first.cumulativeOutput, first.cumulativeInput, fit.bestX64].every((x) => x >= 1_000n);
+        if (!isFine) return;
+        for (const partE2 of [99n, 101n]) {
+          expect(agreesWithPrice({ ...fit, bestX64: (fit.bestX64 * partE2) / 100n })).toBe(false);
+        }
       }),
     );
   });

@@ -1,3 +1,11 @@
+import { decodeFunctionResult, parseAbi, size, toFunctionSelector } from 'viem';
+import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+
+const QUOTE_ABI = parseAbi(['function getQuote() returns (uint128 bidX64, uint128 askX64, uint128 referenceX64)']);
+/** Calldata for a provider that asks for its quote. */
+export const QUOTE_CALL = toFunctionSelector('getQuote()');
+export const QUOTE_WORDS = 3;
+
 /** What a price provider answers: token1 per whole token0, Q64.64. The reference anchors the bins. */
 export interface ProviderQuote {
   readonly bidX64: bigint;
@@ -8,4 +16,11 @@ export interface ProviderQuote {
 /** A pool accepts a quote of 0 < bid <= reference <= ask. */
 export function isTradableQuote({ bidX64, askX64, referenceX64 }: ProviderQuote): boolean {
   return bidX64 > 0n && bidX64 <= referenceX64 && referenceX64 <= askX64;
+}
+
+/** Undefined when it is not a quote. */
+export function decodeQuote({ success, data }: CallResult): ProviderQuote | undefined {
+  if (!success || size(data) < QUOTE_WORDS * 32) return undefined;
+  const [bidX64, askX64, referenceX64] = decodeFunctionResult({ abi: QUOTE_ABI, data });
+  return { bidX64, askX64, referenceX64 };
 }

@@ -165,7 +165,7 @@ function partE8(amount: bigint, feeE8: number): bigint {
 }
 
 /** |price - best| in millionths of best, rounded down; 0 when best is 0 and there is nothing to compare with. */
-function distanceE6Floor(priceX64: bigint, bestX64: bigint): bigint {
+export function distanceE6Floor(priceX64: bigint, bestX64: bigint): bigint {
   if (bestX64 === 0n) return 0n;
   const distance = priceX64 > bestX64 ? priceX64 - bestX64 : bestX64 - priceX64;
   return mulDivFloor(distance, E6, bestX64);

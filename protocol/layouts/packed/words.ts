@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import type { Halves } from '../../pool-events.ts';
 
 /** Where one number lies inside a word of 256 bits. */
 export interface WordField {
@@ -10,12 +11,6 @@ export interface WordField {
 
 /** The numbers of one kind of word, as data: which arrangement a factory's pools have is not always certain. */
 export type WordShape<Name extends string> = Readonly<Record<Name, WordField>>;
-
-/** Two numbers of 128 bits. */
-export interface Halves {
-  readonly high: bigint;
-  readonly low: bigint;
-}
 
 const HALF_BITS = 128;
 const WORD_DIGITS = 64;

@@ -1,6 +1,6 @@
+import type { PackedBinSwapped } from '../../../pool-events.ts';
 import type { TokenScale } from '../../../scaling.ts';
 import type { DELTA_SCALES } from '../candidates.ts';
-import type { PackedBinSwapped } from '../events.ts';
 import type { TokenPair } from '../storage.ts';
 import { change, type ObservedSwap } from './observed-swap.ts';
 import type { Hypothesis } from './verdict.ts';

@@ -19,7 +19,7 @@ export interface AnsweredProbe extends Probe {
 }
 
 /** Swaps that a pool must have answered before a formula may stand in for it. */
-const LEAST_PROBES = 8;
+export const LEAST_PROBES = 8;
 /** Swaps that are simulated of each side. */
 const MOST_PER_SIDE = 12;
 

@@ -1,6 +1,6 @@
+import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
 import type { BinState } from '../../../pool-state.ts';
 import type { TokenScale } from '../../../scaling.ts';
-import type { PackedBinSwapped, PackedSwapped } from '../events.ts';
 import type { PoolHead, TokenPair } from '../storage.ts';
 
 /** What a pool's storage holds at one block. */

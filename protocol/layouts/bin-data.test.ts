@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeBinData } from '../../../devnet/pool-words.ts';
+import { encodeBinData } from '../../devnet/pool-words.ts';
 import { decodeBinData } from './bin-data.ts';
 
 const uint16 = fc.integer({ min: 0, max: 65_535 });

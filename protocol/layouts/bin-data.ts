@@ -1,4 +1,4 @@
-import type { BinShape } from '../../pool-events.ts';
+import type { BinShape } from '../pool-events.ts';
 
 const FIELD_BITS = 16n;
 const FIELD_MASK = (1n << FIELD_BITS) - 1n;

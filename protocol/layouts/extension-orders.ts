@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { type AttachedExtension, EXTENSION_PHASES, type ExtensionPhase } from '../../pool-events.ts';
+import { type AttachedExtension, EXTENSION_PHASES, type ExtensionPhase } from '../pool-events.ts';
 
 const NUMBER_BITS = 3n;
 const NUMBER_MASK = (1n << NUMBER_BITS) - 1n;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeExtensionOrder } from '../../../devnet/pool-words.ts';
+import { encodeExtensionOrder } from '../../devnet/pool-words.ts';
 import { attachExtensions, decodeExtensionOrder } from './extension-orders.ts';
 
 const NO_ORDERS = {

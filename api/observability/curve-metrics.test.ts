@@ -1,0 +1,20 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { curveCounter } from './curve-metrics.ts';
+
+test('searches are counted by rank, pools by their last rank, and dropped formulas by reason', async () => {
+  const registry = new Registry();
+  const count = curveCounter(registry, [1, 56])(56);
+  count({ pool: '0xa', rank: 'fit', dropped: null });
+  count({ pool: '0xb', rank: 'formula', dropped: null });
+  count({ pool: '0xa', rank: 'formula', dropped: null });
+  count({ pool: '0xa', rank: 'fit', dropped: 'code' });
+  const text = await registry.metrics();
+  expect(text).toContain('curve_searches_total{chain="56",rank="fit"} 2');
+  expect(text).toContain('curve_searches_total{chain="56",rank="formula"} 2');
+  expect(text).toContain('curve_pools{chain="56",rank="fit"} 1');
+  expect(text).toContain('curve_pools{chain="56",rank="formula"} 1');
+  expect(text).toContain('formula_drops_total{chain="56",reason="code"} 1');
+  expect(text).toContain('formula_drops_total{chain="1",reason="prices"} 0');
+  expect(text).toContain('curve_pools{chain="1",rank="none"} 0');
+});

@@ -1,0 +1,62 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { CurveRank, DropReason } from '../../protocol/curve-search.ts';
+
+/** How a search for the curve of a pool ended. */
+export interface CurveReport {
+  readonly pool: string;
+  /** `none`: nothing that the pool shows explains its fees. */
+  readonly rank: CurveRank | 'none';
+  /** Why the formula that stood in for the pool does so no longer. */
+  readonly dropped: DropReason | null;
+}
+
+export type CountCurve = (report: CurveReport) => void;
+
+const RANKS = ['formula', 'fit', 'simulation', 'none'] as const;
+const DROPS = ['code', 'prices', 'ambiguous'] as const;
+
+/**
+ * Tells how curves are known whose fees are not public: `curve_searches_total{chain, rank}` counts reads of depth,
+ * `curve_pools{chain, rank}` the pools by the rank of their last one, `formula_drops_total{chain, reason}` the formulas that
+ * no longer stand in for their pool.
+ */
+export function curveCounter(registry: Registry, chainIds: Iterable<number>): (chainId: number) => CountCurve {
+  const registers = [registry];
+  const [chain, rank] = ['chain', 'rank'] as const;
+  const searches = new Counter({
+    name: 'curve_searches_total',
+    help: 'Reads of depth of pools whose fees are not public, by how the curve became known',
+    labelNames: [chain, rank],
+    registers,
+  });
+  const pools = new Gauge({
+    name: 'curve_pools',
+    help: 'Pools whose fees are not public, by how their curve last became known',
+    labelNames: [chain, rank],
+    registers,
+  });
+  const drops = new Counter({
+    name: 'formula_drops_total',
+    help: 'Formulas that no longer stand in for their pool, by reason',
+    labelNames: [chain, 'reason'] as const,
+    registers,
+  });
+  for (const id of chainIds) {
+    for (const of of RANKS) {
+      searches.inc({ chain: id, rank: of }, 0);
+      pools.set({ chain: id, rank: of }, 0);
+    }
+    for (const reason of DROPS) drops.inc({ chain: id, reason }, 0);
+  }
+  const last = new Map<string, CurveReport['rank']>();
+  return (chainId) => (report) => {
+    const key = `${chainId}:${report.pool}`;
+    const before = last.get(key);
+    searches.inc({ chain: chainId, rank: report.rank });
+    if (report.dropped) drops.inc({ chain: chainId, reason: report.dropped });
+    if (before === report.rank) return;
+    if (before) pools.dec({ chain: chainId, rank: before });
+    pools.inc({ chain: chainId, rank: report.rank });
+    last.set(key, report.rank);
+  };
+}

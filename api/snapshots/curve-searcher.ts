@@ -1,0 +1,152 @@
+import { randomInt } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Address, type Hex, zeroAddress } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCalls, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
+import type { CountCurve } from '../observability/curve-metrics.ts';
+import { batched } from './batched.ts';
+import { BlockBudget } from './block-budget.ts';
+import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
+import { SnapshotError } from './types.ts';
+
+export interface CurveSearcherDeps {
+  readonly target: ChainTarget;
+  /** Pools that may be simulated whole at one block. */
+  readonly simulatedPoolsPerRead: number;
+  readonly countCurve: CountCurve;
+}
+
+/** The end of a search that found the curve. */
+export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' }>;
+type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
+type Question = Exclude<SearchStep, End>;
+
+/** Of so many pools it is remembered what was found out. */
+const REMEMBERED = 10_000;
+/** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
+const SPARED = { ttl: 60_000, max: 10_000 };
+/** As much as a provider may take through the pool. */
+const ASKED_GAS = 3_000_000n;
+/** The amounts of a simulated swap: a selector and two words. */
+const KEPT_BYTES = 68;
+const DRAWS = 2 ** 31;
+const SILENCE: CallResult = { success: false, data: '0x' };
+
+/**
+ * Asks the chain for curves that are not computed from state and quote alone, and remembers what counts at later blocks.
+ * Simulated swaps of pools that are searched at the same block share their calls.
+ */
+export class CurveSearcher {
+  readonly #deps: CurveSearcherDeps;
+  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: REMEMBERED });
+  readonly #spared = new LRUCache<Address, true>(SPARED);
+  readonly #programs: BlockBudget;
+
+  constructor(deps: CurveSearcherDeps) {
+    this.#deps = deps;
+    this.#programs = new BlockBudget(deps.simulatedPoolsPerRead);
+  }
+
+  /** What earlier searches found out about a pool. */
+  known(pool: Address): CurveKnowledge | undefined {
+    return this.#known.get(pool);
+  }
+
+  /**
+   * Searches the curve of a pool at the block of its state.
+   *
+   * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
+   */
+  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<FoundCurve> {
+    if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
+    const context = {
+      pool: pool.address,
+      known: this.#known.get(pool.address),
+      immutableProvider: pool.immutableProvider,
+      isGuarded: guardPlan(pool).kind !== 'none',
+      isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
+      draw: () => randomInt(DRAWS),
+    };
+    const end = await this.#run(block, pool, () => search.start(context), signal);
+    if (end.known) this.#known.set(pool.address, end.known);
+    else this.#known.delete(pool.address);
+    this.#deps.countCurve({
+      pool: pool.address,
+      rank: end.kind === 'failed' ? 'none' : end.rank,
+      dropped: end.dropped,
+    });
+    if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
+    return end;
+  }
+
+  async #run(block: BlockRef, pool: ServedPool, start: () => SearchStep, signal: AbortSignal): Promise<End> {
+    const run = { mayRunPrograms: false, swaps: 0, silent: 0 };
+    try {
+      let step = start();
+      while (!isEnd(step)) {
+        if (step.kind === 'program') run.mayRunPrograms ||= this.#programs.take(block);
+        if (step.kind === 'program' && !run.mayRunPrograms) {
+          throw new SnapshotError('unavailable', 'as many pools as may be at this block are simulated already');
+        }
+        step = await this.#answer(block, pool, step, run, signal);
+      }
+      if (step.kind === 'failed' && 2 * run.silent > run.swaps) this.#spared.set(pool.address, true);
+      return step;
+    } catch (error) {
+      if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
+      throw new SnapshotError('read_failed', `the search for the curve of ${pool.address} failed`, { cause: error });
+    }
+  }
+
+  /** The step that follows from the chain's answer. */
+  async #answer(
+    block: BlockRef,
+    { address }: ServedPool,
+    step: Question,
+    run: { swaps: number; silent: number },
+    signal: AbortSignal,
+  ): Promise<SearchStep> {
+    const { target } = this.#deps;
+    if (step.kind === 'simulate') {
+      const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
+      const results = await this.#simulate(block, { swaps, signal });
+      run.swaps += results.length;
+      run.silent += results.filter(({ data }) => data === '0x').length;
+      return step.next(results);
+    }
+    if (step.kind === 'ask') {
+      const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
+      return step.next(await target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused));
+    }
+    if (step.kind === 'code') {
+      const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
+      const [pool, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
+      return step.next({ pool, provider });
+    }
+    return step.next(await runProgram(target, block, step, signal));
+  }
+
+  readonly #simulate = batched(
+    async (
+      block: BlockRef,
+      asked: readonly { readonly swaps: readonly BoundedCall[]; readonly signal: AbortSignal }[],
+    ) => {
+      const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
+      const answers = await boundedCalls(this.#deps.target, block, groups, asked[0]?.signal);
+      const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+      return asked.map(({ swaps }) => results.splice(0, swaps.length));
+    },
+  );
+}
+
+/** Of a contract that reverts, and of a node that does not tell code: no formula counts for code that is unknown. */
+function nothingWhenRefused(error: unknown): Hex {
+  if (isRefusal(error)) return '0x';
+  throw error;
+}
+
+const isEnd = (step: SearchStep): step is End =>
+  step.kind === 'curve' || step.kind === 'sides' || step.kind === 'failed';

@@ -1,0 +1,53 @@
+import type { Address } from 'viem';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
+import { callGas } from './call-gas.ts';
+
+export interface NewBlockBench {
+  readonly chain: DevChain;
+  readonly proxy: RpcProxy;
+  readonly api: string;
+}
+
+const ROUNDS = 3;
+/** Longer than a head is used after it was seen. */
+const HEAD_MS = 1_100;
+
+/** Prints what a batch costs at new blocks: the most calls, the dearest call of the first, the times. */
+export async function measureNewBlock(
+  bench: NewBlockBench,
+  name: string,
+  pools: readonly Address[],
+  target: number,
+): Promise<void> {
+  const { proxy, chain } = bench;
+  const times: number[] = [];
+  let calls = 0;
+  let gas = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = proxy.requests.length;
+    times.push(await batchAtNewBlock(bench, pools));
+    const made = proxy.requests.slice(before);
+    calls = Math.max(calls, made.length);
+    if (round === 0) gas = await callGas(chain.rpcUrl, made);
+  }
+  const millions = (gas / 1e6).toFixed(1);
+  const shown = times.map((time) => `${Math.round(time)} ms`).join(', ');
+  process.stdout.write(
+    `${name}: ${calls} calls (target <= ${target}), dearest ${millions} M gas (target < 50), ${shown}\n`,
+  );
+}
+
+/** Mines a block, asks for a batch and returns its time, milliseconds. */
+export async function batchAtNewBlock({ chain, api }: NewBlockBench, pools: readonly Address[]): Promise<number> {
+  await chain.client.mine({ blocks: 1 });
+  await new Promise((resolve) => setTimeout(resolve, HEAD_MS));
+  const start = performance.now();
+  const response = await fetch(`${api}/bid_ask/batch`, { method: 'POST', body: JSON.stringify({ pools }) });
+  const text = await response.text();
+  const time = performance.now() - start;
+  if (response.status !== 200 || text.includes('"error"')) {
+    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
+  }
+  return time;
+}

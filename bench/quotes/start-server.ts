@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Address } from 'viem';
+import { chainConfig } from '../../test/quotes/quote-world.ts';
+import type { servedPool } from '../../test/quotes/served-pool.ts';
+
+const SOURCE = fileURLToPath(new URL('./server.ts', import.meta.url));
+
+export interface QuoteServer {
+  readonly process: ChildProcess;
+  /** The chain's routes. */
+  readonly api: string;
+  /** A Hono route that does nothing. */
+  readonly bare: string;
+}
+
+/** Starts the app in a process of its own, over these pools of one deployment. */
+export async function startQuoteServer(
+  rpcUrl: string,
+  deployment: Parameters<typeof servedPool>[1],
+  pools: readonly Address[],
+  layout: 'flat' | 'packed' = 'flat',
+): Promise<QuoteServer> {
+  const BENCH_TASK = JSON.stringify({ chain: chainConfig(31337, [rpcUrl]), deployment, pools, layout });
+  const child = spawn(process.execPath, ['--import', 'tsx', SOURCE], {
+    env: { ...process.env, BENCH_TASK },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const ports = JSON.parse(line.toString()) as { api: number; bare: number };
+  const bare = `http://127.0.0.1:${ports.bare}`;
+  return { process: child, api: `http://127.0.0.1:${ports.api}/public/v1/evm/31337`, bare };
+}

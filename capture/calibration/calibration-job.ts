@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import type pg from 'pg';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { pools } from '../../db/schema/read-model.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { calibrateFactory } from './calibrate-factory.ts';
+import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
+
+/** Told after each round whether each thing about a factory is decided. */
+export type OnCalibration = (factory: FactoryKey, what: string, isDecided: boolean) => void;
+
+export type CalibrationDeps = {
+  readonly database: pg.Pool;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly onCalibration?: OnCalibration | undefined;
+};
+
+/** Swaps that a factory must have had: fewer decide nothing. */
+const LEAST_SWAPS = 5;
+/** Pauses between tries double up to an hour. */
+const FIRST_PAUSE_SECS = 60;
+const LONGEST_PAUSE_SECS = 3_600;
+
+/**
+ * Tries each factory of a chain that is not fully calibrated: when it has had five swaps, then again after pauses of a
+ * minute to an hour.
+ *
+ * @returns number of factories tried
+ * @throws errors of the nodes and the database, after every factory had its turn
+ */
+export async function calibrateFactories(deps: CalibrationDeps, rpc: ChainRpc, chain: ChainConfig): Promise<number> {
+  const failures: unknown[] = [];
+  let tried = 0;
+  for (const deployment of chain.deployments.filter(({ enabled }) => enabled)) {
+    try {
+      if (await calibrateWhenDue(deps, rpc, chain, deployment)) tried += 1;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'the calibration of a factory failed');
+  return tried;
+}
+
+async function calibrateWhenDue(
+  { database, logger, onCalibration }: CalibrationDeps,
+  rpc: ChainRpc,
+  { chainId }: ChainConfig,
+  deployment: DeploymentConfig,
+): Promise<boolean> {
+  const names = storedLayout(deployment.layout)?.calibrated ?? [];
+  if (names.length === 0) return false;
+  const key = { chainId, factory: deployment.poolFactory };
+  const before = await readCalibration(database, key);
+  const isDue = isTryDue(before, names) && (await swapsOf(database, key)) >= LEAST_SWAPS;
+  if (isDue) {
+    const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
+    await writeCalibration(database, key, findings, 'job');
+  }
+  const after = isDue ? await readCalibration(database, key) : before;
+  const decided = decisions(after);
+  for (const what of names) onCalibration?.(key, what, (decided.get(what) ?? null) !== null);
+  if (isDue) logChange(logger, key, decisions(before), decided, names);
+  return isDue;
+}
+
+/** By a clock of the pauses since the last try: every name was tried as often. */
+function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): boolean {
+  const decided = decisions(rows);
+  if (names.every((name) => (decided.get(name) ?? null) !== null)) return false;
+  const tries = Math.max(0, ...rows.map((row) => row.tries));
+  if (tries === 0) return true;
+  const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), LONGEST_PAUSE_SECS);
+  const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
+  return Date.now() - lastTry >= pauseSecs * 1000;
+}
+
+async function swapsOf(database: Queryable, { chainId, factory }: FactoryKey): Promise<number> {
+  const now = Math.floor(Date.now() / 1000) + LONGEST_PAUSE_SECS;
+  const { rows } = await queriesOn(database).execute<{ swaps: string }>(sql`
+    SELECT coalesce(sum(w.swap_count), 0)::text AS swaps
+    FROM ${pools} JOIN read_model.pool_window(-1, ${now}::int8) w ON w.chain_id = ${pools.chainId} AND w.pool = ${pools.address}
+    WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ${factory}`);
+  return Number(rows[0]?.swaps ?? 0);
+}
+
+const decisions = (rows: readonly CalibrationRow[]): ReadonlyMap<string, string | null> =>
+  new Map(rows.map(({ what, decided }) => [what, decided]));
+
+function logChange(
+  logger: CalibrationDeps['logger'],
+  key: FactoryKey,
+  before: ReadonlyMap<string, string | null>,
+  after: ReadonlyMap<string, string | null>,
+  names: readonly string[],
+): void {
+  const withdrawn = names.filter((name) => (before.get(name) ?? null) !== null && before.get(name) !== after.get(name));
+  const fields = { ...key, ...Object.fromEntries(names.map((name) => [name, after.get(name) ?? null])) };
+  if (withdrawn.length > 0) logger.warn({ ...fields, withdrawn }, 'the chain contradicts what was calibrated');
+  else logger.info(fields, 'a packed factory was calibrated');
+}

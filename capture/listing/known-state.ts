@@ -1,0 +1,39 @@
+import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import { type TokenScale, toRawFloor } from '../../protocol/scaling.ts';
+import type { KnownPair, PoolDay } from './analytics.ts';
+import type { PoolFacts } from './read-pool-facts.ts';
+
+/** What is known of a pool's cursor, liquidity and fees: by its events, or by storage where events do not tell. */
+export type KnownState = {
+  readonly day: PoolDay;
+  /** Undefined when it is not known. */
+  readonly curBinIdx: number | undefined;
+};
+
+/** @param deployment that of the pool: readings that it names hold, whatever was decided */
+export function knownState(facts: PoolFacts, deployment: DeploymentConfig): KnownState {
+  const { day, curBinIdx } = facts;
+  const layout = storedLayout(deployment.layout);
+  if (layout === undefined) return { day, curBinIdx: curBinIdx ?? undefined };
+  const readings = { ...facts.readings, ...deployment.packed };
+  const lpFeesScaled = layout.lpFeesScaled(readings, day.totals);
+  const fees = {
+    lpFeesScaled,
+    feesScaled: sum(lpFeesScaled, layout.platformFeesScaled(readings, day.totals)),
+    weekLpFeesScaled: layout.lpFeesScaled(readings, facts.week),
+  };
+  const storage = layout.isStorageKnown(readings) ? facts.storage : null;
+  return {
+    day: { totals: day.totals, ...fees, liquidityRaw: storage && toRaw(storage.totalsScaled, facts.scale) },
+    curBinIdx: storage?.curBinIdx,
+  };
+}
+
+function sum(a: KnownPair, b: KnownPair): KnownPair {
+  return a && b && [a[0] + b[0], a[1] + b[1]];
+}
+
+function toRaw([total0, total1]: readonly [bigint, bigint], { multiplier0, multiplier1 }: TokenScale): KnownPair {
+  return [toRawFloor(total0, multiplier0), toRawFloor(total1, multiplier1)];
+}

@@ -1,0 +1,133 @@
+import pg from 'pg';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { DeploymentConfig } from '../../config/chains-schema.ts';
+import { migrate } from '../../db/migrate.ts';
+import { balanceOf } from '../../devnet/actions.ts';
+import { loadArtifact } from '../../devnet/artifacts.ts';
+import {
+  createPackedPool,
+  multipliers,
+  type PackedGround,
+  type PackedPool,
+  startPackedGround,
+} from '../../devnet/packed/random-pool.fixture.ts';
+import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import type { Anvil } from '../../devnet/services/anvil.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { openSeeder, seedPools } from '../../test/harness/seed-pools.ts';
+import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
+import { chainConfig } from '../../test/quotes/quote-world.ts';
+import { capturePoolStorage } from './capture-storage.ts';
+
+const CHAIN = 31_337;
+
+let ground: PackedGround & { readonly anvil: Anvil };
+let testDatabase: TestDatabase;
+let database: pg.Pool;
+let pools: readonly PackedPool[];
+
+beforeAll(async () => {
+  const [variant] = PACKED_VARIANTS;
+  if (!variant) throw new Error('no variant');
+  [ground, testDatabase] = await Promise.all([startPackedGround(variant), createDatabase()]);
+  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  database.on('error', () => undefined); // Dropping the database ends its sessions.
+  await migrate(testDatabase.url);
+  await createOnchainTables(database);
+  const made: PackedPool[] = [];
+  for (const decimals of [6, 18, 6, 6]) made.push(await createPackedPool(ground, ordinaryRecipe(decimals, 18)));
+  pools = made;
+  await Promise.all(pools.map((pool) => seed(pool)));
+});
+
+afterAll(async () => {
+  await database?.end();
+  await Promise.all([ground?.anvil.stop(), testDatabase?.drop()]);
+});
+
+async function seed({ address, token0, token1, recipe }: PackedPool): Promise<void> {
+  const seeder = openSeeder(testDatabase.url);
+  const [token0ScaleMultiplier, token1ScaleMultiplier] = multipliers(recipe);
+  const { poolFactory: factory } = ground.deployment;
+  const row = { chainId: CHAIN, address, factory, token0, token1, token0ScaleMultiplier, token1ScaleMultiplier };
+  await seedPools(seeder.db, [{ pool: row }]);
+  await seeder.end();
+}
+
+async function capture(enabled = true): Promise<number> {
+  const { poolFactory } = ground.deployment;
+  const flat = DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory });
+  const chain = chainConfig(CHAIN, [ground.anvil.url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
+  return capturePoolStorage(database, openChainRpc(chain, 10_000), chain);
+}
+
+async function stored(address: Address) {
+  const { rows } = await database.query('SELECT * FROM read_model.pool_storage WHERE pool = $1', [address]);
+  return rows[0];
+}
+
+const burner = async (address: Address) =>
+  ground.chain.client.setCode({ address, bytecode: loadArtifact('GasHog').deployedBytecode });
+
+test('cursor, totals and accrued fees of every pool are stored with their block, and counted when its balances cover them', async () => {
+  const { chain } = ground;
+  const [traded, idle, broken, robbed] = pools;
+  if (!traded || !idle || !broken || !robbed) throw new Error('no pools');
+  for (const pool of [traded, robbed]) expect((await observeSwapsOf(ground, pool, 3)).length).toBe(3);
+  await burner(broken.address);
+  // A total of twice what the pool owns.
+  const value = `0x${(2n * (await balanceOf(chain, robbed.token0, robbed.address)) * 10n ** 12n).toString(16).padStart(64, '0')}`;
+  await chain.client.setStorageAt({ address: robbed.address, index: 1, value: value as `0x${string}` });
+  expect(await capture()).toBe(4);
+
+  const block = await chain.client.getBlock();
+  for (const { address, token0, token1 } of [traded, idle]) {
+    const state = await readPackedState(chain, address, []);
+    expect(await stored(address)).toEqual({
+      ...{ chain_id: String(CHAIN), pool: address },
+      ...{ block_number: String(block.number), block_hash: block.hash, block_timestamp: String(block.timestamp) },
+      ...{ cur_bin_idx: Number(state.bin), cur_pos_in_bin: String(state.position) },
+      cur_bin_dist_from_provided_price_e6: Number(state.distanceE6),
+      ...{ total0_scaled: String(state.total0), total1_scaled: String(state.total1) },
+      ...{ notional_fee0_scaled: String(state.notional0), notional_fee1_scaled: String(state.notional1) },
+      balance0_raw: String(await balanceOf(chain, token0, address)),
+      balance1_raw: String(await balanceOf(chain, token1, address)),
+      ...{ refusal: null, captured_at: expect.any(Date) },
+    });
+  }
+  expect((await stored(traded.address)).notional_fee1_scaled).not.toBe('0');
+  expect(await stored(broken.address)).toMatchObject({
+    ...{ refusal: 'the storage was not read', total0_scaled: null, cur_bin_idx: null },
+    balance0_raw: String(await balanceOf(chain, broken.token0, broken.address)),
+  });
+  expect(await stored(robbed.address)).toMatchObject({ refusal: 'totals and fees of token0 exceed the balance' });
+});
+
+test('a token that does not tell a balance makes the readings of its pools not count', async () => {
+  const [, idle] = pools;
+  if (!idle) throw new Error('no pool');
+  const code = await ground.chain.client.getCode({ address: idle.token0 });
+  await burner(idle.token0);
+  await capture();
+  expect(await stored(idle.address)).toMatchObject({
+    ...{ refusal: 'a token did not tell the balance of the pool', balance0_raw: null, cur_bin_idx: 0 },
+  });
+  await ground.chain.client.setCode({ address: idle.token0, bytecode: code ?? '0x' });
+  await capture();
+  expect(await stored(idle.address)).toMatchObject({ refusal: null });
+});
+
+test('a pool that a reorganisation undid, and those of a factory that is switched off, are forgotten', async () => {
+  const [gone, kept] = pools;
+  if (!gone || !kept) throw new Error('no pools');
+  await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [gone.address]);
+  expect(await capture()).toBe(3);
+  expect(await stored(gone.address)).toBeUndefined();
+  expect(await stored(kept.address)).toBeDefined();
+  expect(await capture(false)).toBe(0);
+  expect(await stored(kept.address)).toBeUndefined();
+});

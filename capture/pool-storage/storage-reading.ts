@@ -1,0 +1,63 @@
+import type { Address } from 'viem';
+import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { TokenScale } from '../../protocol/scaling.ts';
+import type { StoredHead, StoredLayout } from '../../protocol/stored-layout.ts';
+
+/** A pool whose storage is read. */
+export type StoredPool = {
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly scale: TokenScale;
+  readonly layout: StoredLayout;
+};
+
+/** What one reading says of a pool; null is what was not read. */
+export type StorageReading = {
+  readonly head: StoredHead | null;
+  readonly balance0Raw: bigint | null;
+  readonly balance1Raw: bigint | null;
+  /** Why the reading is not used; null when it is. */
+  readonly refusal: string | null;
+};
+
+/** Four storage words cost 8,400 when nothing was read before. */
+const HEAD = { likelyGas: 15_000, gasLimit: 100_000 };
+
+/** The calls whose results {@link readStorage} takes: the pool's storage, and its balances of both tokens. */
+export function storageCalls({ address, token0, token1, layout }: StoredPool): BoundedCall[] {
+  const { data, answerBytes } = layout.headCall;
+  return [
+    { target: address, data, keptBytes: answerBytes, ...HEAD },
+    balanceCall(token0, address),
+    balanceCall(token1, address),
+  ];
+}
+
+/** Reads a pool's storage, and holds it against what its tokens say that it owns. */
+export function readStorage(
+  { layout, scale }: Pick<StoredPool, 'layout' | 'scale'>,
+  [head, balance0, balance1]: readonly CallResult[],
+): StorageReading {
+  const read = {
+    head: head ? layout.decodeHead(head) : null,
+    balance0Raw: readBalance(balance0),
+    balance1Raw: readBalance(balance1),
+  };
+  return { ...read, refusal: refusalOf(read, scale) };
+}
+
+/** A pool pays out of its own balances: storage that says more than they hold is read wrongly. */
+function refusalOf(
+  { head, balance0Raw, balance1Raw }: Omit<StorageReading, 'refusal'>,
+  { multiplier0, multiplier1 }: TokenScale,
+): string | null {
+  if (head === null) return 'the storage was not read';
+  if (balance0Raw === null || balance1Raw === null) return 'a token did not tell the balance of the pool';
+  const balances = [balance0Raw * multiplier0, balance1Raw * multiplier1] as const;
+  const short = ([0, 1] as const).find(
+    (token) => head.totalsScaled[token] + head.notionalFeesScaled[token] > balances[token],
+  );
+  return short === undefined ? null : `totals and fees of token${short} exceed the balance`;
+}

@@ -1,0 +1,52 @@
+import { ponder } from 'ponder:registry';
+import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
+import { placeOf } from '../handlers/context.ts';
+import { updateBinFees, updatePool, updatePoolState } from '../handlers/pool-settings.ts';
+import { recordFeeCollection, recordLiquidityChange } from '../handlers/trading.ts';
+
+/** What pools of every layout log alike. */
+const SOURCES = [
+  ['FlatPool', eventLayouts.flat.poolEvents],
+  ['PackedPool', eventLayouts.packed.poolEvents],
+] as const;
+
+for (const [source, events] of SOURCES) {
+  ponder.on(`${source}:LiquidityAdded`, ({ event, context }) =>
+    recordLiquidityChange(context, placeOf(event, context), event.log.address, events.LiquidityAdded(event.args)),
+  );
+
+  ponder.on(`${source}:LiquidityRemoved`, ({ event, context }) =>
+    recordLiquidityChange(context, placeOf(event, context), event.log.address, events.LiquidityRemoved(event.args)),
+  );
+
+  ponder.on(`${source}:ProtocolFeesCollected`, ({ event, context }) =>
+    recordFeeCollection(context, placeOf(event, context), event.log.address, events.ProtocolFeesCollected(event.args)),
+  );
+
+  ponder.on(`${source}:SpreadFeeUpdated`, ({ event, context }) => {
+    const { spreadFeeE6 } = events.SpreadFeeUpdated(event.args);
+    return updatePoolState(context, placeOf(event, context), event.log.address, { spreadFeeE6 });
+  });
+
+  ponder.on(`${source}:NotionalFeeUpdated`, ({ event, context }) => {
+    const { notionalFeeE8 } = events.NotionalFeeUpdated(event.args);
+    return updatePoolState(context, placeOf(event, context), event.log.address, { notionalFeeE8 });
+  });
+
+  ponder.on(`${source}:PauseLevelUpdated`, ({ event, context }) => {
+    const { newLevel } = events.PauseLevelUpdated(event.args);
+    return updatePoolState(context, placeOf(event, context), event.log.address, { pauseLevel: newLevel });
+  });
+
+  ponder.on(`${source}:PriceProviderUpdated`, ({ event, context }) => {
+    const place = placeOf(event, context);
+    const { priceProvider } = events.PriceProviderUpdated(event.args);
+    const changes = { priceProvider, priceProviderSinceBlock: place.blockNumber };
+    return updatePool(context, place, event.log.address, changes);
+  });
+
+  ponder.on(`${source}:BinAdditionalFeesUpdated`, ({ event, context }) => {
+    const { bin, addFeeBuyE6, addFeeSellE6 } = events.BinAdditionalFeesUpdated(event.args);
+    return updateBinFees(context, placeOf(event, context), event.log.address, bin, { addFeeBuyE6, addFeeSellE6 });
+  });
+}

@@ -1,0 +1,69 @@
+import type { Address, Hex } from 'viem';
+import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
+import type { TokenScale } from './scaling.ts';
+
+/** A block that calls are made at. */
+export interface CalibrationBlock {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** A log of a pool. */
+export interface PoolLog {
+  readonly address: Address;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly logIndex: number;
+}
+
+/** What a calibration asks of a chain. */
+export interface CalibrationChain {
+  head(): Promise<CalibrationBlock>;
+  blockAt(number: bigint): Promise<CalibrationBlock>;
+  /** All logs of these contracts in blocks of a range, both ends included. */
+  logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly PoolLog[]>;
+  /** One call; null when no node answers it, as when it reverts or its block is too old. */
+  call(block: CalibrationBlock, to: Address, data: Hex): Promise<Hex | null>;
+  /** Calls isolated from each other, with their revert data; null for one that was not begun. */
+  attempts(block: CalibrationBlock, calls: readonly BoundedCall[]): Promise<readonly (CallResult | null)[]>;
+}
+
+/** A pool whose factory is calibrated. */
+export interface CalibrationPool {
+  readonly address: Address;
+  readonly scale: TokenScale;
+  readonly lowestBin: number;
+  readonly highestBin: number;
+}
+
+export interface CalibrationTask {
+  readonly pools: readonly CalibrationPool[];
+  /** The official lens, when its address is known. */
+  readonly lens: Address | undefined;
+  /** Swaps to look at, at most. */
+  readonly swaps: number;
+}
+
+/** What observations said of one reading. */
+export interface ReadingEvidence {
+  readonly name: string;
+  readonly agreed: number;
+  readonly contradicted: number;
+  /** The first contradictions: what was observed, and why it contradicts. */
+  readonly examples: readonly string[];
+}
+
+/** One thing that a calibration asks about a factory. */
+export interface Finding {
+  readonly what: string;
+  /** The reading that holds; null as long as it is not certain. */
+  readonly decided: string | null;
+  readonly observations: number;
+  /** Observations that contradict some reading. */
+  readonly decisive: number;
+  readonly readings: readonly ReadingEvidence[];
+}

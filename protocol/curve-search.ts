@@ -1,0 +1,97 @@
+import type { Address, Hex } from 'viem';
+import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { PoolCurve } from './curve.ts';
+import type { TradingSides } from './guards/side-claim.ts';
+
+/**
+ * How a curve that needs the chain became known at a block, cheapest first: a formula that agreed with the pool stands in
+ * for it, factors were fitted to simulated swaps and proved by others, or every level was simulated.
+ */
+export type CurveRank = 'formula' | 'fit' | 'simulation';
+
+/** Why a formula no longer stands in for a pool: other code, other prices, or formulas that agreed before and differ now. */
+export type DropReason = 'code' | 'prices' | 'ambiguous';
+
+/** The code of a pool and of its provider at one block, by EXTCODEHASH. */
+export interface CodeState {
+  readonly provider: Address;
+  readonly poolHash: Hex;
+  readonly providerHash: Hex;
+}
+
+/** What a search found out about a pool that counts at later blocks as well. Strings are the layout's own. */
+export interface CurveKnowledge {
+  /** How simulated swaps are asked of the pool. */
+  readonly form: string;
+  /** Formulas that agreed while the code was this; none of them when all were refuted; null when none was tried yet. */
+  readonly formulas: { readonly names: readonly string[]; readonly code: CodeState } | null;
+}
+
+/** What a layout takes of a pool whose curve it searches, beside its state, prices and quote. */
+export interface SearchContext {
+  readonly pool: Address;
+  readonly known: CurveKnowledge | undefined;
+  readonly immutableProvider: Address | null;
+  /** Whether simulated swaps run guards, which take gas. */
+  readonly isGuarded: boolean;
+  /** Whether an extension judges who swaps: what it says of simulated swaps does not hold for a trader. */
+  readonly isCallerJudged: boolean;
+  /** A natural number below 2^31, drawn at random. */
+  draw(): number;
+}
+
+/** The curve of a pool that only the chain knows. */
+export interface CurveSearch {
+  start(context: SearchContext): SearchStep;
+}
+
+/** A swap of the pool to simulate, isolated as any call of a stranger's contract. */
+export interface SearchedSwap {
+  readonly data: Hex;
+  readonly likelyGas: number;
+  readonly gasLimit: number;
+}
+
+/** A question to the chain, all at the block of the pool's state, or the end of the search. No step does I/O. */
+export type SearchStep =
+  | {
+      readonly kind: 'simulate';
+      readonly swaps: readonly SearchedSwap[];
+      /** @param results in order, the first 68 bytes of each; no data where the node ran out of gas */
+      next(results: readonly CallResult[]): SearchStep;
+    }
+  | {
+      /** A call of its own, from address 0. */
+      readonly kind: 'ask';
+      readonly target: Address;
+      readonly data: Hex;
+      /** @param answer no data when the contract refused */
+      next(answer: Hex): SearchStep;
+    }
+  | {
+      readonly kind: 'code';
+      readonly provider: Address;
+      /** @param codes of the pool and of its provider */
+      next(codes: { readonly pool: Hex; readonly provider: Hex }): SearchStep;
+    }
+  | {
+      /** Creation code that asks the pool more than single swaps can; only some pools may at one block. */
+      readonly kind: 'program';
+      readonly data: Hex;
+      readonly gas: bigint;
+      /**
+       * @param answer its first word is the chain id, which is checked already
+       * @throws Error when it is no answer of the program
+       */
+      next(answer: Hex): SearchStep;
+    }
+  | ({ readonly kind: 'curve'; readonly rank: CurveRank; readonly curve: PoolCurve } & Learned)
+  /** Guards are asked already. */
+  | ({ readonly kind: 'sides'; readonly rank: CurveRank; readonly sides: TradingSides } & Learned)
+  | ({ readonly kind: 'failed'; readonly reason: string } & Learned);
+
+/** What a search leaves behind. */
+export interface Learned {
+  readonly known: CurveKnowledge | undefined;
+  readonly dropped: DropReason | null;
+}

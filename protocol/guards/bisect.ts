@@ -1,0 +1,10 @@
+/** The last place known to pass between one that passes and one that does not, to this precision. */
+export function bisect(passes: bigint, fails: bigint, precision: bigint, test: (at: bigint) => boolean): bigint {
+  let [low, high] = [passes, fails];
+  while (high - low > 1n && high - low > precision) {
+    const middle = (low + high) >> 1n;
+    if (test(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

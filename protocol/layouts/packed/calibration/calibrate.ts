@@ -1,0 +1,51 @@
+import type { CalibrationChain, CalibrationTask, Finding } from '../../../calibration.ts';
+import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
+import { packedStorage } from '../storage.ts';
+import { judgeArrangements, NO_ARRANGEMENT } from './arrangements.ts';
+import { type NamedSwap, observeSwaps } from './observe-swaps.ts';
+import { judgeSimulation } from './simulation-forms.ts';
+import type { Verdict } from './verdict.ts';
+import { judgeWords } from './word-readings.ts';
+
+/** What a calibration decides of a factory, in the order in which it is shown. */
+export const CALIBRATED = [
+  'storage',
+  'simulation',
+  'details',
+  'deltaScale',
+  'fees',
+  'platformFees',
+  'notional',
+] as const;
+
+/**
+ * Holds every reading of what is not publicly known of a factory's pools against the chain: arrangements of storage
+ * against the lens, words of recent swaps against the storage around them, forms of simulation by asking.
+ *
+ * @throws what `chain` throws
+ */
+export async function calibratePacked(
+  chain: CalibrationChain,
+  { pools, lens, swaps }: CalibrationTask,
+): Promise<readonly Finding[]> {
+  const arrangement = await judgeArrangements(chain, newestFirst(pools), lens);
+  const simulation = await judgeSimulation(chain, await chain.head(), newestFirst(pools));
+  const decided = STORAGE_ARRANGEMENTS.find(({ name }) => name === arrangement.decided) ?? STORAGE_ARRANGEMENTS[0];
+  const isReadable = arrangement.decided !== NO_ARRANGEMENT;
+  const seen = isReadable ? await observeSwaps(chain, packedStorage(decided), pools, swaps) : [];
+  const words = judgeWords(seen.map(({ observed }) => observed));
+  const ofWords = Object.entries(words).map(([what, verdict]) => finding(what, verdict, seen));
+  return [arrangement, simulation, ...ofWords];
+}
+
+/** Pools come in the order of their creation. */
+const newestFirst = <T>(pools: readonly T[]): readonly T[] => [...pools].reverse();
+
+function finding(what: string, verdict: Verdict<string>, seen: readonly NamedSwap[]): Finding {
+  const { decided, observations, decisive } = verdict;
+  const readings = verdict.readings.map(({ examples, ...reading }) => ({
+    ...reading,
+    examples: examples.map(({ observation, why }) => `${seen[observation]?.name}: ${why}`),
+  }));
+  return { what, decided, observations, decisive, readings };
+}

@@ -1,0 +1,185 @@
+import type { Address } from 'viem';
+import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import { codeFacts } from '../../contract-code.ts';
+import type { SellAndBuyPrices } from '../../curve.ts';
+import type {
+  CodeState,
+  CurveKnowledge,
+  CurveSearch,
+  DropReason,
+  SearchContext,
+  SearchStep,
+} from '../../curve-search.ts';
+import type { PoolState } from '../../pool-state.ts';
+import type { Probe } from './calibration/formulas.ts';
+import { fitSide, planFit } from './fit.ts';
+import { agreesWithPrice } from './fit-proof.ts';
+import type { Sides } from './formula-curve.ts';
+import { trialProbes, triedFormulas } from './formula-trial.ts';
+import { type PricedPool, pricePool } from './ladder.ts';
+import { packedCurve } from './pool-curve.ts';
+import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
+import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
+import type { SimulationForm } from './simulation.ts';
+import { standIn } from './stand-in.ts';
+import { walkSides } from './walk.ts';
+
+/** What was read of a pool at one block. */
+export interface PackedRead {
+  readonly state: PoolState;
+  /** The provider that the pool's storage names; null when it is an immutable of the pool. */
+  readonly mutableProvider: Address | null;
+  readonly prices: SellAndBuyPrices;
+  readonly quote: ProviderQuote | undefined;
+  readonly code: CodeState | undefined;
+}
+
+interface Search extends PackedRead {
+  readonly priced: PricedPool;
+  readonly provider: Address | null;
+  readonly context: SearchContext;
+  readonly known: CurveKnowledge | undefined;
+  readonly dropped: DropReason | null;
+}
+
+/** A search that knows how swaps are simulated. */
+type Asking = Search & { readonly form: SimulationForm };
+
+/**
+ * Searches the curve of a pool by the cheapest rank that proves itself at the block: a formula that agreed before, or agrees
+ * now; fitted factors; every level simulated.
+ */
+export function packedSearch(read: PackedRead): CurveSearch {
+  return {
+    start(context) {
+      const provider = read.mutableProvider ?? context.immutableProvider;
+      if (read.quote || provider === null) return withQuote(read, context, read.quote);
+      // The node puts no other code at the pool's address: some providers answer anyone who asks from address 0.
+      return {
+        kind: 'ask',
+        target: provider,
+        data: QUOTE_CALL,
+        next: (data) => withQuote(read, context, decodeQuote({ success: true, data })),
+      };
+    },
+  };
+}
+
+function withQuote(read: PackedRead, context: SearchContext, quote: ProviderQuote | undefined): SearchStep {
+  const { known } = context;
+  if (!quote || !isTradableQuote(quote)) {
+    return { kind: 'failed', reason: 'the provider told no quote', known, dropped: null };
+  }
+  const provider = read.mutableProvider ?? context.immutableProvider;
+  return byKnownFormula({ ...read, priced: pricePool(read.state, quote), provider, context, known, dropped: null });
+}
+
+function byKnownFormula(search: Search): SearchStep {
+  const { known, code, provider, priced, prices } = search;
+  if (!known?.formulas) return askForm(search);
+  // This read began before the formulas were known: it did not ask for the code.
+  if (!code) return byFit({ ...search, form: known.form as SimulationForm });
+  if (!isSameCode(code, known.formulas.code) || provider !== code.provider) {
+    return askForm({ ...search, known: undefined, dropped: 'code' });
+  }
+  const asking = { ...search, form: known.form as SimulationForm };
+  if (known.formulas.names.length === 0) return byFit(asking);
+  const { names, sides } = standIn(priced, prices, known.formulas.names);
+  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { names, code } });
+  const dropped = names.length === 0 ? 'prices' : 'ambiguous';
+  return tryFormulas({ ...asking, known: { ...known, formulas: null }, dropped });
+}
+
+function askForm(search: Search): SearchStep {
+  const form = search.known?.form;
+  if (form !== undefined) return tryFormulas({ ...search, form: form as SimulationForm });
+  return {
+    kind: 'simulate',
+    swaps: formSwaps(search.priced, search.context.isGuarded),
+    next(results) {
+      const found = knownForm(results);
+      if (found === null) return failed(search, 'the pool simulates no swaps in a known form');
+      return tryFormulas({ ...search, form: found, known: { form: found, formulas: null } });
+    },
+  };
+}
+
+function tryFormulas(search: Asking): SearchStep {
+  const { priced, prices, provider } = search;
+  const probes = trialProbes(priced);
+  if (provider === null || probes.length === 0) return byFit(search);
+  return simulate(search, probes, (results) => {
+    const agreeing = triedFormulas(priced, prices, probes, results);
+    return agreeing ? remember(search, provider, agreeing) : byFit(search);
+  });
+}
+
+/** Formulas count only for the code that they agreed with, and never for code that runs that of others. */
+function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
+  return {
+    kind: 'code',
+    provider,
+    next(codes) {
+      const [pool, quoting] = [codeFacts(codes.pool), codeFacts(codes.provider)];
+      const code = { provider, poolHash: pool.hash, providerHash: quoting.hash };
+      const names = pool.mayDelegate || quoting.mayDelegate ? [] : agreeing;
+      const known = { form: search.form, formulas: { names, code } };
+      const { sides } = standIn(search.priced, search.prices, names);
+      return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
+    },
+  };
+}
+
+function byFit(search: Asking): SearchStep {
+  const { priced, context, prices } = search;
+  const [bids, asks] = [planFit(priced, true, context.draw()), planFit(priced, false, context.draw())];
+  if (!bids || !asks) return bySimulation(search);
+  const probes = [bids, asks].flatMap((plan) =>
+    plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
+  );
+  return simulate(search, probes, (results) => {
+    const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
+    const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
+    const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
+    if (!sold || !bought) return bySimulation(search);
+    if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
+      return failed(search, 'the quote that the provider told is not the one that its pool gets');
+    }
+    return found(search, 'fit', { bids: sold, asks: bought }, search.known);
+  });
+}
+
+function bySimulation(search: Asking): SearchStep {
+  const { priced, prices, form, context, known, dropped } = search;
+  const { pool, isGuarded, isCallerJudged } = context;
+  if (isCallerJudged) return failed(search, 'an extension judges who swaps: it refuses to simulate for us');
+  return walkSides<SearchStep>({ pool, priced, form, isGuarded }, prices, (sides) => {
+    return { kind: 'sides', rank: 'simulation', sides, known, dropped };
+  });
+}
+
+function simulate(
+  { priced, form, context }: Asking,
+  probes: readonly Probe[],
+  next: (results: readonly CallResult[]) => SearchStep,
+): SearchStep {
+  if (probes.length === 0) return next([]);
+  return { kind: 'simulate', swaps: searchedSwaps(priced, form, probes, context.isGuarded), next };
+}
+
+function found(
+  { form, dropped }: Asking,
+  rank: 'formula' | 'fit',
+  sides: Sides,
+  known: CurveKnowledge | undefined,
+): SearchStep {
+  return { kind: 'curve', rank, curve: packedCurve(sides, form), known, dropped };
+}
+
+function failed({ known, dropped }: Search, reason: string): SearchStep {
+  return { kind: 'failed', reason, known, dropped };
+}
+
+function isSameCode(a: CodeState, b: CodeState): boolean {
+  return a.provider === b.provider && a.poolHash === b.poolHash && a.providerHash === b.providerHash;
+}

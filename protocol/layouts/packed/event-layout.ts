@@ -1,0 +1,24 @@
+import type { EventLayout } from '../../layout.ts';
+import { normalisePoolCreated } from '../common-events.ts';
+import { depositAllowlistEvents, swapAllowlistEvents } from '../extension-events.ts';
+import { decodeScale, scaleCall } from '../immutables.ts';
+import { packedFactoryEvents, packedPoolEvents } from './abi.ts';
+import { packedEvents } from './events.ts';
+import { packedStopLossEvents, packedVelocityGuardEvents } from './extension-events.ts';
+
+/** What the indexer takes of pools of the packed layout. */
+export const packedEventLayout = {
+  abi: {
+    factory: packedFactoryEvents,
+    pool: packedPoolEvents,
+    stopLoss: packedStopLossEvents,
+    priceVelocityGuard: packedVelocityGuardEvents,
+    depositAllowlist: depositAllowlistEvents,
+    swapAllowlist: swapAllowlistEvents,
+  },
+  tellsSwaps: false,
+  poolCreated: normalisePoolCreated,
+  poolEvents: packedEvents,
+  scaleCall,
+  decodeScale,
+} as const satisfies EventLayout;

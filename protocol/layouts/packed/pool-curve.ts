@@ -1,0 +1,26 @@
+import type { PoolCurve, PoolSide } from '../../curve.ts';
+import { MAX_INT128 } from '../../fixed-point.ts';
+import type { Sides } from './formula-curve.ts';
+import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
+import { encodeSimulation, type SimulationForm, simulationOutcome } from './simulation.ts';
+import { stopLossLimit } from './stop-loss-limit.ts';
+
+/** Computed sides as the rest of the service sees them; guards ask the pool by simulations of this form. */
+export function packedCurve({ bids, asks }: Sides, form: SimulationForm): PoolCurve {
+  return { bids: packedSide(bids, form), asks: packedSide(asks, form) };
+}
+
+function packedSide(curve: SideCurve, form: SimulationForm): PoolSide {
+  const { zeroForOne, levels, priced } = curve;
+  const [multiplierIn] = multipliers(curve);
+  return {
+    zeroForOne,
+    levels,
+    maxInput: MAX_INT128 / multiplierIn,
+    levelsWithin: (most, end) => levelsWithin(curve, most, end),
+    stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
+    simulation: (amount, trader) =>
+      encodeSimulation(form, { zeroForOne, amountSpecified: amount, quote: priced.quote, trader }),
+    swapOutcome: simulationOutcome,
+  };
+}

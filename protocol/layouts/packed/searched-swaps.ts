@@ -1,0 +1,76 @@
+import { CALLER, type CallResult } from '../../bounded-calls/bounded-calls.ts';
+import type { SearchedSwap } from '../../curve-search.ts';
+import { toScaled } from '../../scaling.ts';
+import type { Probe } from './calibration/formulas.ts';
+import { FEE_FORMULAS } from './candidates.ts';
+import { formulaCurve, type Sides } from './formula-curve.ts';
+import type { PricedPool } from './ladder.ts';
+import { multipliers, type SwapAmounts } from './side-curve.ts';
+import { decodeSimulation, encodeSimulation, type SimulationForm, simulationOutcome } from './simulation.ts';
+
+/** Gas of a simulated swap, measured: a base and so much for each bin that it touches. */
+const LIKELY_GAS = {
+  free: { base: 90_000, perBin: 25_000 },
+  guarded: { base: 130_000, perBin: 55_000 },
+};
+/** Gas after which a simulated swap counts as refused: some pools search for the output of an input. */
+const GAS_LIMIT = { base: 2_000_000, perBin: 110_000, most: 40_000_000 };
+
+const FORMS: readonly SimulationForm[] = ['sender', 'noSender'];
+
+/** Simulations of swaps in one form. */
+export function searchedSwaps(
+  priced: PricedPool,
+  form: SimulationForm,
+  probes: readonly Probe[],
+  isGuarded: boolean,
+): readonly SearchedSwap[] {
+  const sides = formulaCurve(priced, FEE_FORMULAS[0]);
+  const likely = isGuarded ? LIKELY_GAS.guarded : LIKELY_GAS.free;
+  return probes.map((probe) => {
+    const bins = binsTouched(sides, probe);
+    return {
+      data: encodeSimulation(form, { ...probe, quote: priced.quote, trader: CALLER }),
+      likelyGas: likely.base + bins * likely.perBin,
+      gasLimit: Math.min(GAS_LIMIT.base + bins * GAS_LIMIT.perBin, GAS_LIMIT.most),
+    };
+  });
+}
+
+/** A unit bought in every form: pools answer a form that they do not know with nothing. */
+export function formSwaps(priced: PricedPool, isGuarded: boolean): readonly SearchedSwap[] {
+  const probe = { zeroForOne: false, amountSpecified: -1n };
+  return FORMS.flatMap((form) => searchedSwaps(priced, form, [probe], isGuarded));
+}
+
+/** The form that a pool knows: the one that fills, or the only one that it answers; null when that is not certain. */
+export function knownForm(results: readonly CallResult[]): SimulationForm | null {
+  const outcomes = FORMS.map((form, index) => {
+    const result = results[index];
+    return { form, outcome: result ? simulationOutcome(result) : 'silence' };
+  });
+  const filling = outcomes.filter(({ outcome }) => outcome === 'fills');
+  const answered = filling.length > 0 ? filling : outcomes.filter(({ outcome }) => outcome !== 'silence');
+  return answered.length === 1 ? (answered[0]?.form ?? null) : null;
+}
+
+/** What a pool took and gave; null where it refused. */
+export function filledSwap({ zeroForOne }: Probe, result: CallResult | undefined): SwapAmounts | null {
+  const swap = result && decodeSimulation(result);
+  if (swap?.outcome !== 'fills') return null;
+  const { amount0Delta, amount1Delta } = swap;
+  return zeroForOne
+    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
+    : { amountIn: amount1Delta, amountOut: -amount0Delta };
+}
+
+/** Bins that a swap walks through, or is likely to. */
+function binsTouched({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe): number {
+  const side = zeroForOne ? bids : asks;
+  const [multiplierIn, multiplierOut] = multipliers(side);
+  const [input, output] = [toScaled(amountSpecified, multiplierIn), toScaled(-amountSpecified, multiplierOut)];
+  const reached = side.steps.filter(({ inputBefore, outputBefore }) =>
+    amountSpecified > 0n ? inputBefore < input : outputBefore < output,
+  );
+  return Math.min(reached.length + 1, side.steps.length);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.37;
+
+/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one does not fill, then looks
+/// for the end between that one and the last that fills, halving the distance. It is never deployed: its creation code runs
+/// with the walk behind it, and what the constructor returns is the answer.
+///
+/// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A record
+/// of the answer is an amount (16), the number of bytes kept (1), these bytes of what the pool reverted with: the amounts of
+/// SimulateSwap, int128 both, or a selector, if there is one.
+///
+/// A fill counts whatever gas it had. Anything else counts only of a simulation that had all of its limit: one that had
+/// less is not recorded, and the walk stops there, not done.
+contract SimulatedWalk {
+    struct Walk {
+        address pool;
+        /// Asked first: storage that was read once costs less in every simulation.
+        bytes warming;
+        uint256 warmingGas;
+        /// Calldata of a simulation, and where its amount stands.
+        bytes simulation;
+        uint256 amountOffset;
+        bytes points;
+        /// An exact output below those of the points that is known to fill, or zero.
+        uint256 known;
+        /// Halvings between exact outputs.
+        uint256 mostHalvings;
+    }
+
+    enum End {
+        Untold,
+        Fills,
+        Refused
+    }
+
+    uint256 private constant POINT_BYTES = 20;
+    uint256 private constant RECORD_BYTES = 49;
+    /// The answer is charged as deployed code, by the byte, and copied once more.
+    uint256 private constant GAS_PER_BYTE = 220;
+    uint256 private constant RESERVE = 60_000;
+    /// By how much a simulation is likely to be dearer than the one before it, at most.
+    uint256 private constant GROWTH = 80_000;
+    bytes4 private constant SIMULATED = bytes4(keccak256("SimulateSwap(int256,int256)"));
+
+    constructor(Walk memory walk) {
+        (address pool, bytes memory warming, uint256 warmingGas) = (walk.pool, walk.warming, walk.warmingGas);
+        assembly ("memory-safe") {
+            pop(staticcall(warmingGas, pool, add(warming, 32), mload(warming), 0, 0))
+        }
+        (bool done, bytes memory records) = _walk(walk);
+        bytes memory answer = abi.encode(block.chainid, block.number, block.timestamp, done, records);
+        assembly ("memory-safe") {
+            return(add(answer, 32), mload(answer))
+        }
+    }
+
+    function _walk(Walk memory walk) private returns (bool, bytes memory records) {
+        uint256 count = walk.points.length / POINT_BYTES;
+        records = new bytes((count + walk.mostHalvings) * RECORD_BYTES);
+        uint256 reserve = records.length * GAS_PER_BYTE + RESERVE;
+        assembly ("memory-safe") {
+            mstore(records, 0)
+        }
+        // Exact outputs are negative: the walk goes down.
+        int256 low = -int256(walk.known);
+        int256 high;
+        uint256 limit;
+        End end = End.Fills;
+        uint256 spent;
+        for (uint256 index = 0; index < count && end == End.Fills; index++) {
+            low = index == 0 ? low : high;
+            (high, limit) = _point(walk.points, index);
+            (end, spent) = _simulate(walk, high, limit, spent, reserve, records);
+        }
+        if (end != End.Refused || high > 0) return (end != End.Untold, records);
+        for (uint256 halved = 0; low - high > 1 && halved < walk.mostHalvings; halved++) {
+            int256 middle = low - (low - high) / 2;
+            (end, spent) = _simulate(walk, middle, limit, spent, reserve, records);
+            if (end == End.Untold) return (false, records);
+            if (end == End.Fills) low = middle;
+            else high = middle;
+        }
+        return (true, records);
+    }
+
+    function _point(bytes memory points, uint256 index) private pure returns (int256 amount, uint256 limit) {
+        assembly ("memory-safe") {
+            let word := mload(add(add(points, 32), mul(index, POINT_BYTES)))
+            amount := sar(128, word)
+            limit := and(shr(96, word), 0xffffffff)
+        }
+    }
+
+    /// Simulates one amount, where the gas left is likely to do, and records how it ended.
+    function _simulate(
+        Walk memory walk,
+        int256 amount,
+        uint256 limit,
+        uint256 spentBefore,
+        uint256 reserve,
+        bytes memory records
+    ) private returns (End, uint256 spent) {
+        uint256 left = gasleft();
+        uint256 given = left > reserve ? (left - reserve) / 64 * 63 : 0;
+        if (given > limit) given = limit;
+        else if (given < spentBefore + GROWTH) return (End.Untold, 0);
+        (bool success, uint256 size, bytes4 selector, int256 delta0, int256 delta1) = _call(walk, amount, given);
+        spent = left - gasleft();
+        bool isTold = !success && size >= 4;
+        bool fills = isTold && size >= 68 && selector == SIMULATED && delta0 == int128(delta0) && delta1 == int128(delta1);
+        if (fills) {
+            _append(records, amount, 32, bytes32(uint256(delta0) << 128 | uint128(int128(delta1))));
+            return (End.Fills, spent);
+        }
+        if (given < limit) return (End.Untold, 0);
+        _append(records, amount, isTold ? 4 : 0, selector);
+        return (End.Refused, spent);
+    }
+
+    function _call(Walk memory walk, int256 amount, uint256 given)
+        private
+        returns (bool success, uint256 size, bytes4 selector, int256 delta0, int256 delta1)
+    {
+        (bytes memory data, address pool, uint256 offset) = (walk.simulation, walk.pool, walk.amountOffset);
+        assembly ("memory-safe") {
+            mstore(add(add(data, 32), offset), amount)
+            let out := mload(0x40)
+            success := call(given, pool, 0, add(data, 32), mload(data), out, 68)
+            size := returndatasize()
+            selector := and(mload(out), shl(224, 0xffffffff))
+            delta0 := mload(add(out, 4))
+            delta1 := mload(add(out, 36))
+        }
+    }
+
+    function _append(bytes memory records, int256 amount, uint256 size, bytes32 kept) private pure {
+        assembly ("memory-safe") {
+            let length := mload(records)
+            let end := add(add(records, 32), length)
+            mstore(end, or(shl(128, amount), shl(120, size)))
+            mstore(add(end, 17), kept)
+            mstore(records, add(add(length, 17), size))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import {
+  type Address,
+  concatHex,
+  decodeAbiParameters,
+  encodeDeployData,
+  type Hex,
+  hexToBigInt,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+  size,
+  sliceHex,
+} from 'viem';
+import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
+
+/** Calldata of a simulated swap, whose amount is put in on the chain. */
+export interface SimulationTemplate {
+  readonly data: Hex;
+  /** Where the amount stands: an int256 word, bytes from the start. */
+  readonly amountOffset: number;
+}
+
+/** An amount to simulate. */
+export interface WalkPoint {
+  /** Raw units: positive = exact input, negative = exact output. */
+  readonly amount: bigint;
+  /** Gas after which the simulation counts as refused. */
+  readonly gasLimit: number;
+}
+
+/** A side of a pool to be simulated in one `eth_call`: `SimulatedWalk.sol` tells how. */
+export interface SideWalk {
+  readonly pool: Address;
+  readonly template: SimulationTemplate;
+  /** A call of the pool that reads the storage which simulations will read. */
+  readonly warming: { readonly data: Hex; readonly gas: number };
+  /** At least one, of ever larger swaps: exact outputs, then exact inputs. */
+  readonly points: readonly WalkPoint[];
+  /** An exact output, raw units, below those of the points that is known to fill; 0 when none is. */
+  readonly known: bigint;
+  /** How often the distance between the last exact output that fills and the first that does not is halved, at most. */
+  readonly mostHalvings: number;
+}
+
+/** How a simulation ended. Amounts as in {@link WalkPoint}, deltas positive into the pool. */
+export interface WalkRecord {
+  readonly amount: bigint;
+  readonly fill: { readonly amount0Delta: bigint; readonly amount1Delta: bigint } | null;
+}
+
+export interface WalkAnswer {
+  readonly chainId: bigint;
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly blockTimestamp: bigint;
+  /** False when gas ran out before the last point or the last halving. */
+  readonly done: boolean;
+  /** In the order of simulation: points, up to the first that does not fill, then amounts before that one. */
+  readonly records: readonly WalkRecord[];
+}
+
+const codeAbi = parseAbi([
+  'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; uint256 known; uint256 mostHalvings; }',
+  'constructor(Walk walk)',
+]);
+const answerParameters = parseAbiParameters(
+  'uint256 chainId, uint256 blockNumber, uint256 blockTimestamp, bool done, bytes records',
+);
+const AMOUNT_BYTES = 16;
+/** Amount and number of bytes kept, before these bytes. */
+const HEADER_BYTES = 17;
+const FILL_BYTES = 32;
+
+/** The data of an `eth_call` without address that walks a side. */
+export function encodeWalk({ pool, template, warming, points, known, mostHalvings }: SideWalk): Hex {
+  const packed = points.flatMap(({ amount, gasLimit }) => [
+    numberToHex(amount, { size: AMOUNT_BYTES, signed: true }),
+    numberToHex(gasLimit, { size: 4 }),
+  ]);
+  const walk = {
+    ...{ pool, known },
+    warming: warming.data,
+    warmingGas: BigInt(warming.gas),
+    simulation: template.data,
+    amountOffset: BigInt(template.amountOffset),
+    points: concatHex(packed),
+    mostHalvings: BigInt(mostHalvings),
+  };
+  return encodeDeployData({ abi: codeAbi, bytecode: SIMULATED_WALK_CODE, args: [walk] });
+}
+
+/** @throws Error when this is no answer of a walk */
+export function decodeWalk(answer: Hex): WalkAnswer {
+  const [chainId, blockNumber, blockTimestamp, done, packed] = decodeAbiParameters(answerParameters, answer);
+  const records: WalkRecord[] = [];
+  for (let offset = 0; offset < size(packed); ) {
+    const amount = hexToBigInt(sliceHex(packed, offset, offset + AMOUNT_BYTES, { strict: true }), { signed: true });
+    const kept = Number(sliceHex(packed, offset + AMOUNT_BYTES, offset + HEADER_BYTES, { strict: true }));
+    offset += HEADER_BYTES;
+    records.push({ amount, fill: kept === FILL_BYTES ? readFill(packed, offset) : null });
+    offset += kept;
+  }
+  return { chainId, blockNumber, blockTimestamp, done, records };
+}
+
+/** What is left of a walk that gas did not finish: the next call begins where this one stopped. */
+export function restOfWalk(walk: SideWalk, { records }: WalkAnswer): SideWalk {
+  const filled = records.findLast(({ amount, fill }) => fill && amount < 0n);
+  const known = filled ? -filled.amount : walk.known;
+  const refused = records.findLast(({ fill }) => !fill);
+  if (!refused) return { ...walk, known, points: walk.points.slice(records.length) };
+  const first = records.findIndex(({ fill }) => !fill);
+  const gasLimit = walk.points[first]?.gasLimit ?? 0;
+  const halved = records.length - 1 - first;
+  return { ...walk, known, points: [{ amount: refused.amount, gasLimit }], mostHalvings: walk.mostHalvings - halved };
+}
+
+function readFill(packed: Hex, offset: number): WalkRecord['fill'] {
+  const word = hexToBigInt(sliceHex(packed, offset, offset + FILL_BYTES, { strict: true }));
+  return { amount0Delta: BigInt.asIntN(128, word >> 128n), amount1Delta: BigInt.asIntN(128, word) };
+}

@@ -1,0 +1,44 @@
+import type { Hex } from 'viem';
+import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { CalibrationChain, CalibrationTask, Finding } from './calibration.ts';
+import type { Cursor } from './pool-state.ts';
+import type { Totals } from './pool-totals.ts';
+
+/** What capture takes of a layout whose events do not tell all of a pool's state. Nothing here does I/O by itself. */
+export interface StoredLayout {
+  /** Calldata for the pool that asks for its {@link StoredHead}, and the length of the answer in bytes. */
+  readonly headCall: { readonly data: Hex; readonly answerBytes: number };
+  /** @returns null when the result is not an answer */
+  decodeHead(result: CallResult): StoredHead | null;
+  /** False once it is decided that {@link decodeHead} reads these pools wrongly. */
+  isStorageKnown(readings: Readings): boolean;
+  /** Fees that stayed with liquidity providers; null as long as readings do not tell. */
+  lpFeesScaled(readings: Readings, totals: BinFeeTotals): readonly [bigint, bigint] | null;
+  /** Fees of the platform, notional fees included; null as long as readings do not tell. */
+  platformFeesScaled(readings: Readings, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
+  /** What is decided of each factory, by calibration: names of findings, in the order in which they are shown. */
+  readonly calibrated: readonly string[];
+  /** Looks at a chain for what is not publicly known of a factory; one finding for each name. */
+  calibrate(chain: CalibrationChain, task: CalibrationTask): Promise<readonly Finding[]>;
+}
+
+/** Decided readings of a factory, by what they are about. */
+export type Readings = Readonly<Record<string, string | null | undefined>>;
+
+export type BinFeeTotals = Pick<
+  Totals,
+  'saleBinFeesHigh' | 'saleBinFeesLow' | 'purchaseBinFeesHigh' | 'purchaseBinFeesLow'
+>;
+export type PlatformFeeTotals = Pick<
+  Totals,
+  'salePlatformFeesHigh' | 'salePlatformFeesLow' | 'purchasePlatformFeesHigh' | 'purchasePlatformFeesLow'
+>;
+
+/** What a pool's storage says of it. Amounts are scaled, token0 first. */
+export interface StoredHead {
+  readonly cursor: Cursor;
+  /** Owned by liquidity providers, over all bins. */
+  readonly totalsScaled: readonly [bigint, bigint];
+  /** Notional fees accrued and not collected. */
+  readonly notionalFeesScaled: readonly [bigint, bigint];
+}

@@ -1,0 +1,259 @@
+import fc from 'fast-check';
+import type { Address, Hex, StateOverride } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadArtifact } from '../../devnet/artifacts.ts';
+import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
+import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
+import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { setQuote } from '../../devnet/packed/providers.ts';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolSide } from '../../protocol/curve.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
+import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
+import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
+import { formulaCurve, type Sides } from '../../protocol/layouts/packed/formula-curve.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { packedCurve } from '../../protocol/layouts/packed/pool-curve.ts';
+import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
+import { encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { walkSides } from '../../protocol/layouts/packed/walk.ts';
+import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+import {
+  decodeWalk,
+  encodeWalk,
+  restOfWalk,
+  type SideWalk,
+  type WalkRecord,
+} from '../../protocol/simulated-walk/simulated-walk.ts';
+import { runWalk } from './run-walk.ts';
+
+/** Random pools of each variant. */
+const RUNS = 10;
+const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: tokenScale(18, 18) };
+const PARTS = [3n, 20n, 45n, 55n, 80n, 100n];
+/** Of a call without limits of the node. */
+const CALL_GAS = 29_000_000n;
+
+const SETTINGS = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
+const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
+
+const trade = fc.record({ sells: fc.boolean(), tokens: fc.integer({ min: 1, max: 260 }) });
+const story = fc.record({
+  drawdownE6: fc.constantFrom(200, 2_000, 10_000, 30_000),
+  decayPerSecondE18: fc.constantFrom(0n, 10n ** 12n, 10n ** 14n),
+  before: fc.array(trade, { minLength: 1, maxLength: 4 }),
+  hundredths: fc.integer({ min: 192, max: 208 }),
+  after: fc.array(trade, { maxLength: 2 }),
+  last: fc.integer({ min: 196, max: 204 }),
+});
+
+const variants = PACKED_VARIANTS.filter(({ rule }) => ['older', 'productOnEdges', 'quotient'].includes(rule));
+
+describe.each(variants)('a stop loss of pools that charge by the rule $rule', (variant) => {
+  let market: PackedMarket;
+
+  beforeAll(async () => {
+    market = await PackedMarket.open(variant);
+  });
+
+  afterAll(() => market?.ground.anvil.stop());
+
+  test('lets every amount fill up to the end that its state tells', async () => {
+    const seen = { open: 0, cut: 0, closed: 0, certain: 0 };
+    const property = fc.asyncProperty(story, fc.nat(), (told, draw) =>
+      takenBack(market.ground.chain, async () => {
+        const { pool, hundredths } = await live(told);
+        const priced = await read(pool, hundredths);
+        const curve = packedCurve(await sidesOf(pool, priced, draw), variant.simulation);
+        const state = await stopLossOf(pool);
+        for (const side of [curve.bids, curve.asks]) {
+          const limit = side.stopLossLimit('bidAsk', state);
+          seen[limit === null ? 'open' : limit.most === 0n ? 'closed' : 'cut'] += 1;
+          const levels = limit ? side.levelsWithin(limit.most, limit.level) : side.levels;
+          if (limit?.most !== 0n) await expectFills(pool, priced, side, levels);
+          const beyond = limit?.beyond ?? null;
+          if (beyond === null || beyond === side.levels.at(-1)?.cumulativeInput) continue;
+          seen.certain += 1;
+          const [record] = await simulated(pool, priced, side, [beyond]);
+          expect(record?.fill).toBeNull();
+        }
+      }),
+    );
+    await fc.assert(property, { numRuns: RUNS });
+    expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
+  });
+
+  test('ends a walk by simulations: every level fills, and a little more does not', async () => {
+    const seen = { open: 0, cut: 0, closed: 0 };
+    const property = fc.asyncProperty(story, (told) =>
+      takenBack(market.ground.chain, async () => {
+        const { pool, hundredths } = await live(told);
+        const priced = await read(pool, hundredths);
+        const { sides } = await walkOf(pool, priced);
+        for (const zeroForOne of [true, false]) {
+          const side = walkedSide(requestOf(pool, priced), zeroForOne);
+          const levels = zeroForOne ? sides.bids : sides.asks;
+          if (levels === null) {
+            seen.closed += 1;
+            expect((await simulated(pool, priced, { zeroForOne }, [-1n]))[0]?.fill).toBeNull();
+            continue;
+          }
+          const inputs = [...new Set(levels.map(({ cumulativeInput }) => cumulativeInput))].filter(
+            (input) => input > 0n,
+          );
+          const records = await simulated(pool, priced, { zeroForOne }, inputs);
+          const pairs = levels.map(({ cumulativeInput, cumulativeOutput }) => [cumulativeInput, cumulativeOutput]);
+          for (const record of records) {
+            const pair = amountsOf(record, zeroForOne);
+            expect(pairs).toContainEqual([record.amount, pair?.amountOut]);
+          }
+          const end = levels.at(-1)?.cumulativeOutput ?? 0n;
+          // Of exact inputs a pool of the older rule keeps the notional fee, of exact outputs it does not.
+          const fee = (end * BigInt(priced.state.notionalFeeE8)) / 10n ** 8n;
+          const more = end + 2n * fee + ONE / 1_000n;
+          const isWhole = more > wholeOutput(side);
+          seen[isWhole ? 'open' : 'cut'] += 1;
+          if (isWhole) continue;
+          const [beyond] = await simulated(pool, priced, { zeroForOne }, [-more]);
+          expect(beyond?.fill).toBeNull();
+        }
+      }),
+    );
+    await fc.assert(property, { numRuns: RUNS });
+    expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
+  });
+
+  test('that burns all the gas it gets closes a walk after a call a side', async () => {
+    const pool = await market.fundedPool(() => [packedStopLossExtension(market.ground.deployment, SETTINGS)]);
+    const priced = await read(pool, 200n);
+    const hog = [{ address: market.ground.deployment.stopLoss, code: loadArtifact('GasHog').deployedBytecode }];
+    expect(await walkOf(pool, priced, hog)).toEqual({ sides: { bids: null, asks: null }, calls: 2 });
+  });
+
+  const requestOf = ({ pool }: MarketPool, priced: PricedPool) => ({
+    ...{ pool, priced, form: variant.simulation, isGuarded: true },
+  });
+
+  const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
+    const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
+    const begin = walkSides(requestOf(pool, priced), prices, (sides) => sides as TradingSides);
+    return runWalk(market.ground.chain, begin, stateOverride, CALL_GAS);
+  };
+
+  /** A pool that has traded at changing prices; what the stop loss refused is left out. */
+  async function live(told: typeof story extends fc.Arbitrary<infer T> ? T : never) {
+    const { drawdownE6, decayPerSecondE18, before, after, hundredths, last } = told;
+    const settings = { drawdownE6, decayPerSecondE18, timelockSecs: 2 ** 33 };
+    const pool = await market.fundedPool(() => [packedStopLossExtension(market.ground.deployment, settings)]);
+    const swaps = async (trades: typeof before) => {
+      for (const { sells, tokens } of trades) {
+        const swapped = sells ? market.sell(pool, BigInt(tokens) * ONE) : market.buy(pool, BigInt(tokens) * ONE);
+        await swapped.catch((error) => {
+          if (!(error instanceof RevertedError)) throw error;
+        });
+      }
+    };
+    await swaps(before);
+    await setQuote(market.ground.chain, pool.provider, quoteAround(BigInt(hundredths)));
+    await swaps(after);
+    await setQuote(market.ground.chain, pool.provider, quoteAround(BigInt(last)));
+    return { pool, hundredths: BigInt(last) };
+  }
+
+  async function read({ pool }: MarketPool, hundredths: bigint): Promise<PricedPool> {
+    const data = encodeExtsload(storage.stateSlots(IMMUTABLES));
+    const answer = await staticCall(market.ground.chain, { to: pool, data });
+    const { state } = storage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
+    return pricePool(state, quoteAround(hundredths));
+  }
+
+  async function stopLossOf({ pool }: MarketPool) {
+    const { chain, deployment } = market.ground;
+    const calls = packedAdapter.stopLoss.calls(deployment.stopLoss, pool, IMMUTABLES);
+    const answers = await Promise.all(
+      calls.map(({ target, data }) => staticCall(chain, { to: target, data }).then((answer) => answer.data)),
+    );
+    const { timestamp } = await chain.client.getBlock();
+    return packedAdapter.stopLoss.decode(answers, IMMUTABLES, timestamp);
+  }
+
+  /** By the formula of the variant, or fitted to what the pool would do without its stop loss. */
+  async function sidesOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<Sides> {
+    const formula = FEE_FORMULAS.find(({ name }) => name === variant.rule);
+    if (formula) return formulaCurve(priced, formula);
+    const free = [{ address: market.ground.deployment.stopLoss, code: HARMLESS }];
+    const fitted = async (zeroForOne: boolean) => {
+      const plan = planFit(priced, zeroForOne, draw);
+      const fills: (SwapAmounts | null)[] = [];
+      for (const amount of plan?.probes ?? []) {
+        const [record] = await simulated(pool, priced, { zeroForOne }, [amount], free);
+        fills.push(record ? amountsOf(record, zeroForOne) : null);
+      }
+      const curve = plan && fitSide(plan, fills, priced.quote.referenceX64);
+      if (!curve) throw new Error('the side was not fitted');
+      return curve;
+    };
+    return { bids: await fitted(true), asks: await fitted(false) };
+  }
+
+  /** One unit, the ends of levels, and amounts inside every level, as output and as input. */
+  async function expectFills(pool: MarketPool, priced: PricedPool, side: PoolSide, levels: readonly DepthLevel[]) {
+    const outputs = amountsWithin(levels.map(({ cumulativeOutput }) => cumulativeOutput));
+    const inputs = amountsWithin(levels.map(({ cumulativeInput }) => cumulativeInput));
+    const records = await simulated(pool, priced, side, [...outputs.map((output) => -output), ...inputs]);
+    expect(records.filter(({ fill }) => !fill)).toEqual([]);
+    expect(records).toHaveLength(outputs.length + inputs.length);
+  }
+
+  /** Simulations in order, up to the first that does not fill. */
+  async function simulated(
+    { pool }: MarketPool,
+    { quote }: PricedPool,
+    { zeroForOne }: Pick<PoolSide, 'zeroForOne'>,
+    amounts: readonly bigint[],
+    stateOverride: { readonly address: Address; readonly code: Hex }[] = [],
+  ): Promise<readonly WalkRecord[]> {
+    const order = { zeroForOne, amountSpecified: 0n, quote, trader: CALLER };
+    const form = variant.simulation;
+    let walk: SideWalk = {
+      ...{ pool, known: 0n, mostHalvings: 0, warming: { data: '0x', gas: 0 } },
+      template: { data: encodeSimulation(form, order), amountOffset: form === 'sender' ? 100 : 68 },
+      points: amounts.map((amount) => ({ amount, gasLimit: 3_000_000 })),
+    };
+    const records: WalkRecord[] = [];
+    for (;;) {
+      const data = encodeWalk(walk);
+      const call = { account: CALLER, data, gas: CALL_GAS, stateOverride };
+      const answer = decodeWalk((await market.ground.chain.client.call(call)).data ?? '0x');
+      records.push(...answer.records);
+      if (answer.done) return records;
+      walk = restOfWalk(walk, answer);
+    }
+  }
+});
+
+/** Code that has no objection: it stops. */
+const HARMLESS: Hex = '0x00';
+
+function amountsOf({ fill }: WalkRecord, zeroForOne: boolean): SwapAmounts | null {
+  if (!fill) return null;
+  return zeroForOne
+    ? { amountIn: fill.amount0Delta, amountOut: -fill.amount1Delta }
+    : { amountIn: fill.amount1Delta, amountOut: -fill.amount0Delta };
+}
+
+function amountsWithin(ends: readonly bigint[]): bigint[] {
+  const inside = ends.flatMap((end, index) => {
+    const start = ends[index - 1] ?? 0n;
+    return [start + 1n, ...PARTS.map((part) => start + ((end - start) * part) / 100n)];
+  });
+  const last = ends.at(-1) ?? 0n;
+  return [...new Set([1n, ...inside])]
+    .filter((amount) => amount > 0n && amount <= last)
+    .sort((a, b) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
+import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { walkSides } from '../../protocol/layouts/packed/walk.ts';
+import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
+import {
+  createTestPools,
+  MAX_PRICE_BITS,
+  overrides,
+  type PackedChain,
+  type PackedTestPool,
+  shownPrices,
+  simulate,
+  startPackedChain,
+} from './packed-chain.ts';
+import { runWalk } from './run-walk.ts';
+
+/** Random pools of each variant. */
+const RUNS = 8;
+/** From less than a raw unit of a token with few decimals. */
+const ANY = { minBits: 0, maxBits: 80, empty: true };
+/** Every bin that holds something holds dozens of tokens. */
+const AMPLE = { minBits: 66, maxBits: 80, empty: true };
+const ONE = 10n ** 18n;
+const Q64 = 1n << 64n;
+
+let packedChain: PackedChain;
+
+beforeAll(async () => {
+  packedChain = await startPackedChain();
+});
+
+afterAll(() => packedChain?.stop());
+
+describe.each(PACKED_VARIANTS)('a pool that charges by the rule $rule, simulated', (variant) => {
+  let pools: readonly PackedTestPool[];
+
+  beforeAll(async () => {
+    pools = await createTestPools(packedChain, variant, [
+      [18, 6],
+      [8, 18],
+    ]);
+  });
+
+  it.each([
+    ['whatever it holds', ANY, false],
+    ['where it holds more than dust, at a price that the chain keeps', AMPLE, true],
+  ])('has every edge on the chain %s', async (_, amounts, isAmple) => {
+    const drawn = fc
+      .constantFrom(...pools)
+      .chain((pool) =>
+        fc
+          .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
+          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
+      );
+    let edges = 0;
+    const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
+      const { sides } = await walked(pool, priced);
+      for (const [zeroForOne, levels] of [
+        [true, sides.bids],
+        [false, sides.asks],
+      ] as const) {
+        const whole = bareSide(priced, zeroForOne).levels;
+        expect(levels?.map(({ bin }) => bin) ?? []).toEqual(whole.map(({ bin }) => bin));
+        await expectOnChain(pool, priced, zeroForOne, levels ?? []);
+        // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.
+        if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels ?? [], 1_000_000n);
+        edges += levels?.length ?? 0;
+      }
+    });
+    await fc.assert(property, { numRuns: RUNS });
+    expect(edges).toBeGreaterThan(RUNS);
+  });
+});
+
+describe('a pool with 60 bins a side', () => {
+  it.each(PACKED_VARIANTS.filter(({ rule }) => rule === 'growing' || rule === 'productOnEdges'))(
+    'takes a call or little more a side where it charges by the rule $rule',
+    async (variant) => {
+      const [pool] = await createTestPools(packedChain, variant, [[18, 18]], [-59, 59]);
+      if (pool === undefined) throw new Error('no pool');
+      const priced = manyBins(pool);
+      const { sides, calls } = await walked(pool, priced);
+      expect([sides.bids?.length, sides.asks?.length]).toEqual([60, 60]);
+      expect(calls).toBeLessThanOrEqual(variant.rule === 'growing' ? 2 : 4);
+      for (const [zeroForOne, levels] of [
+        [true, sides.bids],
+        [false, sides.asks],
+      ] as const) {
+        await expectOnChain(pool, priced, zeroForOne, (levels ?? []).slice(-2));
+        expectPrices(pool, priced, zeroForOne, levels ?? []);
+        const [worst, far] = [
+          levels?.at(-1)?.priceX64 ?? 0n,
+          farPrice(pool, priced, zeroForOne, zeroForOne ? -59 : 59),
+        ];
+        expect(((worst - far) * 1_000n) / far).toBe(0n);
+      }
+    },
+  );
+});
+
+async function walked(pool: PackedTestPool, priced: PricedPool) {
+  const { address, deployment } = pool;
+  const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false };
+  const prices = await shownPrices(packedChain, pool, priced);
+  return runWalk(packedChain.chain, walkSides(request, prices, keep), overrides(pool, priced));
+}
+
+const keep = (sides: TradingSides): TradingSides => sides;
+
+/**
+ * An input of each level gives its output, and two units less give no more.
+ */
+async function expectOnChain(
+  pool: PackedTestPool,
+  priced: PricedPool,
+  zeroForOne: boolean,
+  levels: readonly DepthLevel[],
+): Promise<void> {
+  const ask = async (amountSpecified: bigint) =>
+    amountSpecified === 0n ? null : (await simulate(packedChain, pool, priced, [{ zeroForOne, amountSpecified }]))[0];
+  for (const { cumulativeInput, cumulativeOutput } of levels) {
+    if (cumulativeInput === 0n) {
+      expect(cumulativeOutput).toBe(0n);
+      continue;
+    }
+    expect((await ask(cumulativeInput))?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
+    if (cumulativeInput > 2n)
+      expect((await ask(cumulativeInput - 2n))?.amountOut ?? 0n).toBeLessThanOrEqual(cumulativeOutput);
+  }
+}
+
+/** The price of each level is that at the edge of its bin, or worse; or better by one part of so many. */
+function expectPrices(
+  pool: PackedTestPool,
+  priced: PricedPool,
+  zeroForOne: boolean,
+  levels: readonly DepthLevel[],
+  part?: bigint,
+): void {
+  for (const { bin, priceX64 } of levels) {
+    const far = farPrice(pool, priced, zeroForOne, bin);
+    const slack = part ? far / part : 0n;
+    if (zeroForOne) expect(priceX64).toBeLessThanOrEqual(far + slack);
+    else expect(priceX64).toBeGreaterThanOrEqual(far - slack);
+  }
+}
+
+/** What the pool would show with its cursor at the far edge of a bin. */
+function farPrice(
+  { deployment }: PackedTestPool,
+  { state, quote }: PricedPool,
+  zeroForOne: boolean,
+  bin: number,
+): bigint {
+  const { addFeeBuyE6, addFeeSellE6, lengthE6, token0Scaled, token1Scaled } = binAt(state, bin);
+  const fees = { addFeeBuyE6: BigInt(addFeeBuyE6), addFeeSellE6: BigInt(addFeeSellE6) };
+  const packed = { ...fees, balance0: token0Scaled, balance1: token1Scaled, lengthE6: BigInt(lengthE6), shares: 0n };
+  const distanceE6 = BigInt(edgeDistancesE6(state)[bin - state.lowestBin] ?? 0);
+  const notionalFeeE8 = BigInt(state.notionalFeeE8);
+  const position = zeroForOne ? 0n : MAX_POSITION;
+  const side = { zeroForOne, bin: packed, distanceE6, position, notionalFeeE8 };
+  return new SideOfBin(deployment.variant.rule, quote, side).poolPrice(notionalFeeE8);
+}
+
+/** Bins of a tenth of a percent, the cursor inside the middle one. */
+function manyBins({ immutables }: PackedTestPool): PricedPool {
+  const bins = Array.from({ length: immutables.highestBin - immutables.lowestBin + 1 }, (_, index) => {
+    const bin = immutables.lowestBin + index;
+    return {
+      token0Scaled: bin >= 0 ? 37n * ONE : 0n,
+      token1Scaled: bin <= 0 ? 91n * ONE : 0n,
+      ...{ lengthE6: 1_000, addFeeBuyE6: 300, addFeeSellE6: 200 },
+    };
+  });
+  const cursor = { bin: 0, position: MAX_POSITION / 3n, lowerDistE6: -700 };
+  const referenceX64 = (Q64 * 25n) / 10n;
+  const quote = { bidX64: (referenceX64 * 9_998n) / 10_000n, askX64: (referenceX64 * 10_002n) / 10_000n, referenceX64 };
+  return pricePool({ ...immutables, pauseLevel: 0, cursor, spreadFeeE6: 100_000, notionalFeeE8: 70_000, bins }, quote);
+}

@@ -1,0 +1,108 @@
+import type { Address } from 'viem';
+import { expect, vi } from 'vitest';
+import type { CurveReport } from '../../api/observability/curve-metrics.ts';
+import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
+import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
+import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import {
+  callPool,
+  createTestPools,
+  type PackedChain,
+  type PackedTestPool,
+  type Probe,
+} from '../packed/packed-chain.ts';
+import { type Level, tradingLevels } from './chain-curve.ts';
+import { type QuoteApi, quoteApi } from './quote-api.ts';
+import { chainConfig, eagerQuotes } from './quote-world.ts';
+import { fixedDirectory, servedPool } from './served-pool.ts';
+
+const DECIMALS = [
+  [18, 18],
+  [18, 6],
+  [6, 18],
+] as const;
+
+/** Pools of one variant that are served. */
+export interface VariantPools {
+  readonly variant: PackedVariant;
+  readonly pools: readonly PackedTestPool[];
+}
+
+export interface PackedApi extends QuoteApi {
+  /** Searches for curves so far, in order. */
+  readonly reports: CurveReport[];
+}
+
+export async function createVariants(packedChain: PackedChain): Promise<readonly VariantPools[]> {
+  const all: VariantPools[] = [];
+  for (const variant of PACKED_VARIANTS) {
+    all.push({ variant, pools: await createTestPools(packedChain, variant, DECIMALS) });
+  }
+  return all;
+}
+
+/** The service over these pools. */
+export async function packedApi(
+  { chain }: PackedChain,
+  pools: readonly PackedTestPool[],
+  quotes = eagerQuotes,
+  node = chain.rpcUrl,
+): Promise<PackedApi> {
+  const served = await Promise.all(
+    pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'mid', 'packed')),
+  );
+  const reports: CurveReport[] = [];
+  const countCurve = (report: CurveReport) => reports.push(report);
+  const config = chainConfig(chain.chainId, [node], { blockTimeMs: 1 });
+  return { ...quoteApi({ chain: config, directory: fixedDirectory(served), quotes, countCurve }), reports };
+}
+
+/** Has the service see the newest block, which it else shows a second late. */
+export async function mineAndSee({ chain }: PackedChain, api: PackedApi, { address }: PackedTestPool): Promise<void> {
+  await chain.client.mine({ blocks: 1 });
+  const looks = () => api.calls.filter((call) => call.startsWith('eth_getBlock')).length;
+  // The first look may have begun before the block.
+  for (let look = 0; look < 2; look++) {
+    const before = looks();
+    await api.request(`/public/v1/evm/${chain.chainId}/${address}/bid_ask?depth=false`);
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(before), { timeout: 10_000, interval: 5 });
+  }
+}
+
+/**
+ * Levels of a quote that are not on the pool's own curve: their input gives less than they say, or less input by two units
+ * and a part of 10^12 gives more.
+ */
+export async function levelsOffCurve(
+  packedChain: PackedChain,
+  pool: PackedTestPool,
+  { quote }: PricedPool,
+  depth: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },
+): Promise<readonly Level[]> {
+  const form = pool.deployment.variant.simulation;
+  const asked = [true, false].flatMap((zeroForOne) =>
+    tradingLevels(zeroForOne ? depth.bids : depth.asks).map((level) => {
+      const input = BigInt(level.cumulativeInputVolume);
+      return { level, zeroForOne, input, less: input - 2n - input / 10n ** 12n };
+    }),
+  );
+  const probes = asked.flatMap(({ zeroForOne, input, less }): Probe[] =>
+    [input, less > 0n ? less : 1n].map((amountSpecified) => ({ zeroForOne, amountSpecified })),
+  );
+  const data = probes.map((probe) => encodeSimulation(form, { ...probe, quote, trader: pool.provider }));
+  const results = await callPool(packedChain, pool, data);
+  const given = results.map((result, index) => {
+    const swap = decodeSimulation(result);
+    if (swap.outcome !== 'fills') return null;
+    return -(probes[index]?.zeroForOne ? swap.amount1Delta : swap.amount0Delta);
+  });
+  return asked.flatMap(({ level, less }, index) => {
+    const output = BigInt(level.cumulativeVolume);
+    const [enough, tooLittle] = [given[2 * index] ?? -1n, given[2 * index + 1] ?? 0n];
+    return enough >= output && (less <= 0n || tooLittle <= output) ? [] : [level];
+  });
+}
+
+/** The rank by which a pool's depth was last found. */
+export const lastRank = ({ reports }: PackedApi, pool: Address) =>
+  reports.findLast((report) => report.pool === pool)?.rank;
