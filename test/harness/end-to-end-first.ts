@@ -3,12 +3,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest by the clock, longest first: one that began last would run alone. */
 const LONGEST = [
+  'test/demo.test.ts',
+  'test/chaos/deep-reorganisation.test.ts',
   'test/backfill.test.ts',
   'test/chaos.test.ts',
-  'test/chaos/deep-reorganisation.test.ts',
-  'test/demo.test.ts',
   'test/indexer-state.test.ts',
   'test/pamm/worker-missing.test.ts',
+  'test/indexer-new-pools.test.ts',
 ];
 
 /** Projects in the order in which their files begin. */
