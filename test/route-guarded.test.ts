@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
 import { swap } from '../devnet/actions.ts';
+import { takenBack } from '../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../devnet/pools.ts';
 import {
   chainConfig,
@@ -73,16 +74,13 @@ async function poolWithHole(): Promise<Address> {
 }
 
 /** Executes a plan's legs in order and puts the chain back; throws when one is refused. */
-async function execute(plan: RoutePlan): Promise<void> {
-  const { client } = world.chain;
-  const id = await client.snapshot();
-  for (const { legs } of plan.routes) {
-    for (const { poolAddress, zeroForOne, amountIn, amountOut } of legs) {
+function execute(plan: RoutePlan): Promise<void> {
+  return takenBack(world.chain, async () => {
+    for (const { poolAddress, zeroForOne, amountIn, amountOut } of plan.routes.flatMap(({ legs }) => legs)) {
       const amountSpecified = plan.tradeType === 'exact_in' ? BigInt(amountIn) : -BigInt(amountOut);
       await swap(world.chain, world.deployment, { pool: poolAddress as Address, zeroForOne, amountSpecified });
     }
-  }
-  await client.revert({ id });
+  });
 }
 
 test('every planned leg through guarded pools executes', async () => {

@@ -2,13 +2,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import { LIMIT_CLASSES } from '../../config/limits-schema.ts';
 import { issueApiKey, revokeApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
-import { evenBins } from '../../devnet/pools.ts';
+import { addLiquidity, fundAccounts } from '../../devnet/actions.ts';
+import { deployPackedProtocol, type PackedDeployment } from '../../devnet/packed/deploy.ts';
+import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
+import { createPool, evenBins } from '../../devnet/pools.ts';
+import { packedQuote } from '../../devnet/scenario/packed-pools.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { Q64 } from '../../protocol/fixed-point.ts';
 import { createDatabase } from '../harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
@@ -88,11 +94,13 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
 }
 
 interface Market {
+  /** The last one is of the packed generation. */
   readonly pools: readonly Address[];
+  readonly packed: PackedDeployment;
   readonly tokens: readonly Address[];
 }
 
-/** Three pools over four tokens, so that there are direct routes and routes of one hop. */
+/** Four pools over four tokens, so that there are direct routes and routes of one hop. */
 async function createMarket(world: QuoteWorld): Promise<Market> {
   const [first, second] = [await world.pair(6, 18), await world.pair(18, 6)];
   const between: Pair = { token0: first.token1, token1: second.token0, decimals0: 18, decimals1: 18 };
@@ -101,19 +109,40 @@ async function createMarket(world: QuoteWorld): Promise<Market> {
     const spec = { pair, price: 0.5, bins: evenBins(-4, 4, 1_000), shares: evenShares(-4, 4, SHARES_OF_ONE) };
     pools.push((await makePool(world, spec)).address);
   }
-  return { pools, tokens: [first.token0, first.token1, second.token0, second.token1] };
+  const packed = await deployPackedProtocol(world.chain, packedVariant('quotient'));
+  pools.push(await makePackedPool(world, packed, first));
+  return { pools, packed, tokens: [first.token0, first.token1, second.token0, second.token1] };
+}
+
+async function makePackedPool({ chain }: QuoteWorld, packed: PackedDeployment, pair: Pair): Promise<Address> {
+  const owner = chain.roles.provider;
+  for (const token of [pair.token0, pair.token1]) {
+    await fundAccounts(chain, packed, token, { accounts: [owner], amount: 10n ** 30n });
+  }
+  const quote = packedQuote(Q64, 2n * Q64);
+  const [bins, shares] = [evenBins(-4, 4, 1_000), SHARES_OF_ONE];
+  const pool = await createPool(chain, packed, {
+    ...{ token0: pair.token0, token1: pair.token1, bins },
+    priceProvider: await deployQuoteProvider(chain, packed, pair, quote),
+    initialAmount0PerShareE18: 10n ** 18n,
+    initialAmount1PerShareE18: 10n ** 18n / 2n,
+  });
+  await addLiquidity(chain, packed, { pool, owner, bins: bins.map(({ bin }) => ({ bin, shares })) });
+  return pool;
 }
 
 /** Writes what the indexer would have written of the market. */
-async function seedMarket(world: QuoteWorld, url: string, client: pg.Pool, { pools, tokens }: Market): Promise<void> {
+async function seedMarket(world: QuoteWorld, url: string, client: pg.Pool, market: Market): Promise<void> {
+  const { pools, tokens, packed } = market;
   const seeder = openSeeder(url);
   for (const address of tokens) await seedToken(seeder.db, { chainId: CHAIN, address });
   const served = await Promise.all(pools.map((pool) => servedPool(world.chain, world.deployment, pool)));
+  const factoryOf = (pool: Address) => (pool === pools.at(-1) ? packed : world.deployment).poolFactory;
   await seedPools(
     seeder.db,
     served.map(({ address, token0, token1, immutables: { scale, lowestBin, highestBin }, immutableProvider }) => ({
       pool: {
-        ...{ chainId: CHAIN, address, factory: world.deployment.poolFactory },
+        ...{ chainId: CHAIN, address, factory: factoryOf(address) },
         ...{ token0: token0.address, token1: token1.address, lowestBin, highestBin },
         ...{ token0ScaleMultiplier: scale.multiplier0, token1ScaleMultiplier: scale.multiplier1 },
         ...(immutableProvider === null ? {} : { priceProvider: immutableProvider }),
@@ -131,19 +160,21 @@ async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Pro
   const main = 'capture/main.ts';
   const settings = { ...env, PORT: undefined };
   const capture = await startOwnProcess({ main, env: settings, ready: /running/, startTimeoutMs: 90_000 });
-  const isListed = async () => (await client.query('SELECT FROM operator.pool_listing')).rowCount === 3;
+  const isListed = async () => (await client.query('SELECT FROM operator.pool_listing')).rowCount === 4;
   await eventually(isListed, 60_000).finally(capture.stop);
 }
 
 /** No worker empties the builders' queues: an update is accepted into them, and reported as pending. */
-function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens }: Market) {
+function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens, packed }: Market) {
   const chain = (chainId: number, extra: object) => ({
     ...{ chainId, name: `chain-${chainId}`, rpcUrls: [NO_NODE], blockTimeMs: 1_000, deployments: [] },
     ...extra,
   });
   const builder = { id: 'builder', transport: 'quote-stream', url: 'ws://builder.example/stream' };
-  const factory: Hex = deployment.poolFactory;
-  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: factory }];
+  const entry = (layout: string, { poolFactory }: Pick<PackedDeployment, 'poolFactory'>) => ({
+    ...{ contractVersion: 'v1', layout, fromBlock: 0, poolFactory },
+  });
+  const deployments = [entry('flat', deployment), entry('packed', packed)];
   return {
     chains: [
       chain(CHAIN, {

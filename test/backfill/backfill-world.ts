@@ -7,6 +7,7 @@ import pg from 'pg';
 import { createPublicClient, http } from 'viem';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
@@ -74,7 +75,7 @@ export async function startBackfillWorld(actions: number): Promise<BackfillWorld
 
 async function startChain(chain: (typeof CHAINS)[number], actions: number) {
   const anvil = await startAnvil({ chainId: chain.chainId });
-  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: chain.chainId });
+  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: chain.chainId, packed: packedVariant('older') });
   const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chain.chainId });
   for (let done = 0; done < actions; done++) await traffic.step();
   await traffic.settle();
