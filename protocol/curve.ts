@@ -25,6 +25,8 @@ export interface PoolSide {
   levelsWithin(most: bigint, end: number): readonly DepthLevel[];
   /** How far a stop loss lets the side trade; null when it lets all of it. */
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
+  /** Gas after which a simulated swap with known guards counts as refused, beside that of its bins. */
+  readonly swapGasLimit: number;
   /** Calldata for the pool of a simulated swap, which always reverts. */
   simulation(amount: bigint, recipient: Address): Hex;
   /** Reads the result of a simulated swap, of which the first four bytes are enough. */

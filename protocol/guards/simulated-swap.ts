@@ -6,9 +6,9 @@ const SELECTOR_BYTES = 4;
 
 /** Gas of a simulated swap with a stop loss, measured: a base and so much for each bin that it touches. */
 const LIKELY_GAS = { base: 130_000, perBin: 55_000 };
-/** Gas after which a simulated swap counts as refused: an unknown extension may take several times as much. */
+/** Gas after which it counts as refused; with known guards the base is the side's. An unknown extension may take more. */
 const GAS_LIMITS = {
-  known: { base: 400_000, perBin: 110_000, most: 40_000_000 },
+  known: { perBin: 110_000, most: 40_000_000 },
   unknown: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
 };
 
@@ -23,7 +23,8 @@ export function simulatedSwap(
   input: bigint,
   guards: keyof typeof GAS_LIMITS,
 ): BoundedCall {
-  const { base, perBin, most } = GAS_LIMITS[guards];
+  const { perBin, most } = GAS_LIMITS[guards];
+  const base = guards === 'known' ? side.swapGasLimit : GAS_LIMITS.unknown.base;
   return {
     target: pool,
     data: side.simulation(input, CALLER),

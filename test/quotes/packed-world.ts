@@ -43,13 +43,13 @@ export async function createVariants(packedChain: PackedChain): Promise<readonly
 
 /** The service over these pools. */
 export async function packedApi(
-  { chain }: PackedChain,
-  pools: readonly PackedTestPool[],
+  { chain }: Pick<PackedChain, 'chain'>,
+  pools: readonly Pick<PackedTestPool, 'address' | 'deployment'>[],
   quotes = eagerQuotes,
   node = chain.rpcUrl,
 ): Promise<PackedApi> {
   const served = await Promise.all(
-    pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'mid', 'packed')),
+    pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'bidAsk', 'packed')),
   );
   const reports: CurveReport[] = [];
   const countCurve = (report: CurveReport) => reports.push(report);
@@ -58,7 +58,11 @@ export async function packedApi(
 }
 
 /** Has the service see the newest block, which it else shows a second late. */
-export async function mineAndSee({ chain }: PackedChain, api: PackedApi, { address }: PackedTestPool): Promise<void> {
+export async function mineAndSee(
+  { chain }: Pick<PackedChain, 'chain'>,
+  api: PackedApi,
+  { address }: Pick<PackedTestPool, 'address'>,
+): Promise<void> {
   await chain.client.mine({ blocks: 1 });
   const looks = () => api.calls.filter((call) => call.startsWith('eth_getBlock')).length;
   // The first look may have begun before the block.

@@ -11,6 +11,9 @@ import { invertPrices } from './quote-inversion.ts';
 import { levelsWithin, type SideCurve, walkSides } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
+/** A swap takes about 110,000 beside its bins, with a stop loss. */
+const SWAP_GAS_LIMIT = 400_000;
+
 /** See `PoolAtBlock`. */
 export function flatCurve(
   state: PoolState,
@@ -44,6 +47,7 @@ function flatSide(curve: SideCurve, quote: ProviderQuote): PoolSide {
     maxInput: MAX_INT128 / (zeroForOne ? multiplier0 : multiplier1),
     levelsWithin: (most, end) => levelsWithin(curve, most, end),
     stopLossLimit: (mark, state) => stopLossLimit(curve, quote, mark, state),
+    swapGasLimit: SWAP_GAS_LIMIT,
     simulation: (amount, recipient) => encodeSimulation(zeroForOne, amount, quote, recipient),
     swapOutcome,
   };

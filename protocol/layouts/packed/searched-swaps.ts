@@ -6,15 +6,21 @@ import { FEE_FORMULAS } from './candidates.ts';
 import { formulaCurve, type Sides } from './formula-curve.ts';
 import type { PricedPool } from './ladder.ts';
 import { multipliers, type SwapAmounts } from './side-curve.ts';
-import { decodeSimulation, encodeSimulation, type SimulationForm, simulationOutcome } from './simulation.ts';
+import {
+  decodeSimulation,
+  encodeSimulation,
+  type SimulationForm,
+  SWAP_GAS_LIMIT,
+  simulationOutcome,
+} from './simulation.ts';
 
 /** Gas of a simulated swap, measured: a base and so much for each bin that it touches. */
 const LIKELY_GAS = {
   free: { base: 90_000, perBin: 25_000 },
   guarded: { base: 130_000, perBin: 55_000 },
 };
-/** Gas after which a simulated swap counts as refused: some pools search for the output of an input. */
-const GAS_LIMIT = { base: 2_000_000, perBin: 110_000, most: 40_000_000 };
+/** Gas after which it counts as refused. */
+const GAS_LIMIT = { base: SWAP_GAS_LIMIT, perBin: 110_000, most: 40_000_000 };
 
 const FORMS: readonly SimulationForm[] = ['sender', 'noSender'];
 

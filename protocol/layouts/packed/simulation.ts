@@ -40,6 +40,11 @@ const SENDER_ABI = parseAbi([
 const SIMULATED_ABI = parseAbi(['error SimulateSwap(int256 amount0Delta, int256 amount1Delta)']);
 const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
 const VELOCITY_EXCEEDED = toFunctionSelector('PriceVelocityExceeded(uint256,uint256)');
+/**
+ * Gas after which a simulated swap counts as refused, and more for each bin: some pools search for the output of an input,
+ * which takes about a million for a single unit.
+ */
+export const SWAP_GAS_LIMIT = 2_000_000;
 /** A selector and two words. */
 const SIMULATED_BYTES = 68;
 
