@@ -11,8 +11,8 @@ const MOST_RUNS = 8;
 const MARGIN_E15 = 100n;
 /** Where in its bin a proof ends, millionths of the bin's output: far enough from the edges to see a bent curve. */
 const INSIDE_E6 = 400_000n;
-/** Parts of a side at whose ends the exact input may end that is drawn at random. */
-const PARTS = 997;
+/** Parts of a bin at whose ends the exact input may end that is drawn at random. */
+const PARTS = 997n;
 
 /** Scaled units by which a bin's input may be rounded: before fees and with them. */
 const ROUNDED_PER_BIN = 2n;
@@ -33,8 +33,9 @@ export interface FitPlan {
   readonly zeroForOne: boolean;
   readonly runs: readonly Run[];
   /**
-   * Swaps to simulate, raw units, exact outputs negative: one at the end of each run, which tells its factor; and as proofs
-   * one inside each run, an exact input that empties the side, and one that ends somewhere inside it.
+   * Swaps to simulate, raw units, exact outputs negative. One to the end of each run tells its factor: an exact output, but
+   * for the last run an exact input that empties the side, which tells what the pool keeps of the output too. As proofs, an
+   * exact output that ends inside each run, and an exact input that ends inside the first of the bins that hold most.
    */
   readonly probes: readonly bigint[];
 }
@@ -42,7 +43,7 @@ export interface FitPlan {
 /**
  * Plans the fit of a side whose ladder is known and whose fees are not.
  *
- * @param draw a natural number, drawn at random: it decides in which bin of a run its factor is proved
+ * @param draw a natural number, drawn at random: it decides in which bin of a run its factor is proved, and where in its bin the exact input ends
  * @returns null when whole raw units are too coarse for the side, or it has too many runs
  */
 export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): FitPlan | null {
@@ -57,10 +58,10 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): 
     zeroForOne,
     runs,
     probes: [
-      ...runs.map(({ outputRaw }) => -outputRaw),
-      ...runs.map((run) => -outputInside(likely, run, draw)),
+      ...runs.slice(0, -1).map(({ outputRaw }) => -outputRaw),
       minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
-      maxBigint((whole * BigInt(1 + (draw % PARTS))) / BigInt(PARTS + 1), 1n),
+      ...runs.map((run) => -outputInside(likely, run, draw)),
+      inputInFullBin(likely, draw),
     ],
   };
 }
@@ -75,8 +76,9 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): 
 export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], bestX64: bigint): SideCurve | null {
   const known = fills.filter((fill) => fill !== null);
   if (known.length !== plan.probes.length) return null;
-  const inside = known.slice(plan.runs.length, -2);
-  const [end, input] = known.slice(-2);
+  const end = known[plan.runs.length - 1];
+  const inside = known.slice(plan.runs.length, -1);
+  const input = known.at(-1);
   // The notional fee first: where raw units do not tell it from no fee, it shows less output.
   for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
     const fees = fittedFees(plan, known, endFeeE8);
@@ -122,6 +124,16 @@ function outputInside(side: SideCurve, { steps }: Run, draw: number): bigint {
   return maxBigint(output / multiplierOut, 1n);
 }
 
+/** An input that ends inside the nearest bin that holds at least half of what any does, raw units: about as cheap as can be. */
+function inputInFullBin(side: SideCurve, draw: number): bigint {
+  const [multiplierIn] = multipliers(side);
+  const most = side.steps.reduce((max, { slice }) => maxBigint(max, slice.available), 0n);
+  const step = side.steps.find(({ slice }) => 2n * slice.available >= most);
+  if (!step) return 1n;
+  const part = (fillWhole(step.slice).input * (1n + (BigInt(draw) % PARTS))) / (PARTS + 1n);
+  return maxBigint((step.inputBefore + part) / multiplierIn, 1n);
+}
+
 /** The most that the pool can have kept of the side's whole output, 1e8 = all, where it kept some. */
 function measuredEndFee({ priced, zeroForOne, runs }: FitPlan, end: SwapAmounts | undefined): readonly number[] {
   const last = runs.at(-1)?.steps.at(-1);
@@ -143,15 +155,16 @@ function fittedFees(
   const likely = formulaFees(LIKELY, priced.state, priced.quote, zeroForOne);
   const factors = new Map<number, bigint>();
   let input = 0n;
-  for (const [index, { steps, outputRaw }] of runs.entries()) {
-    const output = outputRaw * multiplierOut;
-    // The last whole raw unit may end before the last bins.
-    const [first, last] = [steps[0], steps.findLast(({ outputBefore }) => outputBefore < output)];
-    const taken = fills[index];
-    if (!first || !last || !taken || taken.amountOut !== outputRaw) return null;
-    // The pool took the fee on the whole from the inputs before fees; what it took was rounded up.
-    const net = last.netBefore + fillExactOutput(last.slice, output - last.outputBefore).net;
-    const charged = taken.amountIn * multiplierIn - (net * BigInt(endFeeE8)) / E8 - input;
+  for (const [index, run] of runs.entries()) {
+    const { steps } = run;
+    const [first, last, taken] = [steps[0], steps.at(-1), fills[index]];
+    if (!first || !last || !taken) return null;
+    const isEmptied = index === runs.length - 1;
+    const net = isEmptied ? last.netBefore + fillWhole(last.slice).net : netAtEnd(run, multiplierOut);
+    if (!isEmptied && taken.amountOut !== run.outputRaw) return null;
+    // The pool took the fee on the whole from the inputs before fees of an exact output; what it took was rounded up.
+    const endFee = isEmptied ? 0n : (net * BigInt(endFeeE8)) / E8;
+    const charged = taken.amountIn * multiplierIn - endFee - input;
     const measured = net - first.netBefore;
     if (measured <= 0n) return null;
     const factorX64 = maxBigint(divCeil(charged * Q64, measured), Q64);
@@ -168,4 +181,11 @@ function fittedFees(
     endFeeE8,
     marginE15: MARGIN_E15,
   };
+}
+
+/** Input before fees of the whole raw units up to the end of a run: the last of them may end before its last bins. */
+function netAtEnd({ steps, outputRaw }: Run, multiplierOut: bigint): bigint {
+  const output = outputRaw * multiplierOut;
+  const last = steps.findLast(({ outputBefore }) => outputBefore < output);
+  return last ? last.netBefore + fillExactOutput(last.slice, output - last.outputBefore).net : 0n;
 }

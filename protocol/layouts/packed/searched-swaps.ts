@@ -14,10 +14,13 @@ import {
   simulationOutcome,
 } from './simulation.ts';
 
-/** Gas of a simulated swap, measured: a base and so much for each bin that it touches. */
+/**
+ * Gas of a simulated swap, measured: a base, so much for each bin that it touches, and the search for the output of an input
+ * that ends inside a bin.
+ */
 const LIKELY_GAS = {
-  free: { base: 90_000, perBin: 25_000 },
-  guarded: { base: 130_000, perBin: 55_000 },
+  free: { base: 50_000, perBin: 24_000, search: 60_000 },
+  guarded: { base: 130_000, perBin: 55_000, search: 60_000 },
 };
 /** Gas after which it counts as refused. */
 const GAS_LIMIT = { base: SWAP_GAS_LIMIT, perBin: 110_000, most: 40_000_000 };
@@ -37,7 +40,7 @@ export function searchedSwaps(
     const bins = binsTouched(sides, probe);
     return {
       data: encodeSimulation(form, { ...probe, quote: priced.quote, trader: CALLER }),
-      likelyGas: likely.base + bins * likely.perBin,
+      likelyGas: likely.base + bins * likely.perBin + (isSearched(sides, probe) ? likely.search : 0),
       gasLimit: Math.min(GAS_LIMIT.base + bins * GAS_LIMIT.perBin, GAS_LIMIT.most),
     };
   });
@@ -75,8 +78,13 @@ function binsTouched({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Pro
   const side = zeroForOne ? bids : asks;
   const [multiplierIn, multiplierOut] = multipliers(side);
   const [input, output] = [toScaled(amountSpecified, multiplierIn), toScaled(-amountSpecified, multiplierOut)];
-  const reached = side.steps.filter(({ inputBefore, outputBefore }) =>
+  return side.steps.filter(({ inputBefore, outputBefore }) =>
     amountSpecified > 0n ? inputBefore < input : outputBefore < output,
-  );
-  return Math.min(reached.length + 1, side.steps.length);
+  ).length;
+}
+
+/** Whether a swap is likely to end inside a bin by its input. */
+function isSearched({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe): boolean {
+  const whole = (zeroForOne ? bids : asks).levels.at(-1)?.cumulativeInput ?? 0n;
+  return amountSpecified > 0n && amountSpecified < whole;
 }
