@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { administer, sellAndBuyPrices } from '../devnet/actions.ts';
 import { setQuote } from '../devnet/packed/providers.ts';
 import { type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
-import { bringAbout, ordinary, quotingCode } from './quotes/packed-states.ts';
+import { bringAbout, ordinary, quotingCode } from './packed/packed-states.ts';
 import {
   createVariants,
   lastRank,

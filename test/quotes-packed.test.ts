@@ -5,7 +5,7 @@ import { FEE_FORMULAS } from '../protocol/layouts/packed/candidates.ts';
 import { type PricedPool, pricePool } from '../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../protocol/layouts/packed/pool-state.arbitrary.ts';
 import { MAX_PRICE_BITS, type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
-import { bringAbout, ordinary } from './quotes/packed-states.ts';
+import { bringAbout, ordinary } from './packed/packed-states.ts';
 import {
   createVariants,
   lastRank,

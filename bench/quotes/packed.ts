@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { type FeeRule, packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createTestPools, type PackedChain, startPackedChain } from '../../test/packed/packed-chain.ts';
-import { bringAbout, ordinary } from '../../test/quotes/packed-states.ts';
+import { bringAbout, ordinary } from '../../test/packed/packed-states.ts';
 import { batchAtNewBlock, measureNewBlock } from './new-block.ts';
 import { BINS_PER_SIDE } from './pools.ts';
 import { startQuoteServer } from './start-server.ts';

@@ -5,7 +5,6 @@ import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
 import type { SideCurve } from '../../protocol/layouts/packed/side-curve.ts';
-import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,
@@ -14,11 +13,10 @@ import {
   simulate,
   startPackedChain,
 } from './packed-chain.ts';
+import { ordinary } from './packed-states.ts';
 
 /** Random pools of each variant. */
 const RUNS = 40;
-const ONE = 10n ** 18n;
-const Q64 = 1n << 64n;
 
 /** From less than a raw unit of a token with few decimals. */
 const ANY = { minBits: 0, maxBits: 80, empty: true };
@@ -124,25 +122,4 @@ async function expectOnChain(pool: PackedTestPool, { levels, priced, zeroForOne 
     expect(enough?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
     if (tooLittle) expect(tooLittle.amountOut).toBeLessThanOrEqual(cumulativeOutput);
   }
-}
-
-/** Seven bins of a few tenths of a percent with two additional fees, and the cursor inside the middle one. */
-function ordinary({ immutables }: PackedTestPool): PricedPool {
-  const bins = Array.from({ length: immutables.highestBin - immutables.lowestBin + 1 }, (_, index) => {
-    const bin = immutables.lowestBin + index;
-    return {
-      token0Scaled: bin >= 0 ? 37n * ONE : 0n,
-      token1Scaled: bin <= 0 ? 91n * ONE : 0n,
-      lengthE6: 3_000 + 100 * index,
-      addFeeBuyE6: bin < 2 ? 300 : 800,
-      addFeeSellE6: bin > -2 ? 500 : 200,
-    };
-  });
-  const cursor = { bin: 0, position: MAX_POSITION / 3n, lowerDistE6: -700 };
-  const quote = {
-    bidX64: (Q64 * 24_995n) / 10_000n,
-    askX64: (Q64 * 25_006n) / 10_000n,
-    referenceX64: (Q64 * 25n) / 10n,
-  };
-  return pricePool({ ...immutables, pauseLevel: 0, cursor, spreadFeeE6: 100_000, notionalFeeE8: 70_000, bins }, quote);
 }

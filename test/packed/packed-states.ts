@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
-import { overrides, type PackedChain, type PackedTestPool } from '../packed/packed-chain.ts';
+import { overrides, type PackedChain, type PackedTestPool } from './packed-chain.ts';
 
 const E18 = 10n ** 18n;
 const Q64 = 1n << 64n;
