@@ -471,8 +471,8 @@ export interface components {
             liquidityRemoveEventCount: number;
             /** @description Amounts of token0. */
             token0: {
-                /** @description Liquidity owned by LPs, raw token units; null while it is not known, as of a pool that was created just now. */
-                liquidityRaw: string | null;
+                /** @description Liquidity owned by LPs, raw token units. */
+                liquidityRaw: string;
                 /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
                 /** @description Received in the window, raw token units. */
@@ -481,7 +481,7 @@ export interface components {
                 outflowRaw: string;
                 /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description Liquidity owned by LPs, USD; null without a price, or while it is not known. */
+                /** @description Liquidity owned by LPs, USD; null without a price. */
                 liquidityFiat: number | null;
                 /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
@@ -494,8 +494,8 @@ export interface components {
             };
             /** @description Amounts of token1. */
             token1: {
-                /** @description Liquidity owned by LPs, raw token units; null while it is not known, as of a pool that was created just now. */
-                liquidityRaw: string | null;
+                /** @description Liquidity owned by LPs, raw token units. */
+                liquidityRaw: string;
                 /** @description Swapped in the window, raw token units. */
                 volumeRaw: string;
                 /** @description Received in the window, raw token units. */
@@ -504,7 +504,7 @@ export interface components {
                 outflowRaw: string;
                 /** @description Inflow less outflow, raw token units, may be negative. */
                 netRaw: string;
-                /** @description Liquidity owned by LPs, USD; null without a price, or while it is not known. */
+                /** @description Liquidity owned by LPs, USD; null without a price. */
                 liquidityFiat: number | null;
                 /** @description Swapped in the window, USD; null without a price. */
                 volumeFiat: number | null;
@@ -519,7 +519,7 @@ export interface components {
             volumeFiat: number | null;
             /** @description Fees that traders paid in the window, USD; null when they are not known or cannot be priced. */
             feesFiat: number | null;
-            /** @description Current TVL, USD; null unless liquidity is known and every token held is priced. */
+            /** @description Current TVL, USD; null unless every token held is priced. */
             tvlFiat: number | null;
             /**
              * Format: uint64

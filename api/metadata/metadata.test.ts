@@ -242,8 +242,7 @@ test('the listing reads no table that grows with swaps', async () => {
     expect([...plan.matchAll(/ on (\w+)/g)].map((match) => match[1])).toContain('pool_listing');
     expect(plan).not.toMatch(/ on (swap|bin_swap|pool_activity|liquidity_change)/);
     await client.query('SET LOCAL enable_seqscan = off');
-    const now = new Date();
-    const limits = { toTs: NOW, oldestFiatPrice: now, oldestStatus: now, oldestStorage: now };
+    const limits = { toTs: NOW, oldestFiatPrice: new Date(), oldestStatus: new Date() };
     const { sql, params } = selectPoolFacts(client, limits).toSQL();
     const facts = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, params);
     const refreshPlan = facts.rows.map((row) => row['QUERY PLAN']).join('\n');

@@ -4,8 +4,11 @@ import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
 
-/** An amount of token0 and one of token1; null when they are not known. */
-export type KnownPair = readonly [bigint, bigint] | null;
+/** An amount of token0 and one of token1. */
+export type TokenAmounts = readonly [bigint, bigint];
+
+/** Null when they are not known. */
+export type KnownPair = TokenAmounts | null;
 
 /** A pool's day, and what LPs earned in its week. */
 export type PoolDay = {
@@ -16,7 +19,7 @@ export type PoolDay = {
   readonly lpFeesScaled: KnownPair;
   readonly weekLpFeesScaled: KnownPair;
   /** LP-owned balances now. */
-  readonly liquidityRaw: KnownPair;
+  readonly liquidityRaw: TokenAmounts;
 };
 
 /** Sort keys that come out of a pool's analytics; null is unknown. */
@@ -89,7 +92,7 @@ function scaledValuers([token0, token1]: readonly [PricedToken, PricedToken]): [
 }
 
 function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: Valuer) {
-  const liquidity = liquidityRaw?.[side] ?? null;
+  const liquidity = liquidityRaw[side];
   const [swapIn, swapOut] = [totals[`swapIn${side}Raw`], totals[`swapOut${side}Raw`]];
   const volume = swapIn + swapOut;
   const inflow = swapIn + totals[`liquidityIn${side}Raw`];
@@ -100,18 +103,18 @@ function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: V
     return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
   };
   const shown: StoredAnalytics['token0'] = {
-    liquidityRaw: liquidity === null ? null : String(liquidity),
+    liquidityRaw: String(liquidity),
     volumeRaw: String(volume),
     inflowRaw: String(inflow),
     outflowRaw: String(outflow),
     netRaw: String(net),
-    liquidityFiat: liquidity === null ? null : fiat(liquidity),
+    liquidityFiat: fiat(liquidity),
     volumeFiat: fiat(volume),
     inflowFiat: fiat(inflow),
     outflowFiat: fiat(outflow),
     netFiat: fiat(net),
   };
-  return { shown, moved: (liquidity ?? 0n) + inflow + outflow > 0n };
+  return { shown, moved: liquidity + inflow + outflow > 0n };
 }
 
 /** LP fees of some days as basis points of TVL per year, rounded down; null when either is unknown or TVL is zero. */

@@ -20,7 +20,6 @@ export async function readPoolRows(database: Queryable, toTs: number, ages: MaxA
     toTs,
     oldestFiatPrice: oldest(ages.fiatMaxAgeSecs),
     oldestStatus: oldest(ages.statusMaxAgeSecs),
-    oldestStorage: oldest(ages.fiatMaxAgeSecs),
   });
 }
 

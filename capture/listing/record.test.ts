@@ -104,25 +104,20 @@ describe('a pool whose events do not tell its state', () => {
     { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
     { address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
   ] as const;
+  const listPacked = (facts: Partial<PoolFacts>) => listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry());
   const packed = (facts: Partial<PoolFacts>) => {
-    const pool = listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry());
+    const pool = listPacked(facts);
     if (pool === null) throw new Error('not listed');
     return { ...pool, record: JSON.parse(pool.record), analytics: JSON.parse(pool.analytics) };
   };
 
-  test('has neither cursor nor liquidity before its storage was read, and no fees that nobody knows', () => {
-    const { record, analytics, tvlFiat, aprBps } = packed({});
-    expect(record).not.toHaveProperty('curBinIdx');
-    expect([tvlFiat, aprBps]).toEqual([null, null]);
-    expect(analytics).toMatchObject({
-      ...{ feesFiat: null, tvlFiat: null, aprBps: null, volumeFiat: 0 },
-      token0: { liquidityRaw: null, liquidityFiat: null },
-    });
+  test('is not listed before its storage was read, nor when nothing explains it', () => {
+    expect(listPacked({})).toBeNull();
+    expect(listPacked({ storage, readings: { storage: 'none' } })).toBeNull();
   });
 
-  test('takes both from storage, in raw units rounded down', () => {
+  test('takes cursor and liquidity from storage, in raw units rounded down, and has no fees that nobody knows', () => {
     const { record, analytics, tvlFiat } = packed({ storage });
-    expect(packed({ storage, readings: { storage: 'none' } }).tvlFiat).toBeNull();
     expect(packed({ storage, readings: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
     expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
     expect(analytics).toMatchObject({

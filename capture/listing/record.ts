@@ -13,12 +13,17 @@ import type { PoolFacts } from './read-pool-facts.ts';
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
 export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
 
-/** @returns null for a pool of a factory that no enabled deployment names: it is not listed */
+/**
+ * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known, which
+ *   the contract has no word for
+ */
 export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPool | null {
   const deployment = registry.deploymentOf(facts.chainId, facts.factory);
   const chain = registry.chainName(facts.chainId);
   if (!deployment || chain === undefined) return null;
-  const { day, curBinIdx } = knownState(facts, deployment);
+  const known = knownState(facts, deployment);
+  if (known === null) return null;
+  const { day, curBinIdx } = known;
   const { figures, analytics } = computeAnalytics(day, facts.tokens);
   const record: StoredRecord = {
     ...identityFields(facts, chain, deployment),

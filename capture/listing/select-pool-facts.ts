@@ -26,7 +26,6 @@ export type FactsLimits = {
   readonly toTs: number;
   readonly oldestFiatPrice: Date;
   readonly oldestStatus: Date;
-  readonly oldestStorage: Date;
 };
 
 /** A row of {@link selectPoolFacts}. */
@@ -120,7 +119,7 @@ const COLUMNS = {
  * and three index steps into its running totals.
  */
 export function selectPoolFacts(database: Queryable, limits: FactsLimits) {
-  const { toTs, oldestFiatPrice, oldestStatus, oldestStorage } = limits;
+  const { toTs, oldestFiatPrice, oldestStatus } = limits;
   const { chainId, address } = pools;
   const windowOf = (secs: number) =>
     sql`read_model.pool_window(${toTs}::int8 - ${sql.raw(String(secs))}, ${toTs}::int8)`;
@@ -147,7 +146,7 @@ export function selectPoolFacts(database: Queryable, limits: FactsLimits) {
       priceHealth,
       and(eq(priceHealth.chainId, chainId), eq(priceHealth.pool, address), gt(priceHealth.capturedAt, oldestStatus)),
     )
-    .leftJoin(poolStorages, and(isStorageOf, isNull(poolStorages.refusal), gt(poolStorages.capturedAt, oldestStorage)))
+    .leftJoin(poolStorages, and(isStorageOf, isNull(poolStorages.refusal)))
     .leftJoin(curators, and(eq(curators.chainId, chainId), eq(curators.address, pools.admin)))
     .leftJoin(delistedPools, and(eq(delistedPools.chainId, chainId), eq(delistedPools.pool, address)))
     .leftJoin(

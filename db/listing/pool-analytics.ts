@@ -15,16 +15,12 @@ export const Uint64 = z
 const Percent = z.number().min(0).max(100);
 
 const TokenAnalytics = z.strictObject({
-  liquidityRaw: RawAmount.nullable().describe(
-    'Liquidity owned by LPs, raw token units; null while it is not known, as of a pool that was created just now.',
-  ),
+  liquidityRaw: RawAmount.describe('Liquidity owned by LPs, raw token units.'),
   volumeRaw: RawAmount.describe('Swapped in the window, raw token units.'),
   inflowRaw: RawAmount.describe('Received in the window, raw token units.'),
   outflowRaw: RawAmount.describe('Paid out in the window, raw token units.'),
   netRaw: SignedRawAmount.describe('Inflow less outflow, raw token units, may be negative.'),
-  liquidityFiat: FiatNumber.nullable().describe(
-    'Liquidity owned by LPs, USD; null without a price, or while it is not known.',
-  ),
+  liquidityFiat: FiatNumber.nullable().describe('Liquidity owned by LPs, USD; null without a price.'),
   volumeFiat: FiatNumber.nullable().describe('Swapped in the window, USD; null without a price.'),
   inflowFiat: FiatNumber.nullable().describe('Received in the window, USD; null without a price.'),
   outflowFiat: FiatNumber.nullable().describe('Paid out in the window, USD; null without a price.'),
@@ -52,9 +48,7 @@ export const PoolAnalytics = z
     feesFiat: FiatNumber.nullable().describe(
       'Fees that traders paid in the window, USD; null when they are not known or cannot be priced.',
     ),
-    tvlFiat: FiatNumber.nullable().describe(
-      'Current TVL, USD; null unless liquidity is known and every token held is priced.',
-    ),
+    tvlFiat: FiatNumber.nullable().describe('Current TVL, USD; null unless every token held is priced.'),
     aprBps: Uint64.nullable().openapi({
       type: ['integer', 'null'],
       description:
