@@ -43,7 +43,7 @@ export interface ScenarioOptions {
   readonly chainId: number;
   /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
   readonly blockTimeSecs?: number;
-  /** Of the pools of the packed generation; absent: there are none. */
+  /** How the packed pools behave; without it the scenario has no packed pools. */
   readonly packed?: PackedVariant;
 }
 

@@ -1,13 +1,12 @@
-import type { Hex } from 'viem';
-import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
 import type { CalibrationChain, CalibrationTask, Finding } from './calibration.ts';
 import type { Cursor } from './pool-state.ts';
 import type { Totals } from './pool-totals.ts';
 
 /** What capture takes of a layout whose events do not tell all of a pool's state. Nothing here does I/O by itself. */
 export interface StoredLayout {
-  /** Calldata for the pool that asks for its {@link StoredHead}, and the length of the answer in bytes. */
-  readonly headCall: { readonly data: Hex; readonly answerBytes: number };
+  /** Asks a pool for its {@link StoredHead}. */
+  readonly headCall: Omit<BoundedCall, 'target'>;
   /** @returns null when the result is not an answer */
   decodeHead(result: CallResult): StoredHead | null;
   /** False once it is decided that {@link decodeHead} reads these pools wrongly. */

@@ -13,7 +13,7 @@ import { decodeSimulation } from '../protocol/layouts/packed/simulation.ts';
 import { amountsOf, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { lastRank, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
 
-/** Of the extension that nobody knows. */
+/** Of the unknown extension. */
 const HOG_GAS = 1_500_000n;
 /** That a side trades through: from the cursor in bin 1 down to -4, and up to 4. */
 const BINS = { bids: 6, asks: 4 };

@@ -22,17 +22,9 @@ export type StorageReading = {
   readonly refusal: string | null;
 };
 
-/** Four storage words cost 8,400 when nothing was read before. */
-const HEAD = { likelyGas: 15_000, gasLimit: 100_000 };
-
 /** The calls whose results {@link readStorage} takes: the pool's storage, and its balances of both tokens. */
 export function storageCalls({ address, token0, token1, layout }: StoredPool): BoundedCall[] {
-  const { data, answerBytes } = layout.headCall;
-  return [
-    { target: address, data, keptBytes: answerBytes, ...HEAD },
-    balanceCall(token0, address),
-    balanceCall(token1, address),
-  ];
+  return [{ target: address, ...layout.headCall }, balanceCall(token0, address), balanceCall(token1, address)];
 }
 
 /** Reads a pool's storage, and holds it against what its tokens say that it owns. */

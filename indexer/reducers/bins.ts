@@ -16,7 +16,7 @@ interface BinBalances {
 /**
  * Balances of a pool's bins, listed from the lowest upwards, after some were moved.
  *
- * @throws RangeError for a bin that is none of the pool's
+ * @throws RangeError for a bin that the pool does not have
  */
 export function moveBins(
   { lowestBin, binBalances0Scaled, binBalances1Scaled }: BinBalances,
@@ -34,7 +34,7 @@ export function moveBins(
 /**
  * Shares of a pool's bins, listed from the lowest upwards, after a change of liquidity.
  *
- * @throws RangeError for a bin that is none of the pool's
+ * @throws RangeError for a bin that the pool does not have
  */
 export function changeShares(
   { lowestBin, binShares }: { readonly lowestBin: number; readonly binShares: string },

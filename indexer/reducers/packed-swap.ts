@@ -8,7 +8,7 @@ import type { PoolStateRow } from './swap.ts';
  * bins hold stay unknown.
  *
  * @param parts what it changed in bins
- * @throws RangeError for a bin that is none of the pool's
+ * @throws RangeError for a bin that the pool does not have
  */
 export function settlePackedSwap(
   state: PoolStateRow,

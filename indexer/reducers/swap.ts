@@ -27,7 +27,7 @@ interface BinSums {
  * What a swap changes in its pool: totals, cursor, balances, bins, notional fee accrued.
  *
  * @param parts what it changed in bins
- * @throws RangeError for a bin that is none of the pool's
+ * @throws RangeError for a bin that the pool does not have
  */
 export function settleSwap(
   state: PoolStateRow,

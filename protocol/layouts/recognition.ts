@@ -2,7 +2,12 @@ import type { Address } from 'viem';
 import { type BoundedCall, CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
 import { Q64 } from '../fixed-point.ts';
 import { encodeSimulation as encodeFlat } from './flat/quoted-curve.ts';
-import { encodeSimulation as encodePacked, type SimulationForm } from './packed/simulation.ts';
+import {
+  encodeSimulation as encodePacked,
+  FORM_PROBE,
+  type SimulationForm,
+  simulationOutcome,
+} from './packed/simulation.ts';
 import { packedStoredLayout } from './packed/stored-layout.ts';
 
 const QUOTE = { bidX64: Q64, askX64: Q64, referenceX64: Q64 };
@@ -16,9 +21,6 @@ const SIGNS = [
   { layout: 'packed', name: 'packed (simulation with sender)', data: packed('sender') },
 ] as const;
 
-const SIMULATION = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
-const HEAD = { likelyGas: 15_000, gasLimit: 100_000 };
-
 /** What a pool answers like. */
 export interface Recognition {
   readonly layout: string;
@@ -27,10 +29,9 @@ export interface Recognition {
 
 /** The calls whose results {@link recognise} takes. */
 export function recognitionCalls(pool: Address): BoundedCall[] {
-  const { data, answerBytes } = packedStoredLayout.headCall;
   return [
-    { target: pool, data, keptBytes: answerBytes, ...HEAD },
-    ...SIGNS.map((sign) => ({ target: pool, data: sign.data, ...SIMULATION })),
+    { target: pool, ...packedStoredLayout.headCall },
+    ...SIGNS.map((sign) => ({ target: pool, data: sign.data, ...FORM_PROBE })),
   ];
 }
 
@@ -39,7 +40,7 @@ export function recognise([head, ...simulations]: readonly (CallResult | null)[]
   if (!head || packedStoredLayout.decodeHead(head) === null) return null;
   const known = SIGNS.filter((_, index) => {
     const result = simulations[index];
-    return result && !result.success && result.data !== '0x';
+    return result && simulationOutcome(result) !== 'silence';
   });
   return known.length === 1 ? (known[0] ?? null) : null;
 }

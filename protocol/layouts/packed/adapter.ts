@@ -1,23 +1,14 @@
-import { size } from 'viem';
 import type { LayoutAdapter, StateDuty } from '../../layout.ts';
 import { poolPrices } from '../pool-prices.ts';
-import { STORAGE_ARRANGEMENTS } from './candidates.ts';
 import { packedSearch } from './curve-ranks.ts';
+import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
 import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
 import { packedStopLoss } from './stop-loss-reading.ts';
-import { decodeExtsload, encodeExtsload, HEAD_SLOTS, packedStorage } from './storage.ts';
-
-/** Bytes of an array of words before its elements. */
-const ARRAY_HEAD = 64;
-
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
+import { decodeExtsload, encodeExtsload } from './storage.ts';
 
 const packedState: StateDuty = {
-  pauseLevelCall: { data: encodeExtsload(HEAD_SLOTS), answerBytes: ARRAY_HEAD + HEAD_SLOTS.length * 32 },
-  decodePauseLevel({ success, data }) {
-    if (!success || size(data) < ARRAY_HEAD + HEAD_SLOTS.length * 32) return null;
-    return storage.decodeHead(decodeExtsload(data)).pauseLevel;
-  },
+  pauseLevelCall: { data: HEAD_DATA, answerBytes: HEAD_BYTES },
+  decodePauseLevel: (result) => decodeHead(result)?.pauseLevel ?? null,
   call(immutables) {
     const slots = storage.stateSlots(immutables);
     return { data: encodeExtsload(slots), words: slots.length };

@@ -59,6 +59,9 @@ export function encodeSimulation(form: SimulationForm, order: SimulationOrder): 
     : encodeFunctionData({ abi: NO_SENDER_ABI, args });
 }
 
+/** Bounds of a simulated swap of one unit, of which it only counts whether the pool knows the form. */
+export const FORM_PROBE = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
+
 /** Reads how a simulated swap ended, of which the first four bytes are enough. */
 export function simulationOutcome({ success, data }: CallResult): SwapOutcome {
   if (success || data === '0x') return 'silence';

@@ -1,23 +1,19 @@
-import { size } from 'viem';
 import type { StoredLayout } from '../../stored-layout.ts';
 import { NO_ARRANGEMENT } from './calibration/arrangements.ts';
 import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
-import { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS, STORAGE_ARRANGEMENTS } from './candidates.ts';
+import { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from './candidates.ts';
 import { lpFees, platformFees } from './fee-totals.ts';
-import { decodeExtsload, encodeExtsload, HEAD_SLOTS, packedStorage, type TokenPair } from './storage.ts';
-
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
-/** A list of words: where it begins, its length, the words. */
-const HEAD_BYTES = 32 * (2 + HEAD_SLOTS.length);
+import { decodeHead, HEAD_BYTES, HEAD_DATA } from './head-call.ts';
+import type { TokenPair } from './storage.ts';
 
 /** What capture reads of packed pools, by the arrangement that is tried first. */
 export const packedStoredLayout: StoredLayout = {
-  headCall: { data: encodeExtsload(HEAD_SLOTS), answerBytes: HEAD_BYTES },
-  decodeHead({ success, data }) {
-    if (!success || size(data) < HEAD_BYTES) return null;
-    const words = decodeExtsload(data);
-    if (words.length !== HEAD_SLOTS.length) return null;
-    const { cursor, binTotals, notionalFees } = storage.decodeHead(words);
+  // Four storage words cost 8,400 when nothing was read before.
+  headCall: { data: HEAD_DATA, keptBytes: HEAD_BYTES, likelyGas: 15_000, gasLimit: 100_000 },
+  decodeHead(result) {
+    const head = decodeHead(result);
+    if (head === null) return null;
+    const { cursor, binTotals, notionalFees } = head;
     return { cursor, totalsScaled: both(binTotals), notionalFeesScaled: both(notionalFees) };
   },
   isStorageKnown: ({ storage: arrangement }) => arrangement !== NO_ARRANGEMENT,

@@ -1,7 +1,7 @@
 import { CALLER } from '../../../bounded-calls/bounded-calls.ts';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
 import { Q64 } from '../../../fixed-point.ts';
-import { encodeSimulation, type SimulationForm } from '../simulation.ts';
+import { encodeSimulation, FORM_PROBE, type SimulationForm, simulationOutcome } from '../simulation.ts';
 
 /** Pools that are asked. */
 const MOST_POOLS = 3;
@@ -10,7 +10,6 @@ const ORDERS = [true, false].map((zeroForOne) => ({
   ...{ zeroForOne, amountSpecified: 1n, trader: CALLER },
   quote: { bidX64: Q64, askX64: Q64, referenceX64: Q64 },
 }));
-const SIMULATION = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
 
 /** Which form of simulation pools know: the other one is an unknown function, which reverts without a word. */
 export async function judgeSimulation(
@@ -38,10 +37,10 @@ async function askForm(
   form: SimulationForm,
 ) {
   const calls = pools.flatMap(({ address }) =>
-    ORDERS.map((order) => ({ target: address, data: encodeSimulation(form, order), ...SIMULATION })),
+    ORDERS.map((order) => ({ target: address, data: encodeSimulation(form, order), ...FORM_PROBE })),
   );
   const results = calls.length === 0 ? [] : await chain.attempts(block, calls);
-  const spoke = results.map((result) => result !== null && !result.success && result.data !== '0x');
+  const spoke = results.map((result) => result !== null && simulationOutcome(result) !== 'silence');
   const answers = pools.map((_, index) =>
     spoke.slice(index * ORDERS.length, (index + 1) * ORDERS.length).some(Boolean),
   );
