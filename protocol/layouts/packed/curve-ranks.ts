@@ -12,7 +12,8 @@ import type {
 } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { Probe } from './calibration/formulas.ts';
-import { fitSide, planFit } from './fit.ts';
+import { fitSide } from './fit.ts';
+import { planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
 import type { Sides } from './formula-curve.ts';
 import { trialProbes, triedFormulas } from './formula-trial.ts';
