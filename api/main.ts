@@ -15,6 +15,7 @@ import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
+import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
@@ -64,6 +65,10 @@ async function serve(): Promise<void> {
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
+  // A replica takes no rows. One connection, so that no request waits for what is written beside them.
+  const primary = openDatabase(settings.DATABASE_URL, logger, 1);
+  const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
+  const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const snapshots = createSnapshotService({
     chains: file.chains,
@@ -71,7 +76,7 @@ async function serve(): Promise<void> {
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: curveCounter(metrics, chains.keys()),
+    countCurve: (chainId) => both(countCurve(chainId), curveRanks.of(chainId)),
     logger,
   });
   const pamm = startPamm({
@@ -123,6 +128,14 @@ async function serve(): Promise<void> {
     ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
     ['redis', async () => redis.disconnect()],
-    ['database', () => database.$client.end()],
+    ['curve ranks', () => curveRanks.stop()],
+    ['database', () => Promise.all([database.$client.end(), primary.$client.end()])],
   ]);
+}
+
+function both<T>(first: (report: T) => void, second: (report: T) => void): (report: T) => void {
+  return (report) => {
+    first(report);
+    second(report);
+  };
 }

@@ -20,6 +20,8 @@ export const PackedReadings = z.strictObject({
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
   deltaScale: z.enum(['scaled', 'raw']).optional(),
+  /** Token of the notional fee: the one that comes in, or the one whose amount a trader does not name. */
+  notional: z.enum(['input', 'unspecified']).optional(),
 });
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
