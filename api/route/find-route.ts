@@ -9,7 +9,6 @@ import { olderBlock } from '../http/block-headers.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import type { Deadline } from './deadline.ts';
-import { poolGraph } from './pool-graphs.ts';
 import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
@@ -59,7 +58,7 @@ function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<Dep
 /** Legs in trade order. */
 function poolCorridors(table: PoolTable, chainId: number, request: RouteRequest): readonly Corridor<ServedPool>[] {
   const { tokenIn, tokenOut, poolAddress } = request;
-  if (poolAddress === null) return corridors(poolGraph(table, chainId), tokenIn, tokenOut);
+  if (poolAddress === null) return corridors(table.graph(chainId), tokenIn, tokenOut);
   const pool = table.find(chainId, poolAddress);
   if (!pool) return [];
   const tokens = [pool.token0.address, pool.token1.address];
