@@ -3,7 +3,7 @@ import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
-import type { ListingQuery } from './query.ts';
+import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
@@ -156,12 +156,14 @@ function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
   return [...keys, ...(scope.single ? [] : [key.chainId]), key.pool].join(', ');
 }
 
-/** First pages of the default length without a rare filter: few enough texts to keep a plan for each. */
-function isUsual(query: ListingQuery): boolean {
+/** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */
+export function isUsual(query: ListingQuery): boolean {
   const { count, offset, addresses, tiers, contractVersion, lockedPricingOnly, depositAllowlistOnly, delistedOnly } =
     query;
   const filters = [addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
-  return count === DEFAULT_COUNT && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
+  const isUsualFloor = query.minTvlFiat === null || query.minTvlFiat === DEFAULT_MIN_TVL_FIAT;
+  const isFirst = count === DEFAULT_COUNT && offset === 0 && isUsualFloor;
+  return isFirst && !delistedOnly && filters.every((filter) => filter === null);
 }
 
 /** Statements of one name have one text: the number of chains is part of it. */
