@@ -101,6 +101,7 @@ async function serve(): Promise<void> {
       database: database.$client,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
+      lags: operations.lags,
     }),
     {
       verifyKey: createKeyVerifier(database.$client),

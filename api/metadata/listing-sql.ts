@@ -1,3 +1,4 @@
+import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
@@ -140,10 +141,15 @@ function matching(query: ListingQuery, { chains }: ListingScope): { conditions: 
     query.minTvlFiat !== null && `${key.tvlFiat} >= ${bind(query.minTvlFiat)}`,
     query.lockedPricingOnly && key.lockedPricing,
     query.depositAllowlistOnly && key.depositAllowlist,
+    query.search !== null && `(${key.chainId}, ${key.pool}) IN (${found(bind(searchQuery(query.search)))})`,
     query.addresses && `${key.pool} = ANY (${bind(query.addresses)})`,
   ];
   return { conditions: conditions.filter((condition) => typeof condition === 'string').join(' AND '), values };
 }
+
+/** The pools that a search finds. */
+const found = (parameter: string) => `
+  SELECT ${pool.chainId}, ${pool.pool} FROM ${tableName(listedPools)} WHERE ${isFound(pool.searchTerms, parameter)}`;
 
 /**
  * A total order: ties end at the address, which is unique on its chain. The indexes of keys that are never null have no
@@ -158,9 +164,18 @@ function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
 
 /** First pages of the default length without a rare filter: few enough texts to keep a plan for each. */
 function isUsual(query: ListingQuery): boolean {
-  const { count, offset, addresses, tiers, contractVersion, lockedPricingOnly, depositAllowlistOnly, delistedOnly } =
-    query;
-  const filters = [addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
+  const {
+    count,
+    offset,
+    search,
+    addresses,
+    tiers,
+    contractVersion,
+    lockedPricingOnly,
+    depositAllowlistOnly,
+    delistedOnly,
+  } = query;
+  const filters = [search, addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
   return count === DEFAULT_COUNT && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
 }
 
