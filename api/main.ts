@@ -114,6 +114,7 @@ async function serve(): Promise<void> {
       maxTotals: settings.LISTING_TOTALS,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
+      lags: operations.lags,
     }),
     {
       verifyKey: createKeyVerifier(database.$client),

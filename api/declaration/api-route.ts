@@ -21,7 +21,7 @@ export type ApiRoute = {
   /** What a Trading API key is for: `required` (401 without), `optional` (it raises the limit), `none`. */
   readonly key: 'required' | 'optional' | 'none';
   /** Heading of the document that it stands under. */
-  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates';
+  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly request: {

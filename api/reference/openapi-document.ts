@@ -19,10 +19,11 @@ const DOCUMENT = {
   },
   servers: [{ url: '/', description: 'The host that serves this document.' }],
   tags: [
-    { name: 'Listing', description: 'Chains and pools.' },
+    { name: 'Listing', description: 'Chains, pools and trades.' },
     { name: 'Quotes', description: 'What a pool pays now.' },
     { name: 'Routing', description: 'The best way from one token to another.' },
     { name: 'Quote updates', description: "Market makers' quotes for block builders." },
+    { name: 'Service', description: 'How fresh all of that is.' },
   ] satisfies { name: ApiRoute['tag']; description: string }[],
 };
 
