@@ -38,6 +38,9 @@ const SETTINGS = [
   'QUEUE_PREFIX',
   'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
+  'LISTING_STATEMENT_TIMEOUT_MS',
+  'LISTING_CONNECTIONS',
+  'LISTING_TOTALS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'PORT',
@@ -61,7 +64,10 @@ async function serve(): Promise<void> {
   const metrics = createMetrics('api');
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
-  const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
+  const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
+  const database = openDatabase(readUrl, logger);
+  const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
+  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
@@ -104,8 +110,11 @@ async function serve(): Promise<void> {
       directory,
       snapshots,
       database: database.$client,
+      rarePages: rarePages.$client,
+      maxTotals: settings.LISTING_TOTALS,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
+      lags: operations.lags,
     }),
     {
       verifyKey: createKeyVerifier(database.$client),
@@ -129,7 +138,7 @@ async function serve(): Promise<void> {
     ['directory', async () => directory.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
-    ['database', () => Promise.all([database.$client.end(), primary.$client.end()])],
+    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }
 

@@ -137,6 +137,8 @@ export const listedPools = operator.table('listed_pool', {
   pool: checkedAddress('pool').notNull(),
   record: text('record').notNull(),
   analytics: text('analytics').notNull(),
+  /** Found by their beginnings; none in rows of the release before migration 0023. */
+  searchTerms: text('search_terms').array().notNull().default([]),
 });
 
 export const listingWindows = operator.table('listing_window', {
