@@ -22,6 +22,8 @@ export type CaptureDeps = {
   readonly database: pg.Pool;
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
+  /** Pools of less than a dollar that a refresh of the listing computes at new prices. */
+  readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
   readonly onCalibration?: OnCalibration;
@@ -79,7 +81,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         database,
         registry,
         fiatMaxAgeSecs,
-        statusMaxAgeSecs,
+        repricedPools: deps.repricedPools,
         findBlockAt: blockClocks(file, rpcs, logger),
       }),
       ...every(LISTING_PAUSE_MS),

@@ -15,7 +15,7 @@ import { readClassificationFacts } from './read-facts.ts';
  */
 export async function classifyPools(database: pg.Pool, registry: OperatorRegistry): Promise<number> {
   return inTransaction(database, 'REPEATABLE READ', async (client) => {
-    const pools = await readClassificationFacts(client, registry);
+    const pools = await readClassificationFacts(client, registry, null);
     const classified = pools.map(({ chainId, pool, facts }) => {
       const { tier, reasonCodes } = classifyPool(facts);
       return { chainId, pool, tier, reasonCodes: [...reasonCodes] };

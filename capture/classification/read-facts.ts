@@ -1,4 +1,4 @@
-import { and, eq, max } from 'drizzle-orm';
+import { and, eq, max, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
 import { queriesOn } from '../../db/query-builder.ts';
@@ -6,25 +6,25 @@ import { curators } from '../../db/schema/operator.ts';
 import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
-import { type ExtensionRow, extensionsOfPools, toExtensions } from '../pools/extension-rows.ts';
+import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
+import { type ExtensionRow, extensionsOfPool, toExtensions } from '../pools/extension-rows.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { PROVIDER_COLUMNS, type ProviderRow, toProvider } from '../pools/provider-rows.ts';
 
 /** A pool's key with all that its tier depends on. */
 export type PoolWithFacts = { readonly chainId: number; readonly pool: Address; readonly facts: PoolFacts };
 
-const widestBins = new QueryBuilder()
-  .select({
-    chainId: poolBins.chainId,
-    pool: poolBins.pool,
-    widestBinE6: max(poolBins.lengthE6).as('widest_bin_e6'),
-  })
+/** Width of the widest bin of a row of `pools`; null when the pool has no state. */
+const widestBinE6 = sql<number | null>`${new QueryBuilder()
+  .select({ widest: max(poolBins.lengthE6) })
   .from(poolBins)
-  .groupBy(poolBins.chainId, poolBins.pool)
-  .as('b');
+  .where(and(eq(poolBins.chainId, pools.chainId), eq(poolBins.pool, pools.address)))}`;
 
-function selectFacts(database: Queryable) {
-  const x = extensionsOfPools;
+/** @param keys null: all pools */
+function selectFacts(database: Queryable, keys: readonly PoolKey[] | null) {
+  const { chainIds, addresses } = keyColumns(keys ?? []);
+  const isAsked = sql`(${pools.chainId}, ${pools.address}) IN (
+    SELECT * FROM unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]))`;
   return queriesOn(database)
     .select({
       chainId: pools.chainId,
@@ -36,38 +36,42 @@ function selectFacts(database: Queryable) {
       admin: pools.admin,
       verified: curators.verified,
       priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
-      widestBinE6: widestBins.widestBinE6,
-      extensions: x.extensions,
+      widestBinE6,
+      extensions: extensionsOfPool,
       provider: PROVIDER_COLUMNS,
     })
     .from(pools)
-    .innerJoin(widestBins, and(eq(widestBins.chainId, pools.chainId), eq(widestBins.pool, pools.address)))
     .leftJoin(
       priceProviders,
       and(eq(priceProviders.chainId, pools.chainId), eq(priceProviders.address, pools.priceProvider)),
     )
-    .leftJoin(x, and(eq(x.chainId, pools.chainId), eq(x.pool, pools.address)))
-    .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)));
+    .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)))
+    .where(keys === null ? undefined : isAsked);
 }
 
 type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
 
-/** Reads the facts of every pool of an enabled deployment. */
+/**
+ * Reads the facts of pools of enabled deployments.
+ *
+ * @param keys null: all pools
+ */
 export async function readClassificationFacts(
   database: Queryable,
   registry: OperatorRegistry,
+  keys: readonly PoolKey[] | null,
 ): Promise<readonly PoolWithFacts[]> {
-  const rows = await selectFacts(database);
+  const rows = await selectFacts(database, keys);
   return rows.flatMap((row) => toFacts(row, registry));
 }
 
 function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[] {
   const { chainId } = row;
   const deployment = registry.deploymentOf(chainId, row.factory);
-  if (!deployment) return [];
+  if (!deployment || row.widestBinE6 === null) return [];
   const extensions = toExtensions(row.extensions);
   const facts: PoolFacts = {
-    widestBinE6: row.widestBinE6 ?? 0,
+    widestBinE6: row.widestBinE6,
     stopLoss: stopLossFacts(extensions.find(({ address }) => address === deployment.stopLoss)),
     provider: providerFacts(toProvider(row.provider), chainId, registry),
     priceProviderTimelock: row.priceProviderTimelockSecs,

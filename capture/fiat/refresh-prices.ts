@@ -67,7 +67,7 @@ async function readTokens(database: Queryable): Promise<readonly TokenKey[]> {
 }
 
 async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
-  const known = await readClassificationFacts(database, registry);
+  const known = await readClassificationFacts(database, registry, null);
   const confirmed = new Map(
     known
       .filter(({ facts }) => isAnchoredFeedMatched(facts))
