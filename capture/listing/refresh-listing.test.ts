@@ -50,8 +50,11 @@ async function moveHead(chainId: number, blocks: number, secs: number): Promise<
   await setIndexedBlock(sql, { chainId, ...head });
 }
 
+const tokenOf = (n: number) => seedAddress(0x70 + (n % 3));
+
 async function createPool(chainId: number, n: number): Promise<void> {
-  const [token0, token1] = [TOKENS[n % 3], TOKENS[(n + 1 + (n % 2)) % 3]];
+  const token0 = tokenOf(n);
+  const token1 = tokenOf(n + 1 + (n % 2));
   const { number, timestamp } = headOf(chainId);
   const stamp = { blockNumber: number, blockTimestamp: timestamp };
   const pool = {
@@ -155,12 +158,14 @@ const anyAction = fc.oneof(
         ),
       ),
   },
-  { weight: 2, arbitrary: fc.constant(run(reorganise)) },
+  { weight: 5, arbitrary: fc.constant(run(reorganise)) },
   { weight: 2, arbitrary: fc.constant(run(growOld)) },
   { weight: 1, arbitrary: fc.constant(run(loseConnections)) },
   {
-    weight: 1,
-    arbitrary: fc.tuple(chain, n).map(([chainId, pool]) => run(() => createPool(chainId, pool).catch(() => undefined))),
+    weight: 3,
+    arbitrary: fc
+      .tuple(chain, fc.integer({ min: POOLS, max: POOLS + 3 }))
+      .map(([chainId, pool]) => run(() => createPool(chainId, pool).catch(() => undefined))),
   },
   {
     weight: 1,
@@ -177,7 +182,7 @@ const anyAction = fc.oneof(
       ),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.tuple(chain, n, fc.constantFrom('anchored', 'regular')).map(([chainId, pool, kind]) =>
       run(() =>
         sql.query(
