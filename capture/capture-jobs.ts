@@ -5,7 +5,7 @@ import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
-import { classifyPools } from './classification/classify-pools.ts';
+import { createClassification } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
@@ -74,7 +74,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'classification', run: () => classifyPools(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
+    { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
     {
       name: 'listing',
       run: createListingRefresh({

@@ -1,4 +1,6 @@
 import type { Address } from 'viem';
+import { queriesOn } from '../../db/query-builder.ts';
+import { pools } from '../../db/schema/read-model.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { keyColumns, type PoolKey, poolKey } from './pool-key.ts';
@@ -79,6 +81,13 @@ export async function readChangedPools(
   const parts = rows.filter(({ isPool }) => !isPool).map(keyOf);
   for (const key of await readPoolsOf(client, parts)) changed.add(key);
   return changed;
+}
+
+/** Every pool of the index. */
+export async function readAllPools(client: Queryable): Promise<PoolKey[]> {
+  const { chainId, address } = pools;
+  const rows = await queriesOn(client).select({ chainId, address }).from(pools).orderBy(chainId, address);
+  return rows.map((row) => poolKey(row.chainId, row.address));
 }
 
 /** Pools that have one of these as a token, price provider or admin. */

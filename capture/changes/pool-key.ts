@@ -5,14 +5,13 @@ export type PoolKey = `${number}:${Address}`;
 
 export const poolKey = (chainId: number, address: Address): PoolKey => `${chainId}:${address}`;
 
+export function parsePoolKey(key: PoolKey): { readonly chainId: number; readonly pool: Address } {
+  const separator = key.indexOf(':');
+  return { chainId: Number(key.slice(0, separator)), pool: key.slice(separator + 1) as Address };
+}
+
 /** Keys as two lists of one length, for `unnest`. */
-export function keyColumns(keys: Iterable<PoolKey>): { readonly chainIds: number[]; readonly addresses: Address[] } {
-  const chainIds: number[] = [];
-  const addresses: Address[] = [];
-  for (const key of keys) {
-    const separator = key.indexOf(':');
-    chainIds.push(Number(key.slice(0, separator)));
-    addresses.push(key.slice(separator + 1) as Address);
-  }
-  return { chainIds, addresses };
+export function keyColumns(keys: readonly PoolKey[]) {
+  const parsed = keys.map(parsePoolKey);
+  return { chainIds: parsed.map(({ chainId }) => chainId), addresses: parsed.map(({ pool }) => pool) };
 }

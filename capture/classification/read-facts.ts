@@ -5,6 +5,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { curators } from '../../db/schema/operator.ts';
 import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
 import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
 import { type ExtensionRow, extensionsOfPool, toExtensions } from '../pools/extension-rows.ts';
@@ -20,9 +21,8 @@ const widestBinE6 = sql<number | null>`${new QueryBuilder()
   .from(poolBins)
   .where(and(eq(poolBins.chainId, pools.chainId), eq(poolBins.pool, pools.address)))}`;
 
-/** @param keys null: all pools */
-function selectFacts(database: Queryable, keys: readonly PoolKey[] | null) {
-  const { chainIds, addresses } = keyColumns(keys ?? []);
+function selectFacts(database: Queryable, keys: readonly PoolKey[]) {
+  const { chainIds, addresses } = keyColumns(keys);
   const isAsked = sql`(${pools.chainId}, ${pools.address}) IN (
     SELECT * FROM unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]))`;
   return queriesOn(database)
@@ -46,20 +46,16 @@ function selectFacts(database: Queryable, keys: readonly PoolKey[] | null) {
       and(eq(priceProviders.chainId, pools.chainId), eq(priceProviders.address, pools.priceProvider)),
     )
     .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)))
-    .where(keys === null ? undefined : isAsked);
+    .where(isAsked);
 }
 
 type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
 
-/**
- * Reads the facts of pools of enabled deployments.
- *
- * @param keys null: all pools
- */
+/** Reads the facts of those of these pools that belong to enabled deployments. */
 export async function readClassificationFacts(
   database: Queryable,
   registry: OperatorRegistry,
-  keys: readonly PoolKey[] | null,
+  keys: readonly PoolKey[],
 ): Promise<readonly PoolWithFacts[]> {
   const rows = await selectFacts(database, keys);
   return rows.flatMap((row) => toFacts(row, registry));
@@ -83,6 +79,18 @@ function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[]
     token1: tokenFacts(chainId, row.token1, registry),
   };
   return [{ chainId, pool: row.address, facts }];
+}
+
+/** Whether a pool's anchored feeds are known to price its tokens. */
+export function isConfirmed(
+  { chainId, token0, token1, provider }: Pick<FactsColumns, 'chainId' | 'token0' | 'token1' | 'provider'>,
+  registry: OperatorRegistry,
+): boolean {
+  return isAnchoredFeedMatched({
+    provider: providerFacts(toProvider(provider), chainId, registry),
+    token0: tokenFacts(chainId, token0, registry),
+    token1: tokenFacts(chainId, token1, registry),
+  });
 }
 
 /** The extension counts as initialised once any of its settings was announced. */

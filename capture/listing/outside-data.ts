@@ -1,7 +1,8 @@
 import { gt, sql } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
-import { curators, delistedPools, fiatPrices, layoutCalibrations } from '../../db/schema/operator.ts';
+import { delistedPools, fiatPrices, layoutCalibrations } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { type Curators, readCurators } from '../changes/curators.ts';
 import { type PoolKey, poolKey } from '../changes/pool-key.ts';
 import { tokenKey } from '../fiat/token-key.ts';
 import type { Prices } from './known-pools.ts';
@@ -10,8 +11,7 @@ import type { Prices } from './known-pools.ts';
 export type OutsideData = {
   readonly prices: Prices;
   readonly delisted: ReadonlySet<PoolKey>;
-  /** By chain and address, what is shown of them. */
-  readonly curators: ReadonlyMap<PoolKey, string>;
+  readonly curators: Curators;
   /** What is decided of the factories of packed pools, as one text. */
   readonly readings: string;
 };
@@ -22,7 +22,6 @@ export async function readOutsideData(database: Queryable, fiatMaxAgeSecs: numbe
   const oldest = new Date(Date.now() - fiatMaxAgeSecs * 1000);
   const priced = await queries.select().from(fiatPrices).where(gt(fiatPrices.pricedAt, oldest));
   const delisted = await queries.select().from(delistedPools);
-  const known = await queries.select().from(curators);
   const { chainId, factory, what, decided } = layoutCalibrations;
   const decisions = await queries
     .select({ chainId, factory, what, decided })
@@ -31,12 +30,7 @@ export async function readOutsideData(database: Queryable, fiatMaxAgeSecs: numbe
   return {
     prices: new Map(priced.map(({ chainId, token, usd }) => [tokenKey(chainId, token), usd])),
     delisted: new Set(delisted.map(({ chainId, pool }) => poolKey(chainId, pool))),
-    curators: new Map(
-      known.map(({ chainId, address, username, verified }) => [
-        poolKey(chainId, address),
-        JSON.stringify([username, verified]),
-      ]),
-    ),
+    curators: await readCurators(database),
     readings: JSON.stringify(decisions),
   };
 }
@@ -44,10 +38,4 @@ export async function readOutsideData(database: Queryable, fiatMaxAgeSecs: numbe
 /** Pools that were delisted, or are no more. */
 export function relisted({ delisted: before }: OutsideData, { delisted: now }: OutsideData): PoolKey[] {
   return [...[...now].filter((key) => !before.has(key)), ...[...before].filter((key) => !now.has(key))];
-}
-
-/** Curators that appeared, changed or are gone. */
-export function changedCurators({ curators: before }: OutsideData, { curators: now }: OutsideData): PoolKey[] {
-  const changed = [...now].filter(([key, shown]) => before.get(key) !== shown).map(([key]) => key);
-  return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }

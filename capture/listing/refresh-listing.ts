@@ -3,7 +3,7 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { readMark } from '../changes/changed-pools.ts';
 import { type PoolKey, poolKey } from '../changes/pool-key.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { allPools, changedPools, type Due, isContinued, type Published, type Seen } from './due-pools.ts';
+import { type Due, duePools, type Published, type Seen } from './due-pools.ts';
 import { changedPrices, type KnownPool, knownPool } from './known-pools.ts';
 import { readOutsideData } from './outside-data.ts';
 import { toFacts } from './pool-facts.ts';
@@ -75,10 +75,7 @@ async function computeRefresh(client: Queryable, deps: RefreshDeps, last: Publis
   const mark = toTs === null ? null : await readMark(client);
   if (toTs === null || mark === null) return null;
   const seen = { generation, mark, toTs, outside: await readOutsideData(client, deps.fiatMaxAgeSecs) };
-  const due =
-    last !== null && isContinued(seen, last)
-      ? await changedPools(client, seen, last, deps.repricedPools ?? REPRICED_POOLS)
-      : await allPools(client, seen);
+  const due = await duePools(client, seen, last, deps.repricedPools ?? REPRICED_POOLS);
   return { blocks, refresh: { seen, due, computed: await computePools(client, due.keys, seen, deps.registry) } };
 }
 
@@ -127,8 +124,8 @@ function follow(last: Published | null, { seen, due, computed }: Refresh): Publi
     if (pool.known) known.set(key, pool.known);
     else known.delete(key);
   }
-  const { recent, waiting } = due;
-  return { ...seen, generation: seen.generation + 1, known, recent, waiting };
+  const { generation, toTs, outside } = seen;
+  return { generation: generation + 1, toTs, outside, known, look: due.look, waiting: due.waiting };
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {

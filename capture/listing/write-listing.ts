@@ -2,8 +2,8 @@ import { max, notInArray, sql } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
 import { listedPools, listingPrices, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { deleteOtherPools, upsertRows } from '../../db/write-rows.ts';
-import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
+import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.ts';
+import { type PoolKey, parsePoolKey } from '../changes/pool-key.ts';
 import { parseTokenKey } from '../fiat/token-key.ts';
 import type { Prices } from './known-pools.ts';
 import type { ListedPool } from './record.ts';
@@ -30,13 +30,7 @@ export async function removeOtherPools(database: Queryable, listed: readonly Lis
 
 /** Takes these pools out, if they are listed. */
 export async function removePools(database: Queryable, keys: readonly PoolKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  const { chainIds, addresses } = keyColumns(keys);
-  for (const table of [poolListings, listedPools]) {
-    await queriesOn(database).execute(sql`DELETE FROM ${table}
-      USING unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]) AS k (chain_id, pool)
-      WHERE ${table.chainId} = k.chain_id AND ${table.pool} = k.pool`);
-  }
+  for (const table of [poolListings, listedPools]) await deletePools(database, table, keys.map(parsePoolKey));
 }
 
 /** Replaces the prices that pages show. */
