@@ -19,6 +19,8 @@ import { guardDisagreementCounter, snapshotLookupCounter } from './observability
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
@@ -65,13 +67,22 @@ async function serve(): Promise<void> {
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const outlooks = new PoolOutlooks();
+  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const countCurve = curveCounter(metrics, chains.keys());
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: curveCounter(metrics, chains.keys()),
+    countCurve: (chainId) => {
+      const count = countCurve(chainId);
+      return (report) => {
+        count(report);
+        outlooks.report(chainId, report);
+      };
+    },
     logger,
   });
   const pamm = startPamm({
@@ -98,6 +109,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
+      outlooks,
       database: database.$client,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
@@ -122,6 +134,7 @@ async function serve(): Promise<void> {
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
+    ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
   ]);
