@@ -73,7 +73,10 @@ test('records are what healthy pools hold at their prices, in raw units, for all
   ]);
   expect(both(2).map(({ outlook }) => outlook)).toEqual([nothing, nothing]);
   expect(both(3).map(({ outlook }) => outlook)).toEqual([nothing, nothing]);
-  expect(both(4)).toMatchObject([{ outlook: { inputs: [expect.closeTo(3e15, 0)], outputs: [9e6] }, tierRank: 1 }, { outlook: nothing }]);
+  expect(both(4)).toMatchObject([
+    { outlook: { inputs: [expect.closeTo(3e15, 0)], outputs: [9e6] }, tierRank: 1 },
+    { outlook: nothing },
+  ]);
   // Without prices nothing is executable.
   expect(outlooks.prospect(last, true)).toMatchObject({ outlook: nothing, tierRank: 1 });
   records.stop();
