@@ -12,8 +12,8 @@ export const RoutingConfig = z.strictObject({
   minLegFractionE6: millionths.default(20_000),
   /** Most pools of a pair and direction that are read for a request. */
   maxPoolsPerPair: z.int().min(1).default(24),
-  /** Most pools that are read for a request; a simulated one counts as five. */
-  maxPoolsPerRequest: z.int().min(1).default(100),
+  /** Most pools that are read for a request; a simulated one counts as five, and a path may have two. */
+  maxPoolsPerRequest: z.int().min(10).default(100),
 });
 
 export type RoutingConfig = z.infer<typeof RoutingConfig>;

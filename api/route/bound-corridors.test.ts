@@ -102,11 +102,11 @@ describe('a pool whose fees are not public', () => {
   it('counts as five until it is known to be read cheaper', () => {
     const packed = pool(11, [1, 2], 'packed');
     expect(outlooks.cost(packed)).toBe(5);
-    outlooks.report(1, { pool: packed.address, rank: 'fit', dropped: null });
+    outlooks.reports(1)({ pool: packed.address, rank: 'fit' });
     expect(outlooks.cost(packed)).toBe(1);
-    outlooks.report(2, { pool: packed.address, rank: 'simulation', dropped: null });
+    outlooks.reports(2)({ pool: packed.address, rank: 'simulation' });
     expect(outlooks.cost(packed)).toBe(1);
-    outlooks.report(1, { pool: packed.address, rank: 'simulation', dropped: null });
+    outlooks.reports(1)({ pool: packed.address, rank: 'simulation' });
     expect(outlooks.cost(packed)).toBe(5);
     expect(outlooks.cost(pool(12))).toBe(1);
   });

@@ -64,9 +64,9 @@ export class PoolOutlooks {
     }
   }
 
-  /** Takes how the curve of a pool became known. */
-  report(chainId: number, { pool, rank }: CurveReport): void {
-    this.#ranks.set(`${chainId}:${pool}`, rank);
+  /** Takes how curves of a chain's pools became known. */
+  reports(chainId: number): (report: Pick<CurveReport, 'pool' | 'rank'>) => void {
+    return ({ pool, rank }) => this.#ranks.set(`${chainId}:${pool}`, rank);
   }
 
   /** Takes the records of all pools of a chain that have one; without any, nothing is known of its pools. */

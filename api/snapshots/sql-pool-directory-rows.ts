@@ -34,6 +34,7 @@ export function selectPools(database: Database, after: PoolKey | null, count: nu
       address: pools.address,
       factory: pools.factory,
       createdBlockNumber: pools.createdBlockNumber,
+      pair: pools.pair,
       token0: pools.token0,
       token1: pools.token1,
       token0Symbol: pools.token0Symbol,
@@ -93,7 +94,7 @@ export class PoolMaker {
       layout: deployment.layout,
       token0,
       token1,
-      pair: `${token0.symbol ?? token0.address}/${token1.symbol ?? token1.address}`,
+      pair: row.pair,
       immutables: {
         lowestBin: row.lowestBin,
         highestBin: row.highestBin,
