@@ -13,7 +13,7 @@ import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
-import { compareBins, type OnBinsCompared } from './pool-storage/compare-with-events.ts';
+import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { capturePrices } from './price-health/capture-prices.ts';
 
@@ -64,9 +64,11 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, rpcOf(rpcs, chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
-    ...(file.chains.some(hasStoredPools)
-      ? [{ name: 'bins-against-storage', run: () => compareBins(deps), ...every(COMPARISON_PAUSE_MS) }]
-      : []),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `bins-against-storage-${chain.chainId}`,
+      run: () => compareBins(deps, rpcOf(rpcs, chain), chain),
+      ...every(COMPARISON_PAUSE_MS),
+    })),
     {
       name: 'fiat-prices',
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),

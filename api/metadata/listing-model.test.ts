@@ -64,6 +64,7 @@ const pools: readonly ListedPool[] = fc
       factory: FACTORIES[keys.contractVersion],
       record: JSON.stringify(shown),
       analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }),
+      searchTerms: [],
     };
   });
 

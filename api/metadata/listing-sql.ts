@@ -1,9 +1,10 @@
+import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
-import type { ListingQuery } from './query.ts';
+import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
@@ -140,10 +141,15 @@ function matching(query: ListingQuery, { chains }: ListingScope): { conditions: 
     query.minTvlFiat !== null && `${key.tvlFiat} >= ${bind(query.minTvlFiat)}`,
     query.lockedPricingOnly && key.lockedPricing,
     query.depositAllowlistOnly && key.depositAllowlist,
+    query.search !== null && `(${key.chainId}, ${key.pool}) IN (${found(bind(searchQuery(query.search)))})`,
     query.addresses && `${key.pool} = ANY (${bind(query.addresses)})`,
   ];
   return { conditions: conditions.filter((condition) => typeof condition === 'string').join(' AND '), values };
 }
+
+/** The pools that a search finds. */
+const found = (parameter: string) => `
+  SELECT ${pool.chainId}, ${pool.pool} FROM ${tableName(listedPools)} WHERE ${isFound(pool.searchTerms, parameter)}`;
 
 /**
  * A total order: ties end at the address, which is unique on its chain. The indexes of keys that are never null have no
@@ -156,12 +162,13 @@ function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
   return [...keys, ...(scope.single ? [] : [key.chainId]), key.pool].join(', ');
 }
 
-/** First pages of the default length without a rare filter: few enough texts to keep a plan for each. */
-function isUsual(query: ListingQuery): boolean {
-  const { count, offset, addresses, tiers, contractVersion, lockedPricingOnly, depositAllowlistOnly, delistedOnly } =
-    query;
-  const filters = [addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
-  return count === DEFAULT_COUNT && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
+/** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */
+export function isUsual(query: ListingQuery): boolean {
+  const { count, offset, minTvlFiat, search, addresses, tiers, contractVersion } = query;
+  const rare = [search, addresses, tiers, contractVersion].some((filter) => filter !== null);
+  const flagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
+  const isUsualFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
+  return count === DEFAULT_COUNT && offset === 0 && isUsualFloor && !rare && !flagged;
 }
 
 /** Statements of one name have one text: the number of chains is part of it. */

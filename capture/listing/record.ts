@@ -1,4 +1,5 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import { searchTerms } from '../../db/listing/search-terms.ts';
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import type { listedPools, poolListings } from '../../db/schema/operator.ts';
@@ -55,6 +56,7 @@ export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPo
     priceStatus: facts.priceStatus,
     record: stringifyJson(record),
     analytics: stringifyJson(analytics),
+    searchTerms: searchTerms(record),
   };
 }
 

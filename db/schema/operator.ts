@@ -79,6 +79,25 @@ export const layoutCalibrations = operator.table('layout_calibration', {
   tries: integer('tries').notNull(),
 });
 
+/** When bins by events were last held against storage; `difference` names the first bin that differs, if any does. */
+export const binComparisons = operator.table('bin_comparison', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  blockNumber: int8('block_number').notNull(),
+  difference: text('difference'),
+  comparedAt: instant('compared_at').notNull(),
+});
+
+/** How the curve of a pool whose fees are not public became known at a block; written as it changes, and once an hour. */
+export const curveRanks = operator.table('curve_rank', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  rank: text('rank', { enum: ['formula', 'fit', 'simulation', 'none'] }).notNull(),
+  whyNotCheaper: text('why_not_cheaper'),
+  blockNumber: int8('block_number').notNull(),
+  seenAt: instant('seen_at').notNull(),
+});
+
 export const fiatPrices = operator.table('fiat_price', {
   chainId: int8('chain_id').notNull(),
   token: checkedAddress('token').notNull(),
@@ -118,6 +137,8 @@ export const listedPools = operator.table('listed_pool', {
   pool: checkedAddress('pool').notNull(),
   record: text('record').notNull(),
   analytics: text('analytics').notNull(),
+  /** Found by their beginnings; none in rows of the release before migration 0023. */
+  searchTerms: text('search_terms').array().notNull().default([]),
 });
 
 export const listingWindows = operator.table('listing_window', {

@@ -66,6 +66,7 @@ export async function openExampleApp() {
       database: listing.pool,
       statusMaxAgeSecs: 60,
       routing: RoutingConfig.parse({}),
+      lags: () => [],
     }),
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),

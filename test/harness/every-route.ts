@@ -12,6 +12,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     database: unused(),
     statusMaxAgeSecs: 0,
     routing: RoutingConfig.parse({}),
+    lags: () => [],
     endpoints: new Map(),
     submit: () => Promise.reject(new Error('not for this test')),
   });
