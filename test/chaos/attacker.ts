@@ -9,8 +9,8 @@ import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
 /** How a contract of the attacker behaves, by the numbers of `Turncoat.sol`. */
 const WAYS = [
-  ...(['honest', 'burns gas', 'reverts with much data', 'answers much', 'answers nothing'] as const),
-  ...(['panics', 'lies', 'wavers', 'reenters'] as const),
+  ...['honest again', 'burns gas', 'reverts with much data', 'answers much', 'answers nothing'],
+  ...['panics', 'lies', 'wavers', 'reenters'],
 ];
 
 /** What tokens say they are called. */
@@ -44,6 +44,8 @@ export class Attacker {
   /** Everything that was ever made here, lowercase: rows which name one of these are the attacker's. */
   readonly addresses = new Set<string>();
   readonly pools: { readonly address: Address; readonly token0: Address; readonly token1: Address }[] = [];
+  /** How often a contract turned, by what it does since. */
+  readonly turns: Record<string, number> = {};
   readonly deployment: Deployment;
   readonly #chain: DevChain;
   readonly #honestTokens: readonly Address[];
@@ -115,8 +117,7 @@ export class Attacker {
 
   async #token(): Promise<Address> {
     const args = [this.#random.pick(NAMES), BigInt(this.#random.pick(DECIMALS))];
-    const token = this.#made(await this.#deploy('TurncoatToken', args));
-    return token;
+    return this.#made(await this.#deploy('TurncoatToken', args));
   }
 
   async #bomb(): Promise<Address> {
@@ -141,5 +142,7 @@ export class Attacker {
     const way = this.#random.integer(0, WAYS.length - 1);
     const data = encodeFunctionData({ abi: turncoatAbi, functionName: 'turn', args: [way] });
     await send(this.#chain, { from: this.#chain.roles.stranger, to: contract, data });
+    const name = WAYS[way] ?? '';
+    this.turns[name] = (this.turns[name] ?? 0) + 1;
   }
 }

@@ -35,9 +35,9 @@ export interface ChaosReport {
   readonly stalls: number;
   readonly actions: number;
   readonly poolsOpened: number;
-  /** What the attacker did, and the pools it opened meanwhile. */
-  readonly attacks: number;
+  /** Pools that the attacker opened, and how often one of its contracts turned, by what it does since. */
   readonly hostilePools: number;
+  readonly turns: Readonly<Record<string, number>>;
   readonly http: LoadReport;
   readonly acknowledgements: number;
   readonly aftermath: AftermathReport;
@@ -118,10 +118,18 @@ function report(world: World, http: HttpClient, updates: QuoteUpdates, aftermath
     stalls: sum((chain) => chain.stalls),
     actions: sum((chain) => chain.actions),
     poolsOpened: sum((chain) => chain.poolsOpened),
-    attacks: sum((chain) => chain.attacks),
+    turns: turnsOf(chains),
     hostilePools: sum((chain) => chain.attacker?.pools.length ?? 0),
     http: http.report,
     acknowledgements: updates.acknowledgements.length,
     aftermath,
   };
+}
+
+function turnsOf(chains: World['chains']): Record<string, number> {
+  const turns: Record<string, number> = {};
+  for (const [way, count] of chains.flatMap(({ attacker }) => Object.entries(attacker?.turns ?? {}))) {
+    turns[way] = (turns[way] ?? 0) + count;
+  }
+  return turns;
 }
