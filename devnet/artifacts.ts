@@ -38,7 +38,9 @@ export type ContractName =
   | 'SwapAllowlist'
   | 'SwapQuoter'
   | 'SwapRouter'
-  | 'Token';
+  | 'Token'
+  | 'TurncoatProvider'
+  | 'TurncoatToken';
 
 let artifacts: Record<string, Artifact> | undefined;
 
