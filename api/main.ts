@@ -17,6 +17,7 @@ import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
+import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
@@ -39,6 +40,9 @@ const SETTINGS = [
   'QUEUE_PREFIX',
   'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
+  'LISTING_STATEMENT_TIMEOUT_MS',
+  'LISTING_CONNECTIONS',
+  'LISTING_TOTALS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -66,10 +70,17 @@ async function serve(): Promise<void> {
   const metrics = createMetrics('api');
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
-  const database = openDatabase(settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL, logger);
+  const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
+  const database = openDatabase(readUrl, logger);
+  const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
+  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
+  // A replica takes no rows. One connection, so that no request waits for what is written beside them.
+  const primary = openDatabase(settings.DATABASE_URL, logger, 1);
+  const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
+  const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const snapshots = createSnapshotService({
     chains: file.chains,
@@ -77,7 +88,7 @@ async function serve(): Promise<void> {
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: curveCounter(metrics, chains.keys()),
+    countCurve: (chainId) => both(countCurve(chainId), curveRanks.of(chainId)),
     logger,
   });
   const pamm = startPamm({
@@ -105,6 +116,8 @@ async function serve(): Promise<void> {
       directory,
       snapshots,
       database: database.$client,
+      rarePages: rarePages.$client,
+      maxTotals: settings.LISTING_TOTALS,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -133,6 +146,14 @@ async function serve(): Promise<void> {
     ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
     ['redis', async () => redis.disconnect()],
-    ['database', () => database.$client.end()],
+    ['curve ranks', () => curveRanks.stop()],
+    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
+}
+
+function both<T>(first: (report: T) => void, second: (report: T) => void): (report: T) => void {
+  return (report) => {
+    first(report);
+    second(report);
+  };
 }

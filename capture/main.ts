@@ -12,6 +12,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
+import { attentionGauges } from './attention/attention-report.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
@@ -49,6 +50,7 @@ runMain(async () => {
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
+      onAttention: attentionGauges(metrics),
       onCalibration: calibrationGauge(metrics),
       onBinsCompared: unlikeStorageGauge(metrics),
       logger,

@@ -1456,6 +1456,12 @@ export interface operations {
             /** @description One entry per distinct pool, in request order */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number"?: string;
+                    /** @description Its hash. */
+                    "X-Block-Hash"?: string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1565,6 +1571,12 @@ export interface operations {
             /** @description The quote; any status but `healthy` means: do not trade */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number": string;
+                    /** @description Its hash. */
+                    "X-Block-Hash": string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms": string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1839,6 +1851,12 @@ export interface operations {
             /** @description The plan */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number": string;
+                    /** @description Its hash. */
+                    "X-Block-Hash": string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms": string;
                     [name: string]: unknown;
                 };
                 content: {

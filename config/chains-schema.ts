@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
+import { ReadBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
@@ -20,6 +21,8 @@ export const PackedReadings = z.strictObject({
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
   deltaScale: z.enum(['scaled', 'raw']).optional(),
+  /** Token of the notional fee: the one that comes in, or the one whose amount a trader does not name. */
+  notional: z.enum(['input', 'unspecified']).optional(),
 });
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
@@ -78,6 +81,7 @@ export const ChainConfig = z.strictObject({
   multicall3: HexAddress.default(MULTICALL3),
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
+  readBudget: ReadBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({

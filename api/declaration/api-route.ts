@@ -29,8 +29,8 @@ export type ApiRoute = {
     readonly query?: z.ZodObject;
     readonly body?: Example;
   };
-  /** What 200 answers with. */
-  readonly answer: Example & { readonly description: string };
+  /** What 200 answers with. `headers` describes headers of its own. */
+  readonly answer: Example & { readonly description: string; readonly headers?: z.ZodObject };
   /** Other answers than 200 and than the failures that all endpoints share. */
   readonly failures: Failures;
 } & Delivery;

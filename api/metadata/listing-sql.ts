@@ -4,7 +4,7 @@ import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
-import type { ListingQuery } from './query.ts';
+import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
@@ -162,21 +162,13 @@ function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
   return [...keys, ...(scope.single ? [] : [key.chainId]), key.pool].join(', ');
 }
 
-/** First pages of the default length without a rare filter: few enough texts to keep a plan for each. */
-function isUsual(query: ListingQuery): boolean {
-  const {
-    count,
-    offset,
-    search,
-    addresses,
-    tiers,
-    contractVersion,
-    lockedPricingOnly,
-    depositAllowlistOnly,
-    delistedOnly,
-  } = query;
-  const filters = [search, addresses, tiers, contractVersion, lockedPricingOnly || null, depositAllowlistOnly || null];
-  return count === DEFAULT_COUNT && offset === 0 && !delistedOnly && filters.every((filter) => filter === null);
+/** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */
+export function isUsual(query: ListingQuery): boolean {
+  const { count, offset, minTvlFiat, search, addresses, tiers, contractVersion } = query;
+  const rare = [search, addresses, tiers, contractVersion].some((filter) => filter !== null);
+  const flagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
+  const isUsualFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
+  return count === DEFAULT_COUNT && offset === 0 && isUsualFloor && !rare && !flagged;
 }
 
 /** Statements of one name have one text: the number of chains is part of it. */

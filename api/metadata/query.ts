@@ -6,7 +6,8 @@ import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.t
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
 const MIN_SEARCH_LENGTH = 2;
-const DEFAULT_MIN_TVL_FIAT = 10;
+/** USD. */
+export const DEFAULT_MIN_TVL_FIAT = 10;
 const TIERS = ['green', 'yellow', 'red'] as const;
 
 export type SortOrder = 'asc' | 'desc';

@@ -55,7 +55,11 @@ function operationOf({ operationId, method, path, summary, description, key, ans
     security: SECURITY[key],
     request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },
     responses: {
-      200: { description: answer.description, content: route.streams ? eventContent(json) : json },
+      200: {
+        description: answer.description,
+        ...(answer.headers && { headers: answer.headers }),
+        content: route.streams ? eventContent(json) : json,
+      },
       ...COMMON_FAILURES,
       ...route.failures,
     },

@@ -1,18 +1,17 @@
+import { priceAtFloor } from '../../bin-price.ts';
 import type { SideLimit } from '../../curve.ts';
 import { divCeil, E6, isqrtFloor, MAX_INT128, maxBigint, Q64, Q128 } from '../../fixed-point.ts';
 import { bisect } from '../../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
-  binTest,
-  metricScaleOf,
+  binTests,
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
 import { fillExactInput, fillExactOutput } from './bin-fill.ts';
 import { tolerance } from './fit-proof.ts';
-import { priceAtFloor } from './ladder.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import { multipliers, type SideCurve, type SideStep } from './side-curve.ts';
 
@@ -46,11 +45,10 @@ export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLo
     return { token0: token0Scaled, token1: token1Scaled };
   };
   const markX64 = zeroForOne ? marks.in0 : marks.in1;
-  const direction = { zeroForOne, markX64, metricScale: metricScaleOf(state, balancesOf, marks) };
+  const testOf = binTests(state, { zeroForOne, marks, balancesOf });
   for (const [level, step] of side.steps.entries()) {
-    const watched = state.bins.get(step.slice.bin);
-    if (!watched) continue;
-    const test = binTest(state, watched, direction);
+    const test = testOf(step.slice.bin);
+    if (!test) continue;
     const limit = limitInBin({ side, step, level, before: balancesOf(step.slice.bin), markX64, test });
     if (limit) return limit;
   }
@@ -74,7 +72,7 @@ function limitInBin(bin: WalkedBin): SideLimit | null {
   }
   const safe = largestSafeOutput(bin);
   if (safe === step.slice.available) return null;
-  return limitAt(bin, surely(side, inputAt(step, safe) / multiplierIn));
+  return limitAt(bin, surely(side, leastInputAt(side, step, safe) / multiplierIn));
 }
 
 const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
@@ -86,9 +84,14 @@ const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
 const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
   inputBefore + fillExactOutput(slice, output).input;
 
-/** An input, raw units, of which the pool surely gives no more than the curve says. A fitted curve may err. */
+/** What an output takes at least: of a bin's fees only the mean may be known. */
+const leastInputAt = ({ fees }: SideCurve, step: SideStep, output: bigint): bigint =>
+  fees.isMean ? step.inputBefore + fillExactOutput(step.slice, output).net : inputAt(step, output);
+
+/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
 function surely({ fees }: SideCurve, input: bigint): bigint {
-  return maxBigint(fees.marginE15 === 0n ? input : input - tolerance(input), 0n);
+  const mayErr = fees.isMean || fees.marginE15 > 0n;
+  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
 }
 
 /** The largest output found such that it and every smaller one is accepted. */
