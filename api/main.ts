@@ -20,6 +20,8 @@ import { guardDisagreementCounter, snapshotLookupCounter } from './observability
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
@@ -76,13 +78,20 @@ async function serve(): Promise<void> {
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const outlooks = new PoolOutlooks();
+  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: (chainId) => both(countCurve(chainId), curveRanks.of(chainId)),
+    countCurve: (chainId) => {
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      return (report) => {
+        for (const take of reports) take(report);
+      };
+    },
     logger,
   });
   const pamm = startPamm({
@@ -109,6 +118,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
+      outlooks,
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
@@ -136,15 +146,9 @@ async function serve(): Promise<void> {
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
+    ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
-}
-
-function both<T>(first: (report: T) => void, second: (report: T) => void): (report: T) => void {
-  return (report) => {
-    first(report);
-    second(report);
-  };
 }

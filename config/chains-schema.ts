@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
+import { ReadBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
@@ -80,6 +81,7 @@ export const ChainConfig = z.strictObject({
   multicall3: HexAddress.default(MULTICALL3),
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
+  readBudget: ReadBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({

@@ -10,6 +10,7 @@ export type ContractName =
   | 'ExtensionQuoteProvider'
   | 'GasHog'
   | 'HostileProvider'
+  | 'HostileToken'
   | 'LiquidityAdder'
   | 'ManualProvider'
   | 'Multicall3'

@@ -23,6 +23,7 @@ const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 describe.each([
   ['sumOnPrice', 'formula'],
   ['quotient', 'fit'],
+  ['growing', 'simulation'],
 ] as const)('guarded pools that charge by the rule %s', (rule, rank) => {
   let market: PackedMarket;
 

@@ -54,8 +54,9 @@ test('pages that take too long are 503, and remembered ones are sent all the whi
   await holder.connect();
   try {
     await holder.query('BEGIN; LOCK TABLE operator.pool_listing, operator.listed_pool');
-    const strange = Array.from({ length: 20 }, (_, n) =>
-      [`minTvlFiat=0&offset=${n + 1}`, `minTvlFiat=0.${n + 1}`, `addresses=${seedAddress(n)}`][n % 3],
+    const strange = Array.from(
+      { length: 20 },
+      (_, n) => [`minTvlFiat=0&offset=${n + 1}`, `minTvlFiat=0.${n + 1}`, `addresses=${seedAddress(n)}`][n % 3],
     );
     const answers = Promise.all(strange.map((query) => ask(String(query))));
     expect((await ask(USUAL)).status).toBe(200);

@@ -10,10 +10,10 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
-import { fitSide, planFit } from '../../protocol/layouts/packed/fit.ts';
+import { fitSide } from '../../protocol/layouts/packed/fit.ts';
+import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { formulaCurve, type Sides } from '../../protocol/layouts/packed/formula-curve.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { packedCurve } from '../../protocol/layouts/packed/pool-curve.ts';
@@ -30,7 +30,7 @@ import {
   type SideWalk,
   type WalkRecord,
 } from '../../protocol/simulated-walk/simulated-walk.ts';
-import { runWalk } from './run-walk.ts';
+import { runWalk, tradingSides } from './run-walk.ts';
 
 /** Random pools of each variant. */
 const RUNS = 10;
@@ -136,12 +136,12 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   });
 
   const requestOf = ({ pool }: MarketPool, priced: PricedPool) => ({
-    ...{ pool, priced, form: variant.simulation, isGuarded: true },
+    ...{ pool, priced, form: variant.simulation, isGuarded: true, silenced: [] },
   });
 
   const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
-    const begin = walkSides(requestOf(pool, priced), prices, (sides) => sides as TradingSides);
+    const begin = walkSides(requestOf(pool, priced), prices, tradingSides);
     return runWalk(market.ground.chain, begin, stateOverride, CALL_GAS);
   };
 

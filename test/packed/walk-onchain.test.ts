@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
@@ -19,7 +18,7 @@ import {
   simulate,
   startPackedChain,
 } from './packed-chain.ts';
-import { runWalk } from './run-walk.ts';
+import { runWalk, tradingSides } from './run-walk.ts';
 
 /** Random pools of each variant. */
 const RUNS = 8;
@@ -107,12 +106,10 @@ describe('a pool with 60 bins a side', () => {
 
 async function walked(pool: PackedTestPool, priced: PricedPool) {
   const { address, deployment } = pool;
-  const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false };
+  const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false, silenced: [] };
   const prices = await shownPrices(packedChain, pool, priced);
-  return runWalk(packedChain.chain, walkSides(request, prices, keep), overrides(pool, priced));
+  return runWalk(packedChain.chain, walkSides(request, prices, tradingSides), overrides(pool, priced));
 }
-
-const keep = (sides: TradingSides): TradingSides => sides;
 
 /**
  * An input of each level gives its output, and two units less give no more.
