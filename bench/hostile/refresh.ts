@@ -17,6 +17,8 @@ export interface RefreshCost {
 }
 
 const REFRESHES = 8;
+/** After this long two are enough. */
+const PATIENCE_MS = 60_000;
 const AGES = { fiatMaxAgeSecs: 86_400, statusMaxAgeSecs: 60 };
 
 /** What one refresh of the listing costs by itself, a second of trading before each. */
@@ -48,7 +50,8 @@ export async function measureRefresh(
   };
   const { wallMs: firstMs } = await timed();
   const [wall, cpu] = [new Samples(), new Samples()];
-  while (wall.count < REFRESHES) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (wall.count < 2 || (wall.count < REFRESHES && performance.now() < deadline)) {
     await trade(
       database,
       chains.map(({ chainId }) => chainId),

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { type AftermathReport, inspectAftermath } from './aftermath.ts';
@@ -89,6 +90,8 @@ async function bringChaos(
 ): Promise<void> {
   const { chains, key } = world;
   const end = new AbortController();
+  // Everything that goes on waits for it.
+  setMaxListeners(0, end.signal);
   const stop = <T>(work: Promise<T>) => work.finally(() => end.abort());
   await Promise.all([
     stop(sleep(1_000 * seconds, undefined, { signal: end.signal }).catch(() => undefined)),
