@@ -1,12 +1,22 @@
 import { chainsResource } from './chains/chains.ts';
 import { type BoundRoute, bindRoutes, type Resource } from './declaration/api-route.ts';
+import { statusResource } from './explorer/status.ts';
 import { metadataResource } from './metadata/metadata.ts';
 import { pammResource } from './pamm/pamm-quote.ts';
 import { quotesResource } from './quotes/quotes.ts';
 import { routeResource } from './route/route.ts';
+import { tradesResource } from './trades/trades.ts';
 
 /** Every folder of endpoints. A new one is a line here. */
-const RESOURCES = [chainsResource, metadataResource, quotesResource, routeResource, pammResource] as const;
+const RESOURCES = [
+  chainsResource,
+  metadataResource,
+  quotesResource,
+  tradesResource,
+  routeResource,
+  pammResource,
+  statusResource,
+] as const;
 
 /** What the handlers need, all together. */
 export type ResourceDeps = (typeof RESOURCES)[number] extends Resource<infer Deps> ? Deps : never;

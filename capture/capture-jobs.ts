@@ -1,11 +1,16 @@
 import type pg from 'pg';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
+import { MeteredRpc } from '../chain/read-budget/metered-rpc.ts';
+import { ReadBudget } from '../chain/read-budget/read-budget.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { OnAttention } from './attention/attention-report.ts';
+import { keepList } from './attention/kept-list.ts';
+import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
-import { classifyPools } from './classification/classify-pools.ts';
+import { createClassification } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
@@ -13,17 +18,20 @@ import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
-import { compareBins, type OnBinsCompared } from './pool-storage/compare-with-events.ts';
+import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
-import { capturePrices } from './price-health/capture-prices.ts';
+import { createPriceCapture } from './price-health/capture-prices.ts';
 
 export type CaptureDeps = {
   readonly file: ChainsFile;
   readonly database: pg.Pool;
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
+  /** Pools of less than a dollar that a refresh of the listing computes at new prices. */
+  readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
+  readonly onAttention?: OnAttention;
   readonly onCalibration?: OnCalibration;
   readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
@@ -41,48 +49,69 @@ const COMPARISON_PAUSE_MS = 10_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
-/** All scheduled work. One price job per chain, so that an unreachable chain delays no other. */
+/** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
-  const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
+  const budgets = new Map(file.chains.map((chain) => [chain.chainId, new ReadBudget(chain.readBudget)]));
+  const metered = (chain: ChainConfig) => new MeteredRpc(of(rpcs, chain), of(budgets, chain), 'worth');
   const sources = priceSources(deps);
   return [
-    ...file.chains.map((chain) => ({
-      name: `price-health-${chain.chainId}`,
-      run: () => capturePrices(database, rpcOf(rpcs, chain), chain),
-      ...every(PRICE_PAUSE_MS),
-    })),
+    ...file.chains.flatMap((chain) => priceJobs(chain, of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `pool-storage-${chain.chainId}`,
-      run: () => capturePoolStorage(database, rpcOf(rpcs, chain), chain),
+      run: () => capturePoolStorage(database, metered(chain), chain),
       ...every(STORAGE_PAUSE_MS),
     })),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, rpcOf(rpcs, chain), chain),
+      run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, metered(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
-    ...(file.chains.some(hasStoredPools)
-      ? [{ name: 'bins-against-storage', run: () => compareBins(deps), ...every(COMPARISON_PAUSE_MS) }]
-      : []),
+    ...file.chains.filter(hasStoredPools).map((chain) => ({
+      name: `bins-against-storage-${chain.chainId}`,
+      run: () => compareBins(deps, metered(chain), chain),
+      ...every(COMPARISON_PAUSE_MS),
+    })),
     {
       name: 'fiat-prices',
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'classification', run: () => classifyPools(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
+    { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
     {
       name: 'listing',
       run: createListingRefresh({
         database,
         registry,
         fiatMaxAgeSecs,
-        statusMaxAgeSecs,
-        findBlockAt: blockClocks(file, rpcs, logger),
+        repricedPools: deps.repricedPools,
+        findBlockAt: blockClocks(file, metered, logger),
       }),
       ...every(LISTING_PAUSE_MS),
+    },
+  ];
+}
+
+const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
+
+/** Pools of worth apart from the others, which delay them neither by their number nor by failures of their nodes. */
+function priceJobs(chain: ChainConfig, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
+  const { database, onAttention } = deps;
+  const now = () => performance.now();
+  const strangersRpc = openRpc(chain, deps);
+  const capture = createPriceCapture({
+    ...{ database, chain, budget, onAttention, now },
+    rpcs: { worth: rpc, wanted: strangersRpc, others: strangersRpc },
+    pools: keepList(() => readPoolsWithWorth(database, chain), now),
+  });
+  return [
+    { name: `price-health-${chain.chainId}`, run: () => capture(['worth']), ...every(PRICE_PAUSE_MS) },
+    {
+      name: `price-health-others-${chain.chainId}`,
+      run: () => capture(['wanted', 'others']),
+      ...every(PRICE_PAUSE_MS),
     },
   ];
 }
@@ -97,10 +126,10 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
 
 function blockClocks(
   { chains }: ChainsFile,
-  rpcs: ReadonlyMap<number, ChainRpc>,
+  rpcOf: (chain: ChainConfig) => ChainRpc,
   logger: Logger,
 ): RefreshDeps['findBlockAt'] {
-  const clocks = new Map(chains.map((chain) => [chain.chainId, createBlockFinder(rpcOf(rpcs, chain), chain, logger)]));
+  const clocks = new Map(chains.map((chain) => [chain.chainId, createBlockFinder(rpcOf(chain), chain, logger)]));
   return (timestamp, indexed) => {
     const clock = clocks.get(indexed.chainId);
     // A chain that was taken out of the configuration is still indexed until the next index.
@@ -114,8 +143,8 @@ function openRpc(chain: ChainConfig, { file: { quotes }, countCall }: CaptureDep
   return openChainRpc(chain, timeoutMs, countCall);
 }
 
-function rpcOf(rpcs: ReadonlyMap<number, ChainRpc>, { chainId }: ChainConfig): ChainRpc {
-  const rpc = rpcs.get(chainId);
-  if (!rpc) throw new Error(`no client for chain ${chainId}`);
-  return rpc;
+function of<T>(byChain: ReadonlyMap<number, T>, { chainId }: ChainConfig): T {
+  const found = byChain.get(chainId);
+  if (found === undefined) throw new Error(`nothing of chain ${chainId}`);
+  return found;
 }

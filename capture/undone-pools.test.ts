@@ -1,14 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
+import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
 import { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
-import { classifyPools } from './classification/classify-pools.ts';
+import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { createClassification } from './classification/classify-pools.ts';
 import { createRegistry } from './pools/operator-registry.ts';
-import { capturePrices } from './price-health/capture-prices.ts';
+import { createPriceCapture } from './price-health/capture-prices.ts';
 
 const CHAIN = 5;
 const [KEPT, UNDONE] = [seedAddress(1), seedAddress(2)];
@@ -47,7 +49,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   const chain = { chainId: CHAIN, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
   const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
   const registry = createRegistry(file);
-  expect(await classifyPools(pool, registry)).toBe(2);
+  expect(await createClassification(pool, registry)()).toBe(2);
   await pool.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, address, 'healthy', 1, 1, now() FROM read_model.pool`,
@@ -55,7 +57,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   expect(await poolsIn('pool_classification')).toEqual([KEPT, UNDONE]);
 
   await undo();
-  expect(await classifyPools(pool, registry)).toBe(1);
+  expect(await createClassification(pool, registry)()).toBe(1);
   expect(await poolsIn('pool_classification')).toEqual([KEPT]);
 
   // No pool of the chain is served: nothing is asked of its node, and only its own readings go.
@@ -65,6 +67,11 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   ]);
   const unserved = ChainConfig.parse({ ...chain, deployments: [] });
   const rpc = openChainRpc({ chainId: CHAIN, rpcUrls: ['http://127.0.0.1:1'] }, 1_000);
-  expect(await capturePrices(pool, rpc, unserved)).toBe(0);
+  const capture = createPriceCapture({
+    ...{ database: pool, chain: unserved, budget: new ReadBudget(unserved.readBudget), now: () => performance.now() },
+    rpcs: { worth: rpc, wanted: rpc, others: rpc },
+    pools: () => readPoolsWithWorth(pool, unserved),
+  });
+  expect(await capture(READ_CLASSES)).toBe(0);
   expect(await poolsIn('price_health')).toEqual([UNDONE]);
 });

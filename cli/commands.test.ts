@@ -103,7 +103,12 @@ test('a pool is delisted and listed again', async () => {
 
 test('status tells how far each chain is', async () => {
   await setIndexedBlock(client, { chainId: 7, number: 42, timestamp: Math.floor(Date.now() / 1000) - 5 });
+  await client.query(
+    "INSERT INTO operator.read_attention VALUES (7, 'worth', 9, 2, 1, 30, 12, 5000000, 240, 4000000000, now())",
+  );
+  expect((await cli('status')).stdout).toMatch(/^7 +worth +9 +2 +1 +30 +12 of 240 +5 of 4000 +\d+ *$/m);
   const [chain] = JSON.parse((await cli('status', '--json')).stdout);
+  expect(chain.reads).toMatchObject([{ class: 'worth', pools: 9, waiting: 2, backingOff: 1, oldestPriceSecs: 30 }]);
   expect(chain).toMatchObject({ chainId: 7, indexedBlock: 42, pools: 0, priceAgeSecs: null, listingAgeSecs: null });
   expect(chain.indexedAgeSecs).toBeGreaterThanOrEqual(4);
 });

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, desc, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from '../db/query-builder.ts';
-import { listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
+import { listingWindows, poolListings, priceHealth, readAttentions } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { EXIT_CODES, printResult } from './output.ts';
@@ -33,13 +33,35 @@ function selectStatus(database: pg.Pool) {
     .orderBy(chainId);
 }
 
+/** One row per chain and class of pools: how its scheduled reads are served, by capture's last round. */
+function selectAttention(database: pg.Pool) {
+  return queriesOn(database)
+    .select({
+      chainId: readAttentions.chainId,
+      class: readAttentions.class,
+      pools: readAttentions.pools,
+      waiting: readAttentions.waiting,
+      backingOff: readAttentions.backingOff,
+      oldestPriceSecs: readAttentions.ageSecs,
+      callsSpent: readAttentions.callsSpent,
+      callsPerMinute: readAttentions.callsPerMinute,
+      gasSpent: readAttentions.gasSpent,
+      gasPerMinute: readAttentions.gasPerMinute,
+      measuredSecsAgo: ageSecs(sql`extract(epoch FROM ${readAttentions.measuredAt})`),
+    })
+    .from(readAttentions)
+    .orderBy(readAttentions.chainId, desc(readAttentions.class));
+}
+
 const command = new Command('status')
   .description('How far each chain is indexed, and how fresh its prices and its listing are.')
   .option('--json', 'print JSON')
   .addHelpText(
     'after',
     `
-AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready.
+AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. READS are the
+pools whose prices are read: of worth, wanted by clients, and others; WAITING had their turn and the budget did not pay for
+them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has.
 
 Examples:
   npm run status
@@ -50,13 +72,42 @@ ${EXIT_CODES}`,
   );
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
-  const rows = await selectStatus(database);
+  const [chains, attention] = await Promise.all([selectStatus(database), selectAttention(database)]);
+  const result = chains.map((chain) => ({
+    ...chain,
+    reads: attention.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
+  }));
+  printResult(json, result, `${chainsTable(chains)}\n\n${readsTable(attention)}`);
+}
+
+function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
   const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
   const cells = rows.map((row) => [
     ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],
     ...[row.priceAgeSecs, row.listingAgeSecs],
   ]);
-  printResult(json, rows, formatTable(headings, cells));
+  return formatTable(headings, cells);
+}
+
+function readsTable(rows: Awaited<ReturnType<typeof selectAttention>>): string {
+  const headings = [
+    'CHAIN',
+    'READS',
+    'POOLS',
+    'WAITING',
+    'PAUSING',
+    'OLDEST PRICE (S)',
+    'CALLS',
+    'GAS (M)',
+    'TOLD (S AGO)',
+  ];
+  const millions = (gas: number) => Math.round(gas / 1e6);
+  const cells = rows.map((row) => [
+    ...[row.chainId, row.class, row.pools, row.waiting, row.backingOff, row.oldestPriceSecs],
+    ...[`${row.callsSpent} of ${row.callsPerMinute}`, `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`],
+    row.measuredSecsAgo,
+  ]);
+  return formatTable(headings, cells);
 }
 
 runMain(async () => {

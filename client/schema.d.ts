@@ -100,6 +100,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/{pool_address}/trades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trades of one pool
+         * @description Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass `nextBefore` as `before`: trades that come meanwhile do not shift it.
+         */
+        get: operations["listTrades"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/route": {
         parameters: {
             query?: never;
@@ -140,6 +160,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How fresh the data are
+         * @description Head, index and ages by chain, each at most some seconds old. Answers also while the database does not.
+         */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -156,6 +196,12 @@ export interface components {
              * @example base
              */
             name: string;
+            /**
+             * Format: uri
+             * @description Where people look up `/tx/{hash}` and `/address/{address}`; omitted when the operator names none.
+             * @example https://basescan.org
+             */
+            explorerUrl?: string;
         };
         /** @description Why a request was not served. */
         Error: {
@@ -634,6 +680,36 @@ export interface components {
              */
             depth: boolean | null;
         };
+        /** @description Trades of a pool. */
+        TradesPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["Trade"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: string | null;
+        };
+        /** @description A swap in one pool. */
+        Trade: {
+            /** @description Block of the trade. */
+            blockNumber: number;
+            /** @description Time of that block, Unix seconds. */
+            timestamp: number;
+            /** @description Place of its log in the block. */
+            logIndex: number;
+            /** @description Its transaction. */
+            transactionHash: string;
+            /** @description Who called the pool. */
+            sender: string;
+            /** @description Who received the output. */
+            recipient: string;
+            /** @description Whether token0 was sold for token1; null when nothing moved. */
+            zeroForOne: boolean | null;
+            /** @description token0 into the pool, raw units; negative: out of it. */
+            amount0Raw: string;
+            /** @description The same of token1. */
+            amount1Raw: string;
+            /** @description Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move. */
+            priceX64: string | null;
+        };
         /** @description One route, or several that share the order. */
         RoutePlan: {
             /** @description Token paid, lowercase address. */
@@ -776,6 +852,38 @@ export interface components {
             /** @description Token pairs that the quote prices; Ethereum only. */
             assetPairs?: string[] | null;
         };
+        /** @description How fresh the data are, by chain. */
+        ServiceStatus: {
+            /** @description Clock of the service, Unix seconds. */
+            serverTs: number;
+            /** @description Every chain whose pools are served. */
+            chains: components["schemas"]["ChainStatus"][];
+        };
+        /** @description How fresh the data of a chain are. */
+        ChainStatus: {
+            /** @description EVM chain id. */
+            chainId: number;
+            /** @description Name of the chain. */
+            name: string;
+            /** @description Whether the index follows the chain. False: listings and trades stand still. */
+            following: boolean;
+            /** @description Newest block that the chain's nodes tell of; null when none answers. */
+            headBlock: number | null;
+            /** @description Newest block that listings and trades know of; null before the first index. */
+            indexedBlock: number | null;
+            /** @description Time of that block, Unix seconds. */
+            indexedTimestamp: number | null;
+            /** @description Blocks from the index to the head; negative after a rollback. */
+            lagBlocks: number | null;
+            /** @description Seconds between the times of the two blocks. */
+            lagSecs: number | null;
+            /** @description Since the last reading of any pool's price status; null without one. */
+            newestPriceAgeSecs: number | null;
+            /** @description Since the reading of the pool that was read longest ago; null without one. */
+            oldestPriceAgeSecs: number | null;
+            /** @description Since the listing was computed; null before the first time. */
+            listingAgeSecs: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -804,7 +912,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "chainId": 8453,
-                     *         "name": "base"
+                     *         "name": "base",
+                     *         "explorerUrl": "https://basescan.org"
                      *       },
                      *       {
                      *         "chainId": 1,
@@ -867,6 +976,8 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. */
+                search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
                 /** @description Only pools of this release; one that none of the chains has enabled gives 404. */
@@ -1103,6 +1214,8 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. */
+                search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
                 /** @description Only pools of this release; one that none of the chains has enabled gives 404. */
@@ -1343,6 +1456,12 @@ export interface operations {
             /** @description One entry per distinct pool, in request order */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number"?: string;
+                    /** @description Its hash. */
+                    "X-Block-Hash"?: string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1452,6 +1571,12 @@ export interface operations {
             /** @description The quote; any status but `healthy` means: do not trade */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number": string;
+                    /** @description Its hash. */
+                    "X-Block-Hash": string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms": string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1575,6 +1700,110 @@ export interface operations {
             };
         };
     };
+    listTrades: {
+        parameters: {
+            query?: {
+                /** @description Only older trades than the one in this block and log: `nextBefore` of the page before. */
+                before?: string;
+                /** @description Page size; more than 100 acts as 100, 0 as 1. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
+                chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
+                pool_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of trades */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "blockNumber": 40043187,
+                     *           "timestamp": 1794999974,
+                     *           "logIndex": 7,
+                     *           "transactionHash": "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e",
+                     *           "sender": "0xc4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4",
+                     *           "recipient": "0xc5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5",
+                     *           "zeroForOne": true,
+                     *           "amount0Raw": "1000000000000000000",
+                     *           "amount1Raw": "-2998500000",
+                     *           "priceX64": "55312562105018090520576"
+                     *         }
+                     *       ],
+                     *       "nextBefore": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TradesPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     findRoute: {
         parameters: {
             query?: never;
@@ -1622,6 +1851,12 @@ export interface operations {
             /** @description The plan */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number": string;
+                    /** @description Its hash. */
+                    "X-Block-Hash": string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms": string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1870,6 +2105,73 @@ export interface operations {
             };
             /** @description Submission is disabled or no builder is configured */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of every chain */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "serverTs": 1795000004,
+                     *       "chains": [
+                     *         {
+                     *           "chainId": 8453,
+                     *           "name": "base",
+                     *           "following": true,
+                     *           "headBlock": 40043201,
+                     *           "indexedBlock": 40043200,
+                     *           "indexedTimestamp": 1795000000,
+                     *           "lagBlocks": 1,
+                     *           "lagSecs": 2,
+                     *           "newestPriceAgeSecs": 3,
+                     *           "oldestPriceAgeSecs": 9,
+                     *           "listingAgeSecs": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ServiceStatus"];
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
+import { ReadBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
 
@@ -20,6 +21,8 @@ export const PackedReadings = z.strictObject({
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
   deltaScale: z.enum(['scaled', 'raw']).optional(),
+  /** Token of the notional fee: the one that comes in, or the one whose amount a trader does not name. */
+  notional: z.enum(['input', 'unspecified']).optional(),
 });
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
@@ -70,9 +73,15 @@ export const ChainConfig = z.strictObject({
     .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
     .min(1),
   blockTimeMs: z.number().int().positive(),
+  /** Page that people look transactions up on, without a final slash. */
+  explorerUrl: z
+    .url({ protocol: /^https$/, error: 'not an https:// URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   multicall3: HexAddress.default(MULTICALL3),
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
+  readBudget: ReadBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({
@@ -104,11 +113,18 @@ export const FiatPricesConfig = z.strictObject({
     .default({}),
 });
 
+/** The web page that the API serves. */
+export const ExplorerConfig = z.strictObject({
+  /** What the page calls itself. */
+  name: z.string().trim().min(1).max(60).default('Pool Trading Data'),
+});
+
 /** The file named by `CHAINS_CONFIG`. */
 export const ChainsFile = z
   .strictObject({
     chains: z.array(ChainConfig).min(1),
     tokens: z.array(TokenConfig).default([]),
+    explorer: ExplorerConfig.prefault({}),
     fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
@@ -130,4 +146,5 @@ export type PammConfig = z.infer<typeof PammConfig>;
 export type ChainConfig = z.infer<typeof ChainConfig>;
 export type TokenConfig = z.infer<typeof TokenConfig>;
 export type FiatPricesConfig = z.infer<typeof FiatPricesConfig>;
+export type ExplorerConfig = z.infer<typeof ExplorerConfig>;
 export type ChainsFile = z.infer<typeof ChainsFile>;

@@ -13,15 +13,21 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  *
  * @param url `postgres://` URL
  * @param max most connections held at once
+ * @param statementTimeoutMs Postgres cancels a statement that runs longer
  */
-export function openDatabase(url: string, logger: Logger, max = 10): Database {
+export function openDatabase(
+  url: string,
+  logger: Logger,
+  max = 10,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
     // A server that hangs does not keep its own time limit.
-    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+    query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
   return drizzle({ client: pool });

@@ -41,6 +41,7 @@ export interface CalibrationPool {
 }
 
 export interface CalibrationTask {
+  /** Those that are likely to tell something come first. */
   readonly pools: readonly CalibrationPool[];
   /** The official lens, when its address is known. */
   readonly lens: Address | undefined;

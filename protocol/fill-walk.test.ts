@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { walkExactInput, walkExactOutput } from '../test/protocol/fill-walk.ts';
 import { computeSwap } from '../test/protocol/flat-swap.ts';
+import type { BinEdges } from './bin-price.ts';
 import { tradingBins, type WalkLevel } from './fill-walk.ts';
 import { E8, minBigint } from './fixed-point.ts';
-import type { BinEdges, PricedPool } from './layouts/flat/geometry.ts';
+import type { PricedPool } from './layouts/flat/geometry.ts';
 import { pricedPool, tradeAmount } from './layouts/flat/pool-state.arbitrary.ts';
 import { sideCurve } from './layouts/flat/side-curve.ts';
 

@@ -1,10 +1,13 @@
 import pg from 'pg';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readPoolsWithWorth } from '../capture/attention/pools-with-worth.ts';
 import { captureJobs } from '../capture/capture-jobs.ts';
-import { capturePrices } from '../capture/price-health/capture-prices.ts';
+import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
+import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
 import { ChainsFile, DeploymentConfig } from '../config/chains-schema.ts';
+import { ReadBudgetConfig } from '../config/read-budget-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { administer, balanceOf, sellAndBuyPrices } from '../devnet/actions.ts';
 import { evenBins } from '../devnet/pools.ts';
@@ -13,7 +16,7 @@ import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables } from './harness/onchain-tables.ts';
-import { FACTORY, openSeeder, seedPools } from './harness/seed-pools.ts';
+import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from './harness/seed-pools.ts';
 import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
 import {
   chainConfig,
@@ -30,6 +33,8 @@ import {
 /** More than one call can pay for, at three million each, and than one call holds. */
 const HOGS = 25;
 const HEALTHY = 100;
+/** More than a share of the least budget pays for in a minute. */
+const BURNERS = 12;
 /** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
 const OF_HOG_TOKENS = 45;
 
@@ -55,23 +60,42 @@ const plainPool = (): Promise<WorldPool> =>
   makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
 
 /** Says of these pools that they are indexed. */
-async function seed(pools: readonly Address[], { token0, token1 }: Pair): Promise<void> {
+async function seed(
+  pools: readonly Address[],
+  { token0, token1 }: Pair,
+  { factory = FACTORY, balance0Raw = 0n } = {},
+): Promise<void> {
   const seeder = openSeeder(testDatabase.url);
+  for (const address of [token0, token1]) await seedToken(seeder.db, { chainId: 31337, address });
   await seedPools(
     seeder.db,
-    pools.map((address) => ({ pool: { chainId: 31337, address, token0, token1 } })),
+    pools.map((address) => ({ pool: { chainId: 31337, address, factory, token0, token1 }, state: { balance0Raw } })),
   );
   await seeder.end();
 }
 
-const deployments = [
-  DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }),
+const deploymentsOf = (poolFactory: Address) => [
+  DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }),
 ];
 
-async function capture(url = world.anvil.url): Promise<number> {
-  const chain = chainConfig(31337, [url], { deployments });
-  return capturePrices(database, openChainRpc(chain, 10_000), chain);
+/** A budget for all pools of a test at once. */
+const AMPLE = { callsPerMinute: 10_000, gasPerMinute: 100_000_000_000 };
+
+function priceCapture(
+  { url = world.anvil.url, factory = FACTORY, budget = AMPLE, now = () => performance.now() },
+  countOthers?: () => void,
+): CapturePrices {
+  const readBudget = ReadBudgetConfig.parse(budget);
+  const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory), readBudget });
+  const [rpc, others] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countOthers)];
+  return createPriceCapture({
+    ...{ database, chain, now, budget: new ReadBudget(readBudget, now) },
+    rpcs: { worth: rpc, wanted: others, others },
+    pools: () => readPoolsWithWorth(database, chain),
+  });
 }
+
+const capture = (url = world.anvil.url): Promise<number> => priceCapture({ url })(READ_CLASSES);
 
 async function captured() {
   const { rows } = await database.query<{
@@ -92,10 +116,11 @@ test('a first node that hangs costs the first rounds one time limit each, later 
   await seed([address], pair);
   const proxy = await startRpcProxy(world.anvil.url);
   proxy.misbehave({ kind: 'silent' });
-  const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments });
+  const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments: deploymentsOf(FACTORY) });
   const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
   const file = ChainsFile.parse({ chains: [chain], quotes: { rpcTimeoutMs: 300 } });
-  const [prices] = captureJobs({ file, database, ...settings, logger: createLogger('capture', 'silent') });
+  const jobs = captureJobs({ file, database, ...settings, logger: createLogger('capture', 'silent') });
+  const prices = jobs.find(({ name }) => name === 'price-health-others-31337');
   const started = performance.now();
   for (let round = 1; round <= 3; round++) expect(await prices?.run()).toBe(1);
   expect(performance.now() - started).toBeLessThan(5_000);
@@ -179,4 +204,44 @@ test('a node of another chain is an error, and what was captured before stays', 
     await elsewhere.stop();
   }
   expect(await captured()).toEqual(before);
+});
+
+test('pools of worth are read in every round, and burners beside them only as far as their share goes', async () => {
+  const { chain } = world;
+  const priced = await world.pair(18, 6);
+  const honest: Address[] = [];
+  const spec = { pair: priced, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: evenShares(-1, 1, SHARES_OF_ONE) };
+  for (let count = 0; count < 3; count++) honest.push((await makePool(world, spec)).address);
+  const burners: Address[] = [];
+  for (let count = 0; count < BURNERS; count++) burners.push(await gasHogPool(world, priced));
+  const factory = seedAddress(0xfad);
+  await seed(burners, priced, { factory });
+  await seed(honest, priced, { factory, balance0Raw: 10n ** 18n });
+  await database.query(`INSERT INTO operator.fiat_price VALUES (31337, $1, 2000, 'static', now())`, [priced.token0]);
+
+  let time = 0;
+  let calls = 0;
+  const budget = { callsPerMinute: 40, gasPerMinute: 600_000_000 };
+  const rounds = priceCapture({ factory, budget, now: () => time }, () => {
+    calls += 1;
+  });
+  let seen = await captured();
+  for (time = 0; time < 60_000; time += 10_000) {
+    await chain.client.mine({ blocks: 1 });
+    expect(await rounds(['worth'])).toBe(honest.length);
+    await rounds(['wanted', 'others']);
+    seen = await captured();
+    const head = String(await chain.client.getBlockNumber());
+    for (const pool of honest) expect(seen.get(pool)).toMatchObject({ status: 'healthy', block_number: head });
+  }
+  expect(calls).toBeLessThanOrEqual(4);
+  const read = burners.filter((pool) => seen.has(pool));
+  expect(read.length).toBeGreaterThan(0);
+  expect(new Set(read.map((pool) => seen.get(pool)?.status))).toEqual(new Set(['feed_down']));
+  const { rows } = await database.query('SELECT class, pools, waiting FROM operator.read_attention ORDER BY class');
+  expect(rows).toMatchObject([
+    { class: 'others' },
+    { class: 'wanted', pools: 0 },
+    { class: 'worth', pools: 3, waiting: 0 },
+  ]);
 });

@@ -1,9 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BLOCK_HEADERS } from '../api/http/block-headers.ts';
 import { administer } from '../devnet/actions.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
+import { expectBlockTold } from './quotes/expect-block-told.ts';
 import { poolBehind } from './quotes/hostile-pools.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
@@ -138,6 +140,21 @@ describe('the single endpoint refuses', () => {
     const answer = await api.request(path(pools.healthy.toUpperCase()));
     expect(JSON.parse(answer.text)).toMatchObject({ poolAddress: pools.healthy });
   });
+});
+
+test('every answer tells the block that it was read at, and how old that is', async () => {
+  const { client } = world.chain;
+  for (const name of ['healthy', 'down', 'deep'] as const) {
+    await expectBlockTold((await api.request(path(pools[name]))).headers, client);
+  }
+  await expectBlockTold((await api.batch({ pools: [pools.empty, UNKNOWN, pools.healthy] })).headers, client);
+  const nothing = await api.batch({ pools: [UNKNOWN] });
+  expect([nothing.status, nothing.headers.get('X-Block-Number')]).toEqual([200, null]);
+  const unknown = await api.request(path(UNKNOWN));
+  expect([unknown.status, unknown.headers.get('X-Block-Age-Ms')]).toEqual([404, null]);
+  expect(unknown.headers.get('Access-Control-Expose-Headers')?.split(',')).toEqual(
+    expect.arrayContaining([...BLOCK_HEADERS]),
+  );
 });
 
 test('a long quote is compressed for clients that accept it, and says that this depends on the request', async () => {

@@ -9,6 +9,7 @@ import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase } from './harness/database.ts';
+import { expectBlockTold } from './quotes/expect-block-told.ts';
 import { chainConfig, eagerQuotes, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { routeBody } from './route/plan-check.ts';
@@ -51,6 +52,16 @@ const token = (name: TokenName) => market.tokens[name].address;
 const pool = (name: PoolName) => market.pools[name].address;
 const order = (tokenIn: TokenName, tokenOut: TokenName, usd: number) =>
   routeBody(orderBetween(market, tokenIn, tokenOut, 'exact_in', usd));
+
+it('tells the block of the plan', async () => {
+  const answer = await app.request(`/public/v1/evm/${CHAIN_ID}/route`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(order('WETH', 'USDC', 100)),
+  });
+  expect(answer.status).toBe(200);
+  await expectBlockTold(answer.headers, world.chain.client);
+});
 
 describe('pools that are not open to anyone', () => {
   const noRoute = { status: 422, body: { code: 'no_route', error: expect.any(String) } };

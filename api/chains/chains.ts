@@ -7,6 +7,10 @@ export const Chain = z
   .strictObject({
     chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
     name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: key on the id.' }),
+    explorerUrl: z.url().optional().openapi({
+      example: 'https://basescan.org',
+      description: 'Where people look up `/tx/{hash}` and `/address/{address}`; omitted when the operator names none.',
+    }),
   })
   .openapi('Chain', { description: 'A chain that is served.' });
 
@@ -27,7 +31,7 @@ const listChains = {
     description: 'Every chain served',
     schema: z.array(Chain),
     example: [
-      { chainId: EXAMPLE.chainId, name: 'base' },
+      { chainId: EXAMPLE.chainId, name: 'base', explorerUrl: 'https://basescan.org' },
       { chainId: 1, name: 'ethereum' },
     ],
   },
@@ -36,7 +40,9 @@ const listChains = {
 
 /** `GET /public/v1/chains`: a bare array in the order of the configuration. */
 export const chainsResource = defineResource([listChains], ({ chains }: { readonly chains: ServedChains }) => {
-  const body = JSON.stringify([...chains.values()].map(({ chainId, name }) => ({ chainId, name })));
+  const body = JSON.stringify(
+    [...chains.values()].map(({ chainId, name, explorerUrl }) => ({ chainId, name, explorerUrl })),
+  );
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) };
   return { listChains: (c) => c.body(body, 200, headers) };
 });

@@ -21,7 +21,7 @@ export type ApiRoute = {
   /** What a Trading API key is for: `required` (401 without), `optional` (it raises the limit), `none`. */
   readonly key: 'required' | 'optional' | 'none';
   /** Heading of the document that it stands under. */
-  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates';
+  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly request: {
@@ -29,8 +29,8 @@ export type ApiRoute = {
     readonly query?: z.ZodObject;
     readonly body?: Example;
   };
-  /** What 200 answers with. */
-  readonly answer: Example & { readonly description: string };
+  /** What 200 answers with. `headers` describes headers of its own. */
+  readonly answer: Example & { readonly description: string; readonly headers?: z.ZodObject };
   /** Other answers than 200 and than the failures that all endpoints share. */
   readonly failures: Failures;
 } & Delivery;

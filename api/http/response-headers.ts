@@ -1,8 +1,9 @@
-import type { HttpBindings } from '@hono/node-server';
-import type { Context, Hono, MiddlewareHandler } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PUBLIC_PREFIX } from '../declaration/api-route.ts';
+import { BLOCK_HEADERS } from './block-headers.ts';
 import { compressed } from './compressed.ts';
+import { setEarly } from './set-early.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -12,7 +13,7 @@ declare module 'hono' {
 }
 
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
-const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'];
+const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', ...BLOCK_HEADERS];
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
 /** Headers of every response: request id, CORS, no-store; and the compression of pages. Mounted first. */
@@ -58,16 +59,6 @@ const nameRequest: MiddlewareHandler = async (c, next) => {
   setEarly(c, 'X-Request-Id', name);
   await next();
 };
-
-/**
- * Sets a header that every response has. It goes straight to the socket's response where there is one: a header that the
- * framework keeps until then takes the answer off its fast path.
- */
-function setEarly(c: Context, name: string, value: string): void {
-  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
-  if (outgoing) outgoing.setHeader(name, value);
-  else c.header(name, value);
-}
 
 /** Endpoints declare for themselves whether their answers are compressed. */
 const compressPages: MiddlewareHandler = (c, next) =>

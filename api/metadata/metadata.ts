@@ -15,6 +15,10 @@ export type MetadataDeps = {
   readonly chains: ServedChains;
   /** The replica, when there is one: the listing only reads. */
   readonly database: pg.Pool;
+  /** Connections for pages that are not among the usual ones, with a short time limit. Default: `database`. */
+  readonly rarePages?: pg.Pool;
+  /** Filters whose totals are remembered between two refreshes. */
+  readonly maxTotals?: number;
   /** A price status read longer ago than this is shown as `unknown`. */
   readonly statusMaxAgeSecs: number;
 };
@@ -22,8 +26,8 @@ export type MetadataDeps = {
 /** Both listings, over one cache of pages. */
 export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains],
-  ({ chains, database, statusMaxAgeSecs }: MetadataDeps) => {
-    const readPage = createPageReader(database, statusMaxAgeSecs);
+  ({ chains, database, rarePages = database, statusMaxAgeSecs, maxTotals }: MetadataDeps) => {
+    const readPage = createPageReader({ database, rarePages, maxAgeSecs: statusMaxAgeSecs, maxTotals });
     return {
       async listPools(c) {
         const chainId = chainIdParam(c);

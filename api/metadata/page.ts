@@ -4,6 +4,7 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { unavailable } from '../errors.ts';
 import {
+  isUsual,
   type ListingScope,
   type PageRow,
   pageStatement,
@@ -15,8 +16,18 @@ import {
 import { createPageCache, RenderedPage } from './page-cache.ts';
 import type { ListingQuery } from './query.ts';
 
-/** Different filters whose totals are remembered between two refreshes. */
-const MAX_TOTALS = 1_000;
+/** Default of `maxTotals`. */
+const MAX_TOTALS = 200;
+
+export type PageReaderDeps = {
+  readonly database: pg.Pool;
+  /** Where pages are read that are not among the usual ones: a flood of them takes no other connection. */
+  readonly rarePages: pg.Pool;
+  /** In a listing that was refreshed longer ago, every price status is `unknown`. */
+  readonly maxAgeSecs: number;
+  /** Different filters whose totals are remembered between two refreshes. */
+  readonly maxTotals?: number | undefined;
+};
 
 /** Answers a page of the listing, ready to be sent. */
 export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<RenderedPage>;
@@ -25,11 +36,10 @@ export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<Ren
  * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
  * not changed, a page that was made before is sent again, and one that is being made is waited for.
  *
- * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
- * @throws ApiError 503 when the database is unreachable or the listing was never computed
+ * @throws ApiError 503 when the database is unreachable or takes too long, or the listing was never computed
  */
-export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
-  const listing = openListing(database, maxAgeSecs);
+export function createPageReader(deps: PageReaderDeps): ReadPage {
+  const listing = openListing(deps);
   const pages = createPageCache();
   const making = new Map<string, Promise<RenderedPage>>();
 
@@ -58,39 +68,49 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     try {
       return await read(query, scope);
     } catch (error) {
-      throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
+      throw (await isTemporaryFailure(error, deps.database)) ? unavailable(error) : error;
     }
   };
 }
 
 /**
- * The listing as the database has it. A total is counted once per filter and version; it always belongs to the version
- * that the page shows.
+ * The listing as the database has it. A total is counted once per filter and version, however many pages of the filter are
+ * asked for at once; it always belongs to the version that the page shows.
  */
-function openListing(database: pg.Pool, maxAgeSecs: number) {
-  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: MAX_TOTALS });
+function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }: PageReaderDeps) {
+  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: maxTotals });
+  const counting = new Map<string, Promise<RenderedPage>>();
 
-  const select = async <Row extends VersionRow>(statement: Statement) => {
-    const { rows } = await database.query<Row>(statement);
+  const select = async <Row extends VersionRow>(from: pg.Pool, statement: Statement) => {
+    const { rows } = await from.query<Row>(statement);
     const first = rows[0];
     if (!first || first.version === null) throw unavailable(new Error('the listing has not been computed yet'));
     return { rows, first, version: first.version };
   };
-  const selectPage = (query: ListingQuery, scope: ListingScope, withTotal: boolean) =>
-    select<PageRow>(pageStatement(query, scope, maxAgeSecs, withTotal));
+  const selectPage = (query: ListingQuery, scope: ListingScope, withTotal: boolean) => {
+    const statement = pageStatement(query, scope, maxAgeSecs, withTotal);
+    return select<PageRow>(isUsual(query) ? database : rarePages, statement);
+  };
+
+  const countedPage = async (query: ListingQuery, scope: ListingScope, filter: string): Promise<RenderedPage> => {
+    const { first, ...page } = await selectPage(query, scope, true);
+    const total = Number(first.total);
+    totals.set(filter, { version: page.version, total });
+    return renderPage(page, query, total);
+  };
 
   return {
-    version: async (): Promise<string> => (await select(versionStatement(maxAgeSecs))).version,
+    version: async (): Promise<string> => (await select(database, versionStatement(maxAgeSecs))).version,
     /** @param version the last that was seen: the page is of this one or a later one */
     page: async (query: ListingQuery, scope: ListingScope, version: string): Promise<RenderedPage> => {
       const filter = filterKey(query, scope);
+      await counting.get(filter)?.catch(() => undefined);
       const known = totals.get(filter);
       const page = known?.version === version ? await selectPage(query, scope, false) : null;
       if (known && page?.version === version) return renderPage(page, query, known.total);
-      const counted = await selectPage(query, scope, true);
-      const total = Number(counted.first.total);
-      totals.set(filter, { version: counted.version, total });
-      return renderPage(counted, query, total);
+      const counted = countedPage(query, scope, filter).finally(() => counting.delete(filter));
+      counting.set(filter, counted);
+      return counted;
     },
   };
 }

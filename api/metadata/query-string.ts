@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { EXAMPLE } from '../reference/example-market.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */
@@ -82,6 +83,17 @@ export const RawListingQuery = z.object({
     example: false,
     description: 'True: delisted pools instead of listed ones.',
   }),
+  search: z
+    .string()
+    .optional()
+    .openapi({
+      minLength: 2,
+      maxLength: MAX_SEARCH_LENGTH,
+      example: 'weth',
+      description:
+        'Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round ' +
+        'as in `usdc/weth`; in any case.',
+    }),
   addresses: z.string().optional().openapi({
     example: EXAMPLE.pool,
     description: 'Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`.',

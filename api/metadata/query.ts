@@ -1,10 +1,13 @@
+import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.ts';
 
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
-const DEFAULT_MIN_TVL_FIAT = 10;
+const MIN_SEARCH_LENGTH = 2;
+/** USD. */
+export const DEFAULT_MIN_TVL_FIAT = 10;
 const TIERS = ['green', 'yellow', 'red'] as const;
 
 export type SortOrder = 'asc' | 'desc';
@@ -24,6 +27,8 @@ export type ListingQuery = {
   readonly lockedPricingOnly: boolean;
   readonly depositAllowlistOnly: boolean;
   readonly delistedOnly: boolean;
+  /** Lowercase beginning of an address, a symbol or a pair; null: any. */
+  readonly search: string | null;
   /** Lowercase, distinct; null: any. */
   readonly addresses: readonly string[] | null;
   readonly contractVersion: string | null;
@@ -51,6 +56,7 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]): Li
     lockedPricingOnly: raw.lockedPricingOnly ?? false,
     depositAllowlistOnly: raw.depositAllowlistEnabled ?? false,
     delistedOnly,
+    search: raw.search === undefined ? null : parseSearch(raw.search),
     addresses,
     contractVersion: raw.contract_version ?? null,
   };
@@ -79,6 +85,16 @@ function parseAddresses(text: string): readonly string[] {
     return address;
   });
   return [...new Set(parsed)];
+}
+
+function parseSearch(text: string): string {
+  const search = text.trim().toLowerCase();
+  const { length } = [...search];
+  // Postgres takes no NUL, and no symbol has a control character.
+  if (length < MIN_SEARCH_LENGTH || length > MAX_SEARCH_LENGTH || /\p{Cc}/u.test(search)) {
+    throw badRequest(`search must have ${MIN_SEARCH_LENGTH} to ${MAX_SEARCH_LENGTH} printable characters`);
+  }
+  return search;
 }
 
 function clampCount(count = DEFAULT_COUNT): number {

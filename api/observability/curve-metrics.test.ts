@@ -1,14 +1,18 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { curveCounter } from './curve-metrics.ts';
+import { type CurveReport, curveCounter } from './curve-metrics.ts';
+
+const report = (pool: CurveReport['pool'], rank: CurveReport['rank'], dropped: CurveReport['dropped'] = null) => ({
+  ...{ pool, rank, dropped, blockNumber: 1, whyNotCheaper: null },
+});
 
 test('searches are counted by rank, pools by their last rank, and dropped formulas by reason', async () => {
   const registry = new Registry();
   const count = curveCounter(registry, [1, 56])(56);
-  count({ pool: '0xa', rank: 'fit', dropped: null });
-  count({ pool: '0xb', rank: 'formula', dropped: null });
-  count({ pool: '0xa', rank: 'formula', dropped: null });
-  count({ pool: '0xa', rank: 'fit', dropped: 'code' });
+  count(report('0xa', 'fit'));
+  count(report('0xb', 'formula'));
+  count(report('0xa', 'formula'));
+  count(report('0xa', 'fit', 'code'));
   const text = await registry.metrics();
   expect(text).toContain('curve_searches_total{chain="56",rank="fit"} 2');
   expect(text).toContain('curve_searches_total{chain="56",rank="formula"} 2');

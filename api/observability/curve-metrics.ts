@@ -1,13 +1,17 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Address } from 'viem';
 import type { CurveRank, DropReason } from '../../protocol/curve-search.ts';
 
 /** How a search for the curve of a pool ended. */
 export interface CurveReport {
-  readonly pool: string;
+  readonly pool: Address;
+  readonly blockNumber: number;
   /** `none`: nothing that the pool shows explains its fees. */
   readonly rank: CurveRank | 'none';
   /** Why the formula that stood in for the pool does so no longer. */
   readonly dropped: DropReason | null;
+  /** Why no cheaper rank served; null where there is none, or it is not known. */
+  readonly whyNotCheaper: string | null;
 }
 
 export type CountCurve = (report: CurveReport) => void;

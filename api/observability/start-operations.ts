@@ -6,6 +6,7 @@ import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
+import type { ChainLag } from './chain-lag.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
 import { sharedCheck } from './shared-check.ts';
@@ -27,6 +28,8 @@ export type OperationsDeps = {
 export type Operations = {
   /** `/health`, `/ready` and `/metrics`. */
   readonly pages: (app: Hono) => void;
+  /** How far the index of each chain is behind it, as last looked at. */
+  readonly lags: () => readonly ChainLag[];
   close(): void;
 };
 
@@ -55,6 +58,7 @@ export function startOperations({ database, snapshots, metrics, logger, ...deps 
   const details = () => ({ warnings: deps.workerMissing() ? WORKER_MISSING : {}, chains: watch.lags() });
   return {
     pages: (app) => mountHealth(app, { metrics, checks, details }),
+    lags: () => watch.lags(),
     close: () => watch.stop(),
   };
 }

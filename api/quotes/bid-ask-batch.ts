@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
+import { olderBlock, tellBlock } from '../http/block-headers.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import { poolNotServed, type QuotesDeps, snapshotFailure } from './bid-ask.ts';
@@ -32,6 +33,8 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
     const read = await snapshots.of(chain.chainId)[depth === false ? 'prices' : 'depths'](served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
+    const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
+    if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
     const body = batchJson(named, read);
     const length = String(Buffer.byteLength(body));
     const headers = { 'Content-Type': 'application/json', 'Content-Length': length, Vary: 'Accept-Encoding' };

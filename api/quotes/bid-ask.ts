@@ -50,7 +50,7 @@ export function snapshotFailure(error: SnapshotError): ApiError {
 }
 
 /** @throws ApiError 400 with the text for what is wrong with the address of the path */
-function poolAddressParam(text: string): Address {
+export function poolAddressParam(text: string): Address {
   const address = parseAddress(text);
   if (address) return address;
   const hasPrefix = /^0x/i.test(text);

@@ -1,6 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+import {
+  BlockHeaders,
+  ChainIdPath,
+  errorOrTextResponse,
+  errorResponse,
+  PoolAddressPath,
+} from '../reference/responses.ts';
 import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 
@@ -32,6 +38,7 @@ export const getBidAsk = {
     description: 'The quote; any status but `healthy` means: do not trade',
     schema: Quote,
     example: QUOTE_EXAMPLE,
+    headers: BlockHeaders,
   },
   failures: {
     400: errorOrTextResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
@@ -63,6 +70,7 @@ export const getBidAskBatch = {
     description: 'One entry per distinct pool, in request order',
     schema: BatchResponse,
     example: BATCH_RESPONSE_EXAMPLE,
+    headers: BlockHeaders.partial(),
   },
   failures: {
     400: errorResponse('Invalid chain id, body or address'),

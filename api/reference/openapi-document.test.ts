@@ -53,6 +53,7 @@ test('quote updates need the key, quotes and routes take one, listings have no u
   const optional = [{}, key];
   expect(Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]))).toEqual({
     ...{ listChains: [], listPools: [], listPoolsAcrossChains: [] },
+    ...{ listTrades: [], getStatus: [] },
     ...{ getBidAsk: optional, getBidAskBatch: optional, findRoute: optional },
     submitQuoteUpdate: [key],
   });

@@ -19,10 +19,11 @@ const DOCUMENT = {
   },
   servers: [{ url: '/', description: 'The host that serves this document.' }],
   tags: [
-    { name: 'Listing', description: 'Chains and pools.' },
+    { name: 'Listing', description: 'Chains, pools and trades.' },
     { name: 'Quotes', description: 'What a pool pays now.' },
     { name: 'Routing', description: 'The best way from one token to another.' },
     { name: 'Quote updates', description: "Market makers' quotes for block builders." },
+    { name: 'Service', description: 'How fresh all of that is.' },
   ] satisfies { name: ApiRoute['tag']; description: string }[],
 };
 
@@ -54,7 +55,11 @@ function operationOf({ operationId, method, path, summary, description, key, ans
     security: SECURITY[key],
     request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },
     responses: {
-      200: { description: answer.description, content: route.streams ? eventContent(json) : json },
+      200: {
+        description: answer.description,
+        ...(answer.headers && { headers: answer.headers }),
+        content: route.streams ? eventContent(json) : json,
+      },
       ...COMMON_FAILURES,
       ...route.failures,
     },

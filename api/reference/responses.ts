@@ -1,4 +1,5 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
+import type { BLOCK_HEADERS } from '../http/block-headers.ts';
 import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and answers that resources share. */
@@ -36,6 +37,17 @@ export const errorOrTextResponse = (description: string) => ({
   description,
   content: { ...jsonContent(ErrorBody), ...textContent },
 });
+
+/** Tell of the block that an answer was read at; of several pools, the oldest. */
+export const BlockHeaders = z.object({
+  'X-Block-Number': z
+    .string()
+    .openapi({ description: 'Number of the block that the pools were read at; the oldest of several.' }),
+  'X-Block-Hash': z.string().openapi({ description: 'Its hash.' }),
+  'X-Block-Age-Ms': z
+    .string()
+    .openapi({ description: 'Clock of the service less time of the block, milliseconds, at least 0.' }),
+} satisfies Record<(typeof BLOCK_HEADERS)[number], z.ZodType>);
 
 /** Answers other than 200, by status. */
 export type Failures = RouteConfig['responses'];

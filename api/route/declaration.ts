@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { ChainIdPath, errorResponse, jsonContent } from '../reference/responses.ts';
+import { BlockHeaders, ChainIdPath, errorResponse, jsonContent } from '../reference/responses.ts';
 import { PLAN_EXAMPLE, REQUEST_EXAMPLE } from './examples.ts';
 import { RouteBody } from './route-request.ts';
 import { RoutePlan } from './route-response.ts';
@@ -29,7 +29,7 @@ export const findRouteDeclaration = {
     'The best route is answered alone, or split over several where that gives more for an exact input, or costs less ' +
     'for an exact output. A Trading API key is optional and raises the rate limit.',
   request: { params: z.object({ chain_id: ChainIdPath }), body: { schema: RouteBody, example: REQUEST_EXAMPLE } },
-  answer: { description: 'The plan', schema: RoutePlan, example: PLAN_EXAMPLE },
+  answer: { description: 'The plan', schema: RoutePlan, example: PLAN_EXAMPLE, headers: BlockHeaders },
   failures: {
     400: errorResponse('Invalid path or body'),
     404: errorResponse('Chain not served'),

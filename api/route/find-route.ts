@@ -1,21 +1,29 @@
 import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
+import type { PoolLimits } from '../../protocol/routing/choose-pools.ts';
 import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
+import { olderBlock } from '../http/block-headers.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
+import { boundCorridors } from './bound-corridors.ts';
 import type { Deadline } from './deadline.ts';
-import { poolGraph } from './pool-graphs.ts';
+import type { PoolOutlooks } from './pool-outlooks.ts';
 import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
   readonly directory: PoolDirectory;
   readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
+  readonly outlooks: PoolOutlooks;
 }
 
-type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
+/** A plan and the block of its pools; of several, the oldest. */
+export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
+
+type RouteLimits = Omit<RoutingLimits, 'maxRoutes'> & PoolLimits;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -29,23 +37,35 @@ export async function findRoute(
   chainId: number,
   request: RouteRequest,
   deadline: Deadline,
-): Promise<FoundPlan<ServedPool>> {
+): Promise<FoundRoute> {
   const table = await deadline.within(sources.directory.table());
-  const pools = poolCorridors(table, chainId, request);
+  const paths = poolCorridors(table, chainId, request);
+  if (paths.length === 0) throw noPlan('no_route');
+  const pools = boundCorridors(paths, request, limits, sources.outlooks);
   const list = pools.flatMap(({ legs }) => legs.flat());
-  if (list.length === 0) throw noPlan('no_route');
+  if (list.length === 0) throw noPlan('insufficient_liquidity');
   const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(list, { signal: deadline.signal }));
+  sources.outlooks.see(list, snapshots);
   const hops = hopCorridors(pools, snapshots, request);
   const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
-  if (typeof found !== 'string') return found;
+  if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };
   deadline.check();
   throw missingData(list, snapshots) ?? noPlan(found);
+}
+
+function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): BlockRef {
+  const pools = plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool.address));
+  const blocks = pools.flatMap((pool) => {
+    const snapshot = snapshots.get(pool);
+    return snapshot && !(snapshot instanceof SnapshotError) ? [snapshot.block] : [];
+  });
+  return blocks.reduce(olderBlock);
 }
 
 /** Legs in trade order. */
 function poolCorridors(table: PoolTable, chainId: number, request: RouteRequest): readonly Corridor<ServedPool>[] {
   const { tokenIn, tokenOut, poolAddress } = request;
-  if (poolAddress === null) return corridors(poolGraph(table, chainId), tokenIn, tokenOut);
+  if (poolAddress === null) return corridors(table.graph(chainId), tokenIn, tokenOut);
   const pool = table.find(chainId, poolAddress);
   if (!pool) return [];
   const tokens = [pool.token0.address, pool.token1.address];

@@ -1,6 +1,7 @@
 import type { RoutingConfig } from '../../config/routing-schema.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
+import { tellBlock } from '../http/block-headers.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRouteDeclaration } from './declaration.ts';
@@ -23,6 +24,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const deadline = new Deadline(DEADLINE_MS);
     try {
       const found = await findRoute(deps, deps.routing, chain.chainId, request, deadline);
+      tellBlock(c, found.block);
       return c.json(routePlanBody(found, request.tradeType, request));
     } finally {
       deadline.release();

@@ -7,6 +7,7 @@ import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
 import type { CountCurve } from '../observability/curve-metrics.ts';
+import { whyNotCheaper } from '../observability/why-not-cheaper.ts';
 import { batched } from './batched.ts';
 import { BlockBudget } from './block-budget.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
@@ -79,8 +80,10 @@ export class CurveSearcher {
     else this.#known.delete(pool.address);
     this.#deps.countCurve({
       pool: pool.address,
+      blockNumber: Number(block.number),
       rank: end.kind === 'failed' ? 'none' : end.rank,
       dropped: end.dropped,
+      whyNotCheaper: whyNotCheaper(end),
     });
     if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
     return end;

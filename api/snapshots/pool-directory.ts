@@ -2,6 +2,7 @@ import type { Address } from 'viem';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import { PoolGraph } from '../../protocol/routing/graph.ts';
 
 /** A token of a pool. Metadata that the token does not give is null, never a guess. */
 export interface PoolToken {
@@ -39,36 +40,15 @@ export interface ServedPool {
   readonly stopLossMark: StopLossMark;
 }
 
-/** All served pools. A change makes a new table, so what is derived from one can be kept by identity. */
-export interface PoolTable {
-  /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
-  find(chainId: number, address: Address): ServedPool | undefined;
-  ofChain(chainId: number): readonly ServedPool[];
-}
-
 /** Knows which pools are served, without a query per request. */
 export interface PoolDirectory {
   /**
-   * The table, at most a few seconds old while the database answers, and the last one known while it does not.
+   * The one table, kept up to date: at most a few seconds old while the database answers, and as it was last known while
+   * it does not.
    *
    * @throws ApiError 503 when the database has not answered once
    */
   table(): Promise<PoolTable>;
-}
-
-/** A table of these pools. */
-export function poolTable(pools: readonly ServedPool[]): PoolTable {
-  const chainIds = [...new Set(pools.map(({ chainId }) => chainId))];
-  const byChain = new Map(
-    chainIds.map((chainId) => {
-      const ofChain = pools.filter((pool) => pool.chainId === chainId);
-      return [chainId, { ofChain, byAddress: new Map(ofChain.map((pool) => [pool.address, pool])) }];
-    }),
-  );
-  return {
-    find: (chainId, address) => byChain.get(chainId)?.byAddress.get(address),
-    ofChain: (chainId) => byChain.get(chainId)?.ofChain ?? [],
-  };
 }
 
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
@@ -105,4 +85,66 @@ function makeGuardPlan(pool: ServedPool): GuardPlan {
   if (!guards.every(({ kind }) => EVALUATED.includes(kind))) return { kind: 'probed' };
   const stopLoss = guards.find(({ kind, phases }) => kind === 'stopLoss' && phases.includes('afterSwap'));
   return { kind: 'evaluated', stopLoss: stopLoss ?? null };
+}
+
+/** Guards whose refusals the snapshots know. Any other may refuse a trader whatever a snapshot says. */
+const PROBED_GUARDS = new Set(['stopLoss', 'priceVelocityGuard']);
+
+interface ChainPools {
+  readonly byAddress: Map<Address, ServedPool>;
+  readonly graph: PoolGraph<ServedPool>;
+}
+
+/** All served pools, by chain. It changes pool by pool; a pool that did not change stays the same object. */
+export class PoolTable {
+  readonly #chains = new Map<number, ChainPools>();
+
+  /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
+  find(chainId: number, address: Address): ServedPool | undefined {
+    return this.#chains.get(chainId)?.byAddress.get(address);
+  }
+
+  /** The chain's pools that routes may use. Health and pause change by the block and are left to snapshots. */
+  graph(chainId: number): PoolGraph<ServedPool> {
+    return this.#chain(chainId).graph;
+  }
+
+  /** Adds a pool, or puts it in the place of the one at its address. */
+  put(pool: ServedPool): void {
+    const { byAddress, graph } = this.#chain(pool.chainId);
+    const known = byAddress.get(pool.address);
+    if (known) graph.remove(known);
+    byAddress.set(pool.address, pool);
+    if (isOpenToAnyone(pool)) graph.add(pool);
+  }
+
+  remove({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): void {
+    const { byAddress, graph } = this.#chain(chainId);
+    const known = byAddress.get(address);
+    if (known) graph.remove(known);
+    byAddress.delete(address);
+  }
+
+  /** Every pool; pools may be put and removed meanwhile. */
+  *pools(): Iterable<ServedPool> {
+    for (const { byAddress } of this.#chains.values()) yield* byAddress.values();
+  }
+
+  #chain(chainId: number): ChainPools {
+    const chain = this.#chains.get(chainId) ?? { byAddress: new Map(), graph: new PoolGraph() };
+    this.#chains.set(chainId, chain);
+    return chain;
+  }
+}
+
+/** A table of these pools. */
+export function poolTable(pools: readonly ServedPool[]): PoolTable {
+  const table = new PoolTable();
+  for (const pool of pools) table.put(pool);
+  return table;
+}
+
+/** Whether a snapshot tells what any trader can do: a swap allowlist or an unknown extension judges by the trader. */
+function isOpenToAnyone(pool: ServedPool): boolean {
+  return pool.extensions.length === 0 || swapGuards(pool).every(({ kind }) => PROBED_GUARDS.has(kind));
 }

@@ -1,114 +1,76 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
-import { QueryBuilder } from 'drizzle-orm/pg-core';
-import type { Address } from 'viem';
-import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { or, sql } from 'drizzle-orm';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
-import { delistedPools } from '../../db/schema/operator.ts';
-import { poolExtensions, pools } from '../../db/schema/read-model.ts';
-import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
+import { pools } from '../../db/schema/read-model.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
-import {
-  type ExtensionKind,
-  type PoolDirectory,
-  type PoolTable,
-  poolTable,
-  type ServedPool,
-} from './pool-directory.ts';
+import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory.ts';
+import { type PoolKey, PoolMaker, type PoolRow, readEpoch, selectPools } from './sql-pool-directory-rows.ts';
 
 export interface SqlPoolDirectoryDeps {
   readonly database: Database;
   readonly chains: readonly ChainConfig[];
   readonly logger: Logger;
+  readonly pace?: Partial<DirectoryPace>;
 }
 
-/** How often the database is asked whether pools came or went, and how often all of them are read anew whatever it says. */
-const POLL_MS = 2_000;
-const RELOAD_MS = 60_000;
-
-type ExtensionRow = Pick<typeof poolExtensions.$inferSelect, 'address' | 'phases'>;
-type PoolRow = Awaited<ReturnType<typeof selectListedPools>>[number];
-
-const extensionsOfPools = new QueryBuilder()
-  .select({
-    chainId: poolExtensions.chainId,
-    pool: poolExtensions.pool,
-    extensions: sql<readonly ExtensionRow[]>`json_agg(json_build_object(
-      'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases}) ORDER BY ${poolExtensions.position})`.as(
-      'extensions',
-    ),
-  })
-  .from(poolExtensions)
-  .groupBy(poolExtensions.chainId, poolExtensions.pool)
-  .as('e');
-
-const isDelistingOfPool = and(eq(delistedPools.chainId, pools.chainId), eq(delistedPools.pool, pools.address));
-
-function selectListedPools(database: Database) {
-  return database
-    .select({
-      chainId: pools.chainId,
-      address: pools.address,
-      factory: pools.factory,
-      pair: pools.pair,
-      token0: pools.token0,
-      token1: pools.token1,
-      token0Symbol: pools.token0Symbol,
-      token1Symbol: pools.token1Symbol,
-      token0Decimals: pools.token0Decimals,
-      token1Decimals: pools.token1Decimals,
-      token0ScaleMultiplier: pools.token0ScaleMultiplier,
-      token1ScaleMultiplier: pools.token1ScaleMultiplier,
-      lowestBin: pools.lowestBin,
-      highestBin: pools.highestBin,
-      priceProvider: pools.priceProvider,
-      priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
-      extensions: extensionsOfPools.extensions,
-    })
-    .from(pools)
-    .leftJoin(
-      extensionsOfPools,
-      and(eq(extensionsOfPools.chainId, pools.chainId), eq(extensionsOfPools.pool, pools.address)),
-    )
-    .leftJoin(delistedPools, isDelistingOfPool)
-    .where(isNull(delistedPools.pool))
-    .orderBy(pools.chainId, pools.address);
+export interface DirectoryPace {
+  /** How often the database is asked for changes. */
+  readonly pollMs: number;
+  /** Pools read at a time: so many are parsed without a pause. */
+  readonly slice: number;
+  /** Slices compared again with each poll. */
+  readonly slicesPerPoll: number;
 }
 
-/** Changes whenever a pool comes, goes, or is delisted: cheap enough to ask for all the time. */
-async function readFingerprint(database: Database): Promise<string | undefined> {
-  const { chainId, address, createdBlockNumber } = pools;
-  const { chainId: delistedChainId, pool: delisted } = delistedPools;
-  const [row] = await database
-    .select({
-      fingerprint: sql<string>`concat_ws(':',
-        count(*), bit_xor(hashtextextended(${chainId} || ${address}, ${createdBlockNumber})),
-        count(${delisted}), bit_xor(hashtextextended(${delistedChainId} || ${delisted}, 0)))`,
-    })
-    .from(pools)
-    .leftJoin(delistedPools, isDelistingOfPool);
-  return row?.fingerprint;
+const PACE: DirectoryPace = { pollMs: 2_000, slice: 250, slicesPerPoll: 4 };
+/** New pools are looked for this many blocks before the newest one known: a reorganisation may put others there. */
+const RECENT_BLOCKS = 32;
+/** Pools looked at without a pause when those that are gone are removed. */
+const SWEPT = 5_000;
+
+/** A reading of all pools in the order of their keys. */
+interface Pass {
+  /** The last key read. */
+  after: PoolKey | null;
+  /** Pools that the database had. What is not among them at the end is gone. */
+  readonly seen: Set<ServedPool>;
 }
 
-/** The pool directory over the read model: held in memory, refreshed beside the requests. */
+/**
+ * The pool directory over the read model: held in memory and kept up to date beside the requests, in slices that leave
+ * the event loop free. Each poll reads the newest pools and compares a part of the others. All are compared at once when
+ * another index is served or the delisted pools changed.
+ */
 export class SqlPoolDirectory implements PoolDirectory {
   readonly #deps: SqlPoolDirectoryDeps;
+  readonly #pace: DirectoryPace;
   readonly #timer: NodeJS.Timeout;
-  #table: PoolTable | undefined;
-  #fingerprint: string | undefined;
-  #loadedAt = 0;
-  #refreshing: Promise<PoolTable> | undefined;
+  readonly #maker: PoolMaker;
+  readonly #table = new PoolTable();
+  /** By chain, the block of its newest pool. */
+  readonly #newest = new Map<number, number>();
+  #pass = newPass();
+  /** Of the last reading of all pools. */
+  #epoch: string | undefined;
+  #refreshing: Promise<void> | undefined;
+  #isStopped = false;
 
   constructor(deps: SqlPoolDirectoryDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => this.#refreshQuietly(), POLL_MS).unref();
+    this.#pace = { ...PACE, ...deps.pace };
+    this.#maker = new PoolMaker(deps.chains);
+    this.#timer = setInterval(() => this.#refreshQuietly(), this.#pace.pollMs).unref();
   }
 
   async table(): Promise<PoolTable> {
-    if (this.#table) return this.#table;
+    if (this.#epoch !== undefined) return this.#table;
     try {
-      return await this.#refresh();
+      await this.#refresh();
+      return this.#table;
     } catch (error) {
       throw (await isTemporaryFailure(error, this.#deps.database.$client)) ? unavailable(error) : internalError(error);
     }
@@ -116,6 +78,7 @@ export class SqlPoolDirectory implements PoolDirectory {
 
   /** Ends the refreshing. */
   stop(): void {
+    this.#isStopped = true;
     clearInterval(this.#timer);
   }
 
@@ -123,70 +86,93 @@ export class SqlPoolDirectory implements PoolDirectory {
     try {
       await this.#refresh();
     } catch (error) {
-      this.#deps.logger.warn({ err: error }, 'the pool directory was not refreshed: the last one known is served');
+      this.#deps.logger.warn({ err: error }, 'the pool directory was not refreshed: what is known is served');
     }
   }
 
-  #refresh(): Promise<PoolTable> {
-    this.#refreshing ??= this.#load().finally(() => {
+  #refresh(): Promise<void> {
+    this.#refreshing ??= this.#poll().finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
   }
 
-  async #load(): Promise<PoolTable> {
-    const { database, chains } = this.#deps;
-    const fingerprint = await readFingerprint(database);
-    const isRecent = Date.now() - this.#loadedAt < RELOAD_MS;
-    if (this.#table && isRecent && fingerprint === this.#fingerprint) return this.#table;
-    this.#table = buildPoolTable(await selectListedPools(database), chains);
-    this.#fingerprint = fingerprint;
-    this.#loadedAt = Date.now();
-    return this.#table;
+  async #poll(): Promise<void> {
+    const epoch = await readEpoch(this.#deps.database);
+    if (epoch !== this.#epoch) {
+      await this.#readAll();
+      this.#epoch = epoch;
+      return;
+    }
+    await this.#readNewest();
+    for (let slices = this.#pace.slicesPerPoll; slices > 0; slices--) if (await this.#advance()) return;
+  }
+
+  async #readAll(): Promise<void> {
+    this.#pass = newPass();
+    this.#newest.clear();
+    // Requests wait for the first reading; later ones leave them half of the time.
+    for (let start = performance.now(); !(await this.#advance()); start = performance.now()) {
+      if (this.#isStopped) return;
+      if (this.#epoch !== undefined) await sleep(performance.now() - start);
+    }
+  }
+
+  /** Reads the next slice of the pass. @returns true when it was the last one: the next pass begins */
+  async #advance(): Promise<boolean> {
+    const pass = this.#pass;
+    const { slice } = this.#pace;
+    const rows = await selectPools(this.#deps.database, pass.after, slice);
+    this.#putAll(rows);
+    pass.after = rows.at(-1) ?? pass.after;
+    if (rows.length === slice) return false;
+    await this.#removeUnseen(pass.seen);
+    this.#pass = newPass();
+    return true;
+  }
+
+  async #readNewest(): Promise<void> {
+    const { createdBlockNumber, chainId } = pools;
+    const isRecent = or(
+      ...[...this.#newest].map(
+        ([id, block]) => sql`(${chainId} = ${id} AND ${createdBlockNumber} >= ${block - RECENT_BLOCKS})`,
+      ),
+    );
+    if (!isRecent) return;
+    let rows: readonly PoolRow[];
+    let after: PoolKey | null = null;
+    do {
+      rows = await selectPools(this.#deps.database, after, this.#pace.slice, isRecent);
+      this.#putAll(rows);
+      after = rows.at(-1) ?? null;
+    } while (rows.length === this.#pace.slice && !this.#isStopped);
+  }
+
+  #putAll(rows: readonly PoolRow[]): void {
+    for (const row of rows) {
+      const newest = this.#newest.get(row.chainId) ?? 0;
+      if (row.createdBlockNumber > newest) this.#newest.set(row.chainId, row.createdBlockNumber);
+      const pool = this.#maker.make(row);
+      if (pool) this.#put(pool);
+    }
+  }
+
+  /** What is derived from a pool is kept by its identity: one that did not change stays. */
+  #put(pool: ServedPool): void {
+    const known = this.#table.find(pool.chainId, pool.address);
+    const isSame = known !== undefined && isDeepStrictEqual(known, pool);
+    if (!isSame) this.#table.put(pool);
+    this.#pass.seen.add(isSame ? known : pool);
+  }
+
+  async #removeUnseen(seen: ReadonlySet<ServedPool>): Promise<void> {
+    let looked = 0;
+    for (const pool of this.#table.pools()) {
+      if (!seen.has(pool)) this.#table.remove(pool);
+      looked += 1;
+      if (looked % SWEPT === 0) await nextTurn();
+    }
   }
 }
 
-/** The table of the rows whose factory is an enabled deployment. */
-function buildPoolTable(rows: readonly PoolRow[], chains: readonly ChainConfig[]): PoolTable {
-  const deployments = new Map(
-    chains.flatMap(({ chainId, deployments: all }) =>
-      all.filter(({ enabled }) => enabled).map((deployment) => [`${chainId}:${deployment.poolFactory}`, deployment]),
-    ),
-  );
-  const served = rows.flatMap((row) => {
-    const deployment = deployments.get(`${row.chainId}:${row.factory}`);
-    return deployment ? [toServedPool(row, deployment)] : [];
-  });
-  return poolTable(served);
-}
-
-function toServedPool(row: PoolRow, deployment: DeploymentConfig): ServedPool {
-  return {
-    chainId: row.chainId,
-    address: row.address,
-    contractVersion: deployment.contractVersion,
-    layout: deployment.layout,
-    token0: { address: row.token0, symbol: row.token0Symbol, decimals: row.token0Decimals },
-    token1: { address: row.token1, symbol: row.token1Symbol, decimals: row.token1Decimals },
-    pair: row.pair,
-    immutables: {
-      lowestBin: row.lowestBin,
-      highestBin: row.highestBin,
-      scale: { multiplier0: row.token0ScaleMultiplier, multiplier1: row.token1ScaleMultiplier },
-    },
-    // A provider that can never change has the largest of all timelocks.
-    immutableProvider: row.priceProviderTimelockSecs === MAX_UINT256 ? row.priceProvider : null,
-    extensions: (row.extensions ?? []).map((extension) => ({
-      ...extension,
-      kind: kindOf(extension.address, deployment),
-    })),
-    stopLossMark: deployment.stopLossMark,
-  };
-}
-
-function kindOf(address: Address, deployment: DeploymentConfig): ExtensionKind {
-  const { stopLoss, priceVelocityGuard, depositAllowlist, swapAllowlist } = deployment;
-  const kinds = { stopLoss, priceVelocityGuard, depositAllowlist, swapAllowlist } as const;
-  const found = Object.entries(kinds).find(([, known]) => known === address);
-  return found ? (found[0] as keyof typeof kinds) : 'custom';
-}
+const newPass = (): Pass => ({ after: null, seen: new Set() });

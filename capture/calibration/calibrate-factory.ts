@@ -1,12 +1,10 @@
-import { and, asc, eq } from 'drizzle-orm';
 import type { ChainTarget } from '../../chain/contract-calls.ts';
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
-import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { CalibrationPool, Finding } from '../../protocol/calibration.ts';
+import type { Finding } from '../../protocol/calibration.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import { calibrationChain } from './calibration-chain.ts';
+import { poolsToCalibrate } from './calibration-pools.ts';
 
 /** Swaps that one try looks at. */
 export const SWAPS_PER_TRY = 20;
@@ -25,19 +23,6 @@ export async function calibrateFactory(
 ): Promise<readonly Finding[]> {
   const stored = storedLayout(layout);
   if (stored === undefined) return [];
-  const rows = await queriesOn(database)
-    .select({
-      address: pools.address,
-      lowestBin: pools.lowestBin,
-      highestBin: pools.highestBin,
-      multiplier0: pools.token0ScaleMultiplier,
-      multiplier1: pools.token1ScaleMultiplier,
-    })
-    .from(pools)
-    .where(and(eq(pools.chainId, target.chainId), eq(pools.factory, poolFactory)))
-    .orderBy(asc(pools.poolIdx));
-  const known = rows.map(
-    ({ multiplier0, multiplier1, ...pool }): CalibrationPool => ({ ...pool, scale: { multiplier0, multiplier1 } }),
-  );
-  return stored.calibrate(calibrationChain(target), { pools: known, lens: dataProvider, swaps });
+  const pools = await poolsToCalibrate(database, { chainId: target.chainId, factory: poolFactory });
+  return stored.calibrate(calibrationChain(target), { pools, lens: dataProvider, swaps });
 }

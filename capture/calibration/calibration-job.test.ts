@@ -1,72 +1,52 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainsFile } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
-import {
-  createPackedPool,
-  type PackedGround,
-  type PackedPool,
-  startPackedGround,
-} from '../../devnet/packed/random-pool.fixture.ts';
+import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
-import type { Anvil } from '../../devnet/services/anvil.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.ts';
 import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
-import { tokenScale } from '../../protocol/scaling.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { createListingRefresh } from '../listing/refresh-listing.ts';
+import { type CapturedGround, CHAIN, startCapturedGround } from '../packed-ground.fixture.ts';
 import { capturePoolStorage } from '../pool-storage/capture-storage.ts';
-import { compareBins } from '../pool-storage/compare-with-events.ts';
+import { compareBins } from '../pool-storage/compare-bins.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { calibrateFactories } from './calibration-job.ts';
 import { readCalibration, writeCalibration } from './calibration-rows.ts';
 
-const CHAIN = 31_337;
 const [, variant] = PACKED_VARIANTS;
+const ELEVEN_ZEROS = arrayLiteral(Array.from({ length: 11 }, () => 0));
 
-let ground: PackedGround & { readonly anvil: Anvil };
-let testDatabase: TestDatabase;
-let database: pg.Pool;
+let captured: CapturedGround;
+let ground: CapturedGround['ground'];
+let database: CapturedGround['database'];
 let packedPool: PackedPool;
 const shown = new Map<string, boolean>();
 const logged: { level: string; fields: unknown }[] = [];
 
 beforeAll(async () => {
-  if (!variant) throw new Error('no variant');
-  [ground, testDatabase] = await Promise.all([startPackedGround(variant), createDatabase()]);
-  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  database.on('error', () => undefined); // Dropping the database ends its sessions.
-  await migrate(testDatabase.url);
-  await createOnchainTables(database);
+  captured = await startCapturedGround(variant);
+  ({ ground, database } = captured);
   packedPool = await createPackedPool(ground, ordinaryRecipe(6, 18));
-  const { address, token0, token1 } = packedPool;
-  const { multiplier0, multiplier1 } = tokenScale(6, 18);
-  const seeder = openSeeder(testDatabase.url);
+  const { token0, token1 } = packedPool;
+  const seeder = openSeeder(captured.databaseUrl);
   await seedToken(seeder.db, { chainId: CHAIN, address: token0, decimals: 6 });
   await seedToken(seeder.db, { chainId: CHAIN, address: token1 });
-  const scale = { token0ScaleMultiplier: multiplier0, token1ScaleMultiplier: multiplier1 };
-  const bins = { lowestBin: -3, highestBin: 3 };
-  const factory = ground.deployment.poolFactory;
-  await seedPools(seeder.db, [{ pool: { chainId: CHAIN, address, factory, token0, token1, ...scale, ...bins } }]);
   await seeder.end();
+  await captured.seed(packedPool);
 });
 
-afterAll(async () => {
-  await database?.end();
-  await Promise.all([ground?.anvil.stop(), testDatabase?.drop()]);
-});
+afterAll(() => captured?.stop());
 
 function chainsFile() {
   const { poolFactory, dataProvider } = ground.deployment;
@@ -96,11 +76,22 @@ async function decided() {
 
 /** Says that the pool has these totals since a time. */
 async function seedActivity(totals: Partial<Record<TotalName, bigint>>, blockTimestamp: number): Promise<void> {
-  const seeder = openSeeder(testDatabase.url);
+  const seeder = openSeeder(captured.databaseUrl);
   const values = (Object.keys(TOTAL) as TotalName[]).map((name) => totals[name] ?? 0n);
   const row = { chainId: CHAIN, pool: packedPool.address, blockNumber: 1, blockTimestamp };
   await seeder.db.insert(onchain.poolActivity).values({ ...row, totals: arrayLiteral(values) });
   await seeder.end();
+}
+
+/** Says that the pool was swapped with, in newer blocks each time. */
+async function seedSwaps(count: number): Promise<void> {
+  await database.query(
+    `INSERT INTO ${ONCHAIN_SCHEMA}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender,
+       recipient, zero_for_one, amount0_raw, amount1_raw, parts)
+     SELECT $1, 1 + n + (SELECT count(*) FROM ${ONCHAIN_SCHEMA}.swap), 1000, 0, '0x', $2, '0x', '0x', true, 1, -1, '{}'
+     FROM generate_series(1, $3) n`,
+    [CHAIN, packedPool.address, count],
+  );
 }
 
 const reading = (name: string, contradicted: number) => ({ name, agreed: 1, contradicted, examples: [] });
@@ -112,7 +103,9 @@ const makeDue = () =>
 test('a factory is tried once it has had five swaps, and again after a pause, until all is decided', async () => {
   expect(await tryAll()).toBe(0);
   expect([...shown]).toEqual(CALIBRATED.map((what) => [what, false]));
-  await seedActivity({ swapCount: 5n }, 1_000);
+  await seedSwaps(4);
+  expect(await tryAll()).toBe(0);
+  await seedSwaps(1);
   expect(await tryAll()).toBe(1);
   const simulation = variant?.simulation;
   const undecided = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
@@ -163,10 +156,15 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(analytics.aprBps).toBeGreaterThan(0);
 });
 
-test('once deltas are known to be scaled, bins by events are held against storage', async () => {
+test('once deltas are known to be scaled, bins by events are held against storage, one by one', async () => {
   const unlike = new Map<number, number>();
-  const compare = () =>
-    compareBins({ file: chainsFile(), database, onBinsCompared: (id, pools) => unlike.set(id, pools) });
+  const [chain] = chainsFile().chains;
+  if (!chain) throw new Error('no chain');
+  const rpc = openChainRpc(chain, 10_000);
+  const compare = async () => {
+    const onBinsCompared = (id: number, pools: number) => unlike.set(id, pools);
+    return [await compareBins({ database, onBinsCompared }, rpc, chain), unlike.get(CHAIN)];
+  };
   const { address } = packedPool;
   const bins = [-3, -2, -1, 0, 1, 2, 3];
   const state = await readPackedState(ground.chain, address, bins);
@@ -177,13 +175,59 @@ test('once deltas are known to be scaled, bins by events are held against storag
       [balances0, [...state.bins.values()].map(({ balance1 }) => balance1), bins.map(() => 0n)],
     );
   const balances0 = [...state.bins.values()].map(({ balance0 }) => balance0);
-  await put(balances0.map((balance, index) => (index === 0 ? balance + 1n : balance)));
-  // The index is not yet where the storage was read.
-  expect(await compare()).toBe(0);
-  await setIndexedBlock(database, { chainId: CHAIN, number: 1_000_000, timestamp: 1_000_000 });
-  expect([await compare(), unlike.get(CHAIN)]).toEqual([1, 1]);
+  // The totals of the pool are right.
+  await put(balances0.map((balance, index) => balance + ([1n, -1n][index] ?? 0n)));
+  const number = Number(await ground.chain.client.getBlockNumber());
+  const indexUpTo = (block: number) =>
+    setIndexedBlock(database, { chainId: CHAIN, number: block, timestamp: 1_000_000 });
+  // Blocks that the node does not have yet, and one whose pool has a later event.
+  await indexUpTo(number + 5);
+  expect(await compare()).toEqual([0, 0]);
+  await indexUpTo(0);
+  expect(await compare()).toEqual([0, 0]);
+  await indexUpTo(number);
+  expect(await compare()).toEqual([1, 1]);
+  const { rows } = await database.query('SELECT block_number::int AS block, difference FROM read_model.bin_comparison');
+  expect(rows).toEqual([
+    { block: number, difference: expect.stringMatching(/^bin -3: token0 \d+ by events, \d+ stored$/) },
+  ]);
   await put(balances0);
-  expect([await compare(), unlike.get(CHAIN)]).toEqual([0, 0]);
+  expect(await compare()).toEqual([1, 0]);
+  // A state that full nodes need not hold any more.
+  await ground.chain.client.mine({ blocks: 101 });
+  await put(bins.map(() => 0n));
+  expect(await compare()).toEqual([0, 0]);
+});
+
+test('pools have their turn, the oldest comparison first, and one that differs comes again', async () => {
+  const [chain] = chainsFile().chains;
+  if (!chain) throw new Error('no chain');
+  const rpc = openChainRpc(chain, 10_000);
+  const others = Array.from({ length: 30 }, (_, index) => seedAddress(0xb000 + index));
+  const seeder = openSeeder(captured.databaseUrl);
+  const { poolFactory: factory } = ground.deployment;
+  const empty = { binSwapDeltas0: ELEVEN_ZEROS, binSwapDeltas1: ELEVEN_ZEROS };
+  await seedPools(
+    seeder.db,
+    others.map((address) => ({ pool: { chainId: CHAIN, address, factory }, state: empty })),
+  );
+  await seeder.end();
+  const number = Number(await ground.chain.client.getBlockNumber());
+  await setIndexedBlock(database, { chainId: CHAIN, number, timestamp: 1_000_000 });
+  const code = await ground.chain.client.getCode({ address: packedPool.address });
+  for (const address of others) await ground.chain.client.setCode({ address, bytecode: code ?? '0x' });
+  await database.query('DELETE FROM operator.bin_comparison');
+  let unlike = 0;
+  const compare = () => compareBins({ database, onBinsCompared: (_, pools) => (unlike = pools) }, rpc, chain);
+  // Twenty of the empty pools; the other ten, the one that differs, and again nine; that one beside another twenty.
+  expect([await compare(), unlike]).toEqual([20, 0]);
+  expect([await compare(), unlike]).toEqual([20, 1]);
+  expect([await compare(), unlike]).toEqual([21, 1]);
+  const compared = async () => (await database.query('SELECT pool FROM operator.bin_comparison')).rows;
+  expect(await compared()).toHaveLength(31);
+  await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = ANY ($1)`, [others]);
+  await capturePoolStorage(database, rpc, chain);
+  expect(await compared()).toEqual([{ pool: packedPool.address }]);
 });
 
 test('a decision stands when a later try is not certain, falls when it is contradicted; the operator decides over the job', async () => {
@@ -206,7 +250,7 @@ test('the command says what agrees and what does not, and writes when it is told
   await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));
   const run = (...parameters: string[]) =>
     execa('node', [...ownMain('cli/calibrate.ts'), '--chain', String(CHAIN), ...parameters], {
-      ...{ env: { CHAINS_CONFIG, DATABASE_URL: testDatabase.url }, reject: false },
+      ...{ env: { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl }, reject: false },
     });
   const { factory } = key();
   await writeCalibration(database, key(), [{ ...NOTHING, what: 'fees' }], 'operator');

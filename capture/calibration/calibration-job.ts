@@ -1,13 +1,10 @@
-import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
-import { pools } from '../../db/schema/read-model.ts';
-import type { Queryable } from '../../db/transaction.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { calibrateFactory } from './calibrate-factory.ts';
+import { recentSwaps } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
 /** Told after each round whether each thing about a factory is decided. */
@@ -19,7 +16,7 @@ export type CalibrationDeps = {
   readonly onCalibration?: OnCalibration | undefined;
 };
 
-/** Swaps that a factory must have had: fewer decide nothing. */
+/** Recent swaps that a factory must have had: fewer decide nothing. */
 const LEAST_SWAPS = 5;
 /** Pauses between tries double up to an hour. */
 const FIRST_PAUSE_SECS = 60;
@@ -56,7 +53,7 @@ async function calibrateWhenDue(
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
-  const isDue = isTryDue(before, names) && (await swapsOf(database, key)) >= LEAST_SWAPS;
+  const isDue = isTryDue(before, names) && (await recentSwaps(database, key)) >= LEAST_SWAPS;
   if (isDue) {
     const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
     await writeCalibration(database, key, findings, 'job');
@@ -77,15 +74,6 @@ function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): bo
   const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), LONGEST_PAUSE_SECS);
   const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
   return Date.now() - lastTry >= pauseSecs * 1000;
-}
-
-async function swapsOf(database: Queryable, { chainId, factory }: FactoryKey): Promise<number> {
-  const now = Math.floor(Date.now() / 1000) + LONGEST_PAUSE_SECS;
-  const { rows } = await queriesOn(database).execute<{ swaps: string }>(sql`
-    SELECT coalesce(sum(w.swap_count), 0)::text AS swaps
-    FROM ${pools} JOIN read_model.pool_window(-1, ${now}::int8) w ON w.chain_id = ${pools.chainId} AND w.pool = ${pools.address}
-    WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ${factory}`);
-  return Number(rows[0]?.swaps ?? 0);
 }
 
 const decisions = (rows: readonly CalibrationRow[]): ReadonlyMap<string, string | null> =>

@@ -1,62 +1,33 @@
-import pg from 'pg';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
 import { balanceOf } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
-import {
-  createPackedPool,
-  multipliers,
-  type PackedGround,
-  type PackedPool,
-  startPackedGround,
-} from '../../devnet/packed/random-pool.fixture.ts';
+import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
-import type { Anvil } from '../../devnet/services/anvil.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
-import { openSeeder, seedPools } from '../../test/harness/seed-pools.ts';
+import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
+import { type CapturedGround, CHAIN, startCapturedGround } from '../packed-ground.fixture.ts';
 import { capturePoolStorage } from './capture-storage.ts';
 
-const CHAIN = 31_337;
-
-let ground: PackedGround & { readonly anvil: Anvil };
-let testDatabase: TestDatabase;
-let database: pg.Pool;
+let captured: CapturedGround;
+let ground: CapturedGround['ground'];
+let database: CapturedGround['database'];
 let pools: readonly PackedPool[];
 
 beforeAll(async () => {
-  const [variant] = PACKED_VARIANTS;
-  if (!variant) throw new Error('no variant');
-  [ground, testDatabase] = await Promise.all([startPackedGround(variant), createDatabase()]);
-  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  database.on('error', () => undefined); // Dropping the database ends its sessions.
-  await migrate(testDatabase.url);
-  await createOnchainTables(database);
+  captured = await startCapturedGround(PACKED_VARIANTS[0]);
+  ({ ground, database } = captured);
   const made: PackedPool[] = [];
   for (const decimals of [6, 18, 6, 6]) made.push(await createPackedPool(ground, ordinaryRecipe(decimals, 18)));
   pools = made;
-  await Promise.all(pools.map((pool) => seed(pool)));
+  await Promise.all(pools.map(captured.seed));
 });
 
-afterAll(async () => {
-  await database?.end();
-  await Promise.all([ground?.anvil.stop(), testDatabase?.drop()]);
-});
-
-async function seed({ address, token0, token1, recipe }: PackedPool): Promise<void> {
-  const seeder = openSeeder(testDatabase.url);
-  const [token0ScaleMultiplier, token1ScaleMultiplier] = multipliers(recipe);
-  const { poolFactory: factory } = ground.deployment;
-  const row = { chainId: CHAIN, address, factory, token0, token1, token0ScaleMultiplier, token1ScaleMultiplier };
-  await seedPools(seeder.db, [{ pool: row }]);
-  await seeder.end();
-}
+afterAll(() => captured?.stop());
 
 async function capture(enabled = true): Promise<number> {
   const { poolFactory } = ground.deployment;
@@ -124,10 +95,15 @@ test('a token that does not tell a balance makes the readings of its pools not c
 test('a pool that a reorganisation undid, and those of a factory that is switched off, are forgotten', async () => {
   const [gone, kept] = pools;
   if (!gone || !kept) throw new Error('no pools');
+  for (const { address } of [gone, kept]) {
+    await database.query("INSERT INTO operator.curve_rank VALUES ($1, $2, 'fit', NULL, 1, now())", [CHAIN, address]);
+  }
   await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [gone.address]);
   expect(await capture()).toBe(3);
   expect(await stored(gone.address)).toBeUndefined();
   expect(await stored(kept.address)).toBeDefined();
+  const { rows } = await database.query('SELECT pool FROM operator.curve_rank');
+  expect(rows).toEqual([{ pool: kept.address }]);
   expect(await capture(false)).toBe(0);
   expect(await stored(kept.address)).toBeUndefined();
 });

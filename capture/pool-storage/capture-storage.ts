@@ -4,7 +4,7 @@ import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCalls } from '../../chain/contract-calls.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { queriesOn } from '../../db/query-builder.ts';
-import { poolStorages } from '../../db/schema/operator.ts';
+import { binComparisons, curveRanks, poolStorages } from '../../db/schema/operator.ts';
 import { pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
@@ -34,7 +34,9 @@ export async function capturePoolStorage(database: pg.Pool, rpc: ChainRpc, chain
     read += rows.length;
   }
   // Undone by a reorganisation, or of a deployment that was disabled.
-  await deleteOtherPoolsOf(database, poolStorages, chain.chainId, stored);
+  for (const table of [poolStorages, binComparisons, curveRanks]) {
+    await deleteOtherPoolsOf(database, table, chain.chainId, stored);
+  }
   return read;
 }
 

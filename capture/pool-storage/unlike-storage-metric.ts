@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { OnBinsCompared } from './compare-with-events.ts';
+import type { OnBinsCompared } from './compare-bins.ts';
 
 /** Shows pools whose events and storage differ as `pools_unlike_storage{chain}`. */
 export function unlikeStorageGauge(registry: Registry): OnBinsCompared {

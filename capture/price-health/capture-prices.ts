@@ -1,79 +1,87 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type pg from 'pg';
-import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCalls } from '../../chain/contract-calls.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
 import { priceHealth } from '../../db/schema/operator.ts';
-import { pools } from '../../db/schema/read-model.ts';
-import type { Queryable } from '../../db/transaction.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { type OnAttention, reportAttention } from '../attention/attention-report.ts';
+import { PoolSchedule } from '../attention/pool-schedule.ts';
+import type { KnownPool } from '../attention/pools-with-worth.ts';
+import { type PoolReading, readRound } from '../attention/read-round.ts';
 import { poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
-/** Pools read and stored at a time: a few `eth_call`s, so that a node is not asked for a thousand pools at once. */
-const POOLS_AT_ONCE = 150;
-
-type PoolAtChain = {
-  readonly address: Address;
-  readonly token0: Address;
-  readonly token1: Address;
-  readonly layout: string;
+export type PriceCaptureDeps = {
+  readonly database: pg.Pool;
+  readonly chain: ChainConfig;
+  readonly budget: ReadBudget;
+  /** The nodes for each class: those that strangers' pools wear out are not taken from the others. */
+  readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
+  /** The pools of the chain. */
+  readonly pools: () => Promise<readonly KnownPool[]>;
+  readonly now: Clock;
+  readonly onAttention?: OnAttention | undefined;
 };
-type Reading = Omit<typeof priceHealth.$inferInsert, 'capturedAt'>;
+
+/** Reads the prices of pools of these classes whose turn it is. @returns number of pools read */
+export type CapturePrices = (kinds: readonly ReadClass[]) => Promise<number>;
 
 /**
- * Reads the price of every pool of a chain and its balances of both tokens, in a few calls, and stores them with the
- * status, block and time.
- *
- * @returns number of pools read
- * @throws errors of the node or the database; what was stored before stays, and grows old
+ * Reads prices of the pools of a chain and their balances of both tokens, as far as the budget goes, and stores them with
+ * the status, block and time. A round throws errors of the node or the database; what was stored before stays, and grows
+ * old.
  */
-export async function capturePrices(database: pg.Pool, rpc: ChainRpc, chain: ChainConfig): Promise<number> {
-  const pools = await poolsOf(database, chain);
-  let read = 0;
-  for (let start = 0; start < pools.length; start += POOLS_AT_ONCE) {
-    const batch = pools.slice(start, start + POOLS_AT_ONCE);
-    const readings = await readBatch(rpc, chain, batch);
-    const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
-    await upsertRows(database, priceHealth, readings, options);
-    read += readings.length;
-  }
-  // Undone by a reorganisation, or of a deployment that was disabled.
-  await deleteOtherPoolsOf(database, priceHealth, chain.chainId, pools);
-  return read;
+export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
+  const { database, chain, budget, rpcs, now, onAttention } = deps;
+  const { chainId } = chain;
+  const schedule = new PoolSchedule<KnownPool>(chain.readBudget, now);
+  let known: readonly KnownPool[] | undefined;
+
+  const takePools = async () => {
+    const pools = await deps.pools();
+    if (pools === known) return;
+    schedule.setPools(pools);
+    // Undone by a reorganisation, or of a deployment that was disabled.
+    await deleteOtherPoolsOf(database, priceHealth, chainId, pools);
+    known = pools;
+  };
+
+  return async (kinds) => {
+    const begun = now();
+    await takePools();
+    try {
+      return await readRound(kinds, begun, {
+        ...{ schedule, budget, callsOf },
+        send: (kind, calls, gas) => boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls, undefined, gas),
+        store: (readings) => storeReadings(database, chainId, readings),
+      });
+    } finally {
+      const backlog = schedule.backlog(begun);
+      for (const kind of kinds) {
+        await reportAttention(database, budget, { chainId, kind, backlog: backlog[kind] }, onAttention);
+      }
+    }
+  };
 }
 
-async function poolsOf(database: Queryable, chain: ChainConfig): Promise<PoolAtChain[]> {
-  const enabled = chain.deployments.filter((deployment) => deployment.enabled);
-  const layouts = new Map(enabled.map(({ poolFactory, layout }) => [poolFactory as string, layout]));
-  const rows = await queriesOn(database)
-    .select({ address: pools.address, token0: pools.token0, token1: pools.token1, factory: pools.factory })
-    .from(pools)
-    .where(eq(pools.chainId, chain.chainId))
-    .orderBy(pools.address);
-  return rows.flatMap(({ factory, ...pool }) => {
-    const layout = layouts.get(factory);
-    return layout === undefined ? [] : [{ ...pool, layout }];
-  });
-}
+/** No pool can spoil the reading of another: calls are isolated. */
+const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
+  ...poolPriceCalls(address, layoutAdapter(layout)),
+  balanceCall(token0, address),
+  balanceCall(token1, address),
+];
 
-/**
- * No pool can spoil the reading of another: see `runBoundedCalls`. One that the node gave no reading of is left out, and
- * what is stored of it grows old.
- */
-async function readBatch(rpc: ChainRpc, { chainId }: ChainConfig, pools: readonly PoolAtChain[]): Promise<Reading[]> {
-  const groups = pools.map(({ address, token0, token1, layout }) => [
-    ...poolPriceCalls(address, layoutAdapter(layout)),
-    balanceCall(token0, address),
-    balanceCall(token1, address),
-  ]);
-  const answers = await boundedCalls({ rpc, chainId }, 'latest', groups);
-  return pools.flatMap(({ address, layout }, index) => {
-    const answer = answers[index];
-    if (!answer) return [];
+/** @returns the pools without a price */
+async function storeReadings(
+  database: pg.Pool,
+  chainId: number,
+  readings: readonly PoolReading<KnownPool>[],
+): Promise<ReadonlySet<KnownPool>> {
+  const rows = readings.map(({ pool: { address, layout }, answer }) => {
     const [, , balance0, balance1] = answer.results;
     const { status, sellX64, buyX64 } = readPoolPrice(answer.results, layoutAdapter(layout));
     return {
@@ -84,4 +92,7 @@ async function readBatch(rpc: ChainRpc, { chainId }: ChainConfig, pools: readonl
       balance1Raw: readBalance(balance1),
     };
   });
+  const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
+  await upsertRows(database, priceHealth, rows, options);
+  return new Set(readings.flatMap(({ pool }, index) => (rows[index]?.sellPriceX64 === null ? [pool] : [])));
 }

@@ -47,6 +47,21 @@ export const priceHealth = operator.table('price_health', {
   balance1Raw: wide('balance1_raw', { digits: 78 }),
 });
 
+/** How the scheduled reads of a chain are served, by class of pools; `calls_per_minute` and `gas_per_minute` are of all. */
+export const readAttentions = operator.table('read_attention', {
+  chainId: int8('chain_id').notNull(),
+  class: text('class', { enum: ['worth', 'wanted', 'others'] }).notNull(),
+  pools: integer('pools').notNull(),
+  waiting: integer('waiting').notNull(),
+  backingOff: integer('backing_off').notNull(),
+  ageSecs: integer('age_secs'),
+  callsSpent: integer('calls_spent').notNull(),
+  gasSpent: int8('gas_spent').notNull(),
+  callsPerMinute: integer('calls_per_minute').notNull(),
+  gasPerMinute: int8('gas_per_minute').notNull(),
+  measuredAt: instant('measured_at').notNull(),
+});
+
 /** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
 export const poolStorages = operator.table('pool_storage', {
   chainId: int8('chain_id').notNull(),
@@ -79,6 +94,25 @@ export const layoutCalibrations = operator.table('layout_calibration', {
   tries: integer('tries').notNull(),
 });
 
+/** When bins by events were last held against storage; `difference` names the first bin that differs, if any does. */
+export const binComparisons = operator.table('bin_comparison', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  blockNumber: int8('block_number').notNull(),
+  difference: text('difference'),
+  comparedAt: instant('compared_at').notNull(),
+});
+
+/** How the curve of a pool whose fees are not public became known at a block; written as it changes, and once an hour. */
+export const curveRanks = operator.table('curve_rank', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  rank: text('rank', { enum: ['formula', 'fit', 'simulation', 'none'] }).notNull(),
+  whyNotCheaper: text('why_not_cheaper'),
+  blockNumber: int8('block_number').notNull(),
+  seenAt: instant('seen_at').notNull(),
+});
+
 export const fiatPrices = operator.table('fiat_price', {
   chainId: int8('chain_id').notNull(),
   token: checkedAddress('token').notNull(),
@@ -106,6 +140,7 @@ export const poolListings = operator.table('pool_listing', {
   volumeFiat: doublePrecision('volume_fiat'),
   aprBps: doublePrecision('apr_bps'),
   aprBps7d: doublePrecision('apr_bps_7d'),
+  /** Of the release before migration 0017. */
   priceStatus: text('price_status', { enum: PRICE_STATUSES }).notNull(),
   lockedPricing: boolean('locked_pricing').notNull(),
   depositAllowlist: boolean('deposit_allowlist').notNull(),
@@ -118,6 +153,18 @@ export const listedPools = operator.table('listed_pool', {
   pool: checkedAddress('pool').notNull(),
   record: text('record').notNull(),
   analytics: text('analytics').notNull(),
+  /** Found by their beginnings; none in rows of the release before migration 0023. */
+  searchTerms: text('search_terms').array().notNull().default([]),
+  /** Null in rows of the release before migration 0017. */
+  token0: checkedAddress('token0'),
+  token1: checkedAddress('token1'),
+});
+
+/** USD per whole token, as of the last refresh. */
+export const listingPrices = operator.table('listing_price', {
+  chainId: int8('chain_id').notNull(),
+  token: checkedAddress('token').notNull(),
+  usd: doublePrecision('usd').notNull(),
 });
 
 export const listingWindows = operator.table('listing_window', {

@@ -166,6 +166,28 @@ export const priceProviders = readModel
   })
   .existing();
 
+export const swaps = readModel
+  .view('swap', {
+    chainId: int8('chain_id').notNull(),
+    blockNumber: int8('block_number').notNull(),
+    blockTimestamp: int8('block_timestamp').notNull(),
+    logIndex: integer('log_index').notNull(),
+    transactionHash: hex('transaction_hash').notNull(),
+    pool: address('pool').notNull(),
+    sender: address('sender').notNull(),
+    recipient: address('recipient').notNull(),
+    zeroForOne: boolean('zero_for_one'),
+    exactInput: boolean('exact_input'),
+    amount0Raw: wide('amount0_raw').notNull(),
+    amount1Raw: wide('amount1_raw').notNull(),
+    lpFeeScaled: wide('lp_fee_scaled'),
+    protocolFeeScaled: wide('protocol_fee_scaled'),
+    notionalFeeScaled: wide('notional_fee_scaled'),
+    curBinIdx: integer('cur_bin_idx'),
+    curPosInBin: wide('cur_pos_in_bin'),
+  })
+  .existing();
+
 export const indexedBlocks = readModel
   .view('indexed_block', {
     chainId: int8('chain_id').notNull(),

@@ -1,14 +1,19 @@
 import fc from 'fast-check';
 import { decodeErrorResult } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addLiquidity, administer, balanceOf, removeLiquidity, sellAndBuyPrices } from '../actions.ts';
-import { RevertedError, takenBack } from '../dev-chain.ts';
+import { binDifference } from '../../capture/pool-storage/summed-bins.ts';
+import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';
+import { PROPERTY_SEED } from '../../test/harness/property-seed.ts';
+import { ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
+import { balanceOf, sellAndBuyPrices } from '../actions.ts';
+import { RevertedError, staticCall, takenBack } from '../dev-chain.ts';
 import { type Action, actionOf } from '../pool-actions.fixture.ts';
 import { poolErrors } from '../protocol-abi.ts';
 import type { Anvil } from '../services/anvil.ts';
-import { administerPacked, packedSimulation, packedSwap } from './actions.ts';
+import { packedSimulation, packedSwap } from './actions.ts';
 import { expectedWords, liquidityDeltas, type SwapWords, swapWords } from './event-words.fixture.ts';
 import { PackedModel } from './model.fixture.ts';
+import { binFees, liquidityChange, performAction, swapOrder } from './perform-action.fixture.ts';
 import {
   createPackedPool,
   multipliers,
@@ -24,6 +29,8 @@ import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 /** Random pools of each variant, and most actions on each. */
 const RUNS = 8;
 const MOST_ACTIONS = 12;
+/** Actions on one pool of each variant, whose bins are compared at the end. */
+const MANY_ACTIONS = 1_000;
 
 const action = actionOf({ swap: 6, liquidity: 1 });
 
@@ -53,7 +60,52 @@ describe.each(PACKED_VARIANTS)('the variant $rule', (variant) => {
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     expect(swaps).toBeGreaterThan(RUNS);
   });
+
+  test('keeps bins that are what its events sum up to after a thousand actions', { timeout: 120_000 }, async () => {
+    const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
+    const bins = pool.recipe.bins.map(({ bin }) => bin);
+    const { total0, total1 } = await readPackedState(ground.chain, pool.address, bins);
+    const totals = { total0: total0 / 4n, total1: total1 / 4n };
+    for (const what of fc.sample(action, { numRuns: MANY_ACTIONS, seed: PROPERTY_SEED })) {
+      await performAction(ground, pool, what, totals).catch(unlessReverted);
+    }
+    const { swaps, summed } = await summedBins(ground, pool);
+    expect(swaps).toBeGreaterThan(MANY_ACTIONS / 2);
+    const { deltaScale } = variant;
+    const units = packedStoredLayout.deltaUnits({ deltaScale }, { multiplier0: 10n ** 12n, multiplier1: 1n });
+    const data = await staticCall(ground.chain, { to: pool.address, data: packedStoredLayout.binsData(bins) });
+    const stored = packedStoredLayout.decodeBins({ success: true, ...data });
+    if (!units || !stored) throw new Error('nothing to compare');
+    const sums = { units, swaps: BigInt(swaps) };
+    expect(binDifference(summed, stored, sums)).toBeNull();
+    const more = stored.map(([token0, token1]) => [token0 + 2n * (units[0] - 1n) * sums.swaps + 1n, token1] as const);
+    expect(binDifference(summed, more, sums)).toMatch(/^bin -\d: token0 \d+ by events, \d+ stored$/);
+  });
 });
+
+function unlessReverted(error: unknown): void {
+  if (!(error instanceof RevertedError)) throw error;
+}
+
+/** What all events of a pool say of its bins. */
+async function summedBins(ground: PackedGround, { address, recipe }: PackedPool) {
+  const words = await swapWords(ground, address);
+  const changes = await liquidityDeltas(ground, address);
+  const sum = (deltas: readonly (readonly [bigint, bigint])[]) =>
+    deltas.reduce(([a0, a1], [b0, b1]) => [a0 + b0, a1 + b1] as const, [0n, 0n] as const);
+  const summed = recipe.bins.map(({ bin }) => ({
+    bin,
+    liquidityScaled: sum(
+      changes
+        .filter((change) => change.bin === bin)
+        .map(({ delta0Scaled = 0n, delta1Scaled = 0n }) => [delta0Scaled, delta1Scaled]),
+    ),
+    swapDeltas: sum(
+      words.flatMap(({ bins }) => bins.filter((part) => Number(part.bin) === bin).map(({ deltas }) => deltas)),
+    ),
+  }));
+  return { swaps: words.length, summed };
+}
 
 /** One pool on the chain beside its model. */
 class Comparison {
@@ -78,9 +130,10 @@ class Comparison {
   async act(what: Action): Promise<void> {
     try {
       if (what.kind === 'swap') await this.#swap(what);
-      else if (what.kind === 'fees') await this.#setFees(what);
-      else if (what.kind === 'collect') await this.#collect();
-      else await this.#changeLiquidity(what);
+      else {
+        await performAction(this.#ground, this.#pool, what, this.#model.state);
+        this.#follow(what);
+      }
     } catch (error) {
       if (!(error instanceof RevertedError)) throw error;
     }
@@ -131,14 +184,10 @@ class Comparison {
     return readPackedState(this.#ground.chain, this.#pool.address, bins);
   }
 
-  async #swap({ zeroForOne, exactInput, partE3 }: Extract<Action, { kind: 'swap' }>): Promise<void> {
+  async #swap(what: Extract<Action, { kind: 'swap' }>): Promise<void> {
     const { chain, deployment } = this.#ground;
-    const { recipe, address } = this.#pool;
-    const { total0, total1 } = this.#model.state;
-    const [multiplier0, multiplier1] = multipliers(recipe);
-    const whole = exactInput === zeroForOne ? total0 / multiplier0 : total1 / multiplier1;
-    const amount = (whole * BigInt(partE3)) / 1_000n + 1n;
-    const order = { pool: address, zeroForOne, amountSpecified: exactInput ? amount : -amount };
+    const { recipe } = this.#pool;
+    const order = swapOrder(this.#pool, what, this.#model.state);
     const simulated = decodeErrorResult({
       abi: poolErrors,
       data: await packedSimulation(chain, deployment, { ...order, ...recipe }),
@@ -148,43 +197,25 @@ class Comparison {
       errorName: 'SimulateSwap',
       args: [swapped.amount0Delta, swapped.amount1Delta],
     });
+    const { zeroForOne, exactInput } = what;
     const expected = this.#model.swap(recipe, zeroForOne, order.amountSpecified);
     expect(swapped).toEqual({ amount0Delta: expected.amount0Delta, amount1Delta: expected.amount1Delta });
     const { bin, position } = this.#model.state;
     const details = { zeroForOne, exactInput, bin, position };
-    this.#expected.push(expectedWords(this.#variant, expected, details, [multiplier0, multiplier1]));
+    this.#expected.push(expectedWords(this.#variant, expected, details, multipliers(recipe)));
   }
 
-  async #changeLiquidity({ kind, bin: index, partE3 }: Extract<Action, { kind: 'add' | 'remove' }>): Promise<void> {
-    const { chain, deployment } = this.#ground;
-    const { recipe, address: pool } = this.#pool;
-    const { bin, shares: all } = recipe.bins[index % recipe.bins.length] ?? { bin: 0, shares: 0n };
-    const shares = (all * BigInt(partE3)) / 1_000n + (kind === 'add' ? 1_000n : 0n);
-    const order = { pool, owner: chain.roles.provider, bins: [{ bin, shares }] };
-    if (kind === 'add') {
-      await addLiquidity(chain, deployment, order);
-      this.#model.add(bin, shares);
+  /** What the model does when the chain took an action that is no swap. */
+  #follow(what: Exclude<Action, { kind: 'swap' }>): void {
+    if (what.kind === 'collect') this.#model.collect();
+    else if (what.kind === 'fees') {
+      const { bin, buy, sell } = binFees(this.#pool, what);
+      this.#model.setFees(what.spreadE6, what.notionalE8);
+      this.#model.setBinFees(bin, buy, sell);
     } else {
-      await removeLiquidity(chain, order);
-      this.#model.remove(bin, shares);
+      const { bin, shares } = liquidityChange(this.#pool, what);
+      if (what.kind === 'add') this.#model.add(bin, shares);
+      else this.#model.remove(bin, shares);
     }
-  }
-
-  async #setFees({ spreadE6, notionalE8, bin: index, addFee }: Extract<Action, { kind: 'fees' }>): Promise<void> {
-    const { chain, deployment } = this.#ground;
-    const { recipe, address } = this.#pool;
-    const { curator } = chain.roles;
-    const { bin } = recipe.bins[index % recipe.bins.length] ?? { bin: 0 };
-    await administer(chain, deployment, curator, 'setPoolAdminFees', [address, spreadE6, notionalE8]);
-    this.#model.setFees(spreadE6, notionalE8);
-    const fees = [address, bin, addFee, Math.floor(addFee / 2)] as const;
-    await administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', fees);
-    this.#model.setBinFees(bin, addFee, Math.floor(addFee / 2));
-  }
-
-  async #collect(): Promise<void> {
-    const { chain, deployment } = this.#ground;
-    await administer(chain, deployment, chain.roles.stranger, 'collectPoolFees', [this.#pool.address]);
-    this.#model.collect();
   }
 }

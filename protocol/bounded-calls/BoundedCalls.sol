@@ -6,12 +6,14 @@ pragma solidity ^0.8.37;
 /// its creation code runs with the calls behind it, and what the constructor returns is the answer.
 ///
 /// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata; its result
-/// as state (1), number of bytes kept (1), these bytes. A call for which the gas left would not do is not begun. A call with
-/// a gas limit of zero is not made: its result is the hash of the target's code.
+/// as gas that it took in thousands, rounded up (2), state (1), number of bytes kept (1), these bytes. A call for which the
+/// gas left would not do is not begun. A call with a gas limit of zero is not made: its result is the hash of the target's
+/// code.
 contract BoundedCalls {
     uint256 private constant HEADER_BYTES = 27;
-    /// State and number, both zero: not begun.
-    uint256 private constant NOT_BEGUN_BYTES = 2;
+    /// Gas, state and number, all zero: not begun.
+    uint256 private constant NOT_BEGUN_BYTES = 4;
+    uint256 private constant GAS_BYTES = 2;
     /// The answer is charged as deployed code, by the byte, and copied once more.
     uint256 private constant GAS_PER_BYTE = 250;
     uint256 private constant RESERVE = 150_000;
@@ -47,9 +49,15 @@ contract BoundedCalls {
         returns (uint256 length)
     {
         assembly ("memory-safe") {
+            let result := add(add(results, 32), used)
+            let before := gas()
             pop(call(gas(), apart, 0, add(add(calls, 32), offset), size, 0, 0))
-            length := returndatasize()
-            returndatacopy(add(add(results, 32), used), 0, length)
+            let spent := div(add(sub(before, gas()), 999), 1000)
+            if gt(spent, 0xffff) { spent := 0xffff }
+            mstore8(result, shr(8, spent))
+            mstore8(add(result, 1), spent)
+            returndatacopy(add(result, GAS_BYTES), 0, returndatasize())
+            length := add(returndatasize(), GAS_BYTES)
         }
     }
 }

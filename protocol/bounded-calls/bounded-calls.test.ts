@@ -58,7 +58,7 @@ function nodeWith(gas: number, burns: (call: BoundedCall) => number, sent: numbe
     const results = calls.map((one) => {
       if (left < one.gasLimit * (25 / 24)) return null;
       left -= Math.min(burns(one), one.gasLimit);
-      return { success: true, data: one.data };
+      return { success: true, data: one.data, gasUsed: burns(one) };
     });
     return { chainId: 1n, blockNumber: BigInt(sent.length), blockTimestamp: 7n, results };
   };
@@ -95,14 +95,14 @@ const answerOf = (packed: Hex): Hex =>
   encodeAbiParameters(parseAbiParameters('uint256, uint256, uint256, bytes'), [5n, 6n, 7n, packed]);
 
 test('answers are told apart: not begun, failed, succeeded', () => {
-  const packed = concatHex(['0x0000', '0x0102beef', '0x0200', '0x0203c0ffee']);
+  const packed = concatHex(['0x00000000', '0x00010102beef', '0x01000200', '0xffff0203c0ffee']);
   expect(decodeBoundedCalls(answerOf(packed), 4)).toEqual({
     ...{ chainId: 5n, blockNumber: 6n, blockTimestamp: 7n },
     results: [
       null,
-      { success: false, data: '0xbeef' },
-      { success: true, data: '0x' },
-      { success: true, data: '0xc0ffee' },
+      { success: false, data: '0xbeef', gasUsed: 1_000 },
+      { success: true, data: '0x', gasUsed: 256_000 },
+      { success: true, data: '0xc0ffee', gasUsed: 65_535_000 },
     ],
   });
 });
@@ -110,8 +110,8 @@ test('answers are told apart: not begun, failed, succeeded', () => {
 test.each([
   ['nothing', '0x'],
   ['noise', `0x${'ab'.repeat(640)}`],
-  ['too few results', answerOf('0x0200')],
-  ['a result that is cut', answerOf('0x02000204aaaa')],
+  ['too few results', answerOf('0x00010200')],
+  ['a result that is cut', answerOf('0x0001020000010204aaaa')],
 ] as const)('an answer of %s is an error', (_name, answer) => {
   expect(() => decodeBoundedCalls(answer, 2)).toThrow();
 });
@@ -119,7 +119,7 @@ test.each([
 test('a call is packed as the code unpacks it', () => {
   const one = { target: TARGET, data: '0xc0ffee', likelyGas: 1, gasLimit: 3_000_000, keptBytes: 64 } as const;
   const packed = concatHex([TARGET, numberToHex(3_000_000, { size: 4 }), '0x40', '0x0003', '0xc0ffee']);
-  const [bytes, calls] = [66n, packed];
+  const [bytes, calls] = [68n, packed];
   const args = encodeAbiParameters(parseAbiParameters('uint256, bytes'), [bytes, calls]);
   expect(encodeBoundedCalls([one])).toBe(concatHex([BOUNDED_CALLS_CODE, args]));
   expect(callBytes(one)).toBe(size(packed));

@@ -44,21 +44,26 @@ export interface CallResult {
   readonly data: Hex;
 }
 
+/** What an isolated call gave, and the gas that it took, rounded up to thousands. */
+export interface BoundedResult extends CallResult {
+  readonly gasUsed: number;
+}
+
 export interface BoundedAnswer {
   readonly chainId: bigint;
   readonly blockNumber: bigint;
   /** Unix seconds. */
   readonly blockTimestamp: bigint;
   /** In the order of the calls; null for one that was not begun, since the gas left would not have done. */
-  readonly results: readonly (CallResult | null)[];
+  readonly results: readonly (BoundedResult | null)[];
 }
 
 const codeAbi = parseAbi(['constructor(uint256 answerBytes, bytes calls)']);
 const answerParameters = parseAbiParameters(
   'uint256 chainId, uint256 blockNumber, uint256 blockTimestamp, bytes results',
 );
-/** State and number of bytes, before the bytes of a result. */
-const RESULT_HEADER_BYTES = 2;
+/** Gas in thousands (2 bytes), state and number of bytes, before the bytes of a result. */
+const RESULT_HEADER_BYTES = 4;
 const CALL_HEADER_BYTES = 27;
 const NOT_BEGUN = 0;
 const SUCCEEDED = 2;
@@ -89,14 +94,15 @@ export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
 /** @throws Error when it does not answer this many calls */
 export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   const [chainId, blockNumber, blockTimestamp, packed] = decodeAbiParameters(answerParameters, answer);
-  const results: (CallResult | null)[] = [];
+  const results: (BoundedResult | null)[] = [];
   let offset = 0;
   for (let index = 0; index < count; index++) {
-    const state = byteAt(packed, offset);
-    const kept = byteAt(packed, offset + 1);
+    const gasUsed = (byteAt(packed, offset) * 256 + byteAt(packed, offset + 1)) * 1_000;
+    const state = byteAt(packed, offset + 2);
+    const kept = byteAt(packed, offset + 3);
     offset += RESULT_HEADER_BYTES;
     const data = kept === 0 ? '0x' : sliceHex(packed, offset, offset + kept, { strict: true });
-    results.push(state === NOT_BEGUN ? null : { success: state === SUCCEEDED, data });
+    results.push(state === NOT_BEGUN ? null : { success: state === SUCCEEDED, data, gasUsed });
     offset += kept;
   }
   return { chainId, blockNumber, blockTimestamp, results };

@@ -3,24 +3,24 @@ import {
   answerBytes,
   type BoundedAnswer,
   type BoundedCall,
-  type CallResult,
+  type BoundedResult,
   CODE_HASH_GAS,
   callBytes,
 } from './bounded-calls.ts';
 
 /** What a group of calls gave, all of it at one block. */
-export type GroupAnswer = Omit<BoundedAnswer, 'results'> & { readonly results: readonly CallResult[] };
+export type GroupAnswer = Omit<BoundedAnswer, 'results'> & { readonly results: readonly BoundedResult[] };
 
 /** Sends one `eth_call` with these calls. */
 export type SendCalls = (calls: readonly BoundedCall[]) => Promise<BoundedAnswer>;
 
 /** Nodes cap an `eth_call` at 50 million gas by default; the rest is for the answer and the last call's limit. */
-const GAS_PER_CALL = 40_000_000;
+export const GAS_PER_CALL = 40_000_000;
 /** The protocol bounds creation code to 49,152 bytes, and what it returns to 24,576. */
 const BYTES_PER_CALL = 44_000;
 const ANSWER_BYTES_PER_CALL = 22_000;
 /** What a call costs beside its own gas, and the two 64ths of it that must be there and are not spent. */
-const OVERHEAD_GAS = 10_000;
+export const OVERHEAD_GAS = 10_000;
 const HELD_BACK = 25 / 24;
 
 /**
@@ -52,20 +52,25 @@ async function runRound(
   return answers.flat();
 }
 
-/** Chunks of groups for one `eth_call` each. */
+/**
+ * Chunks of groups for one `eth_call` each.
+ *
+ * @param mostGas of the calls of a chunk; a single group may take more
+ */
 export function packBoundedCalls(
   groups: readonly (readonly BoundedCall[])[],
   gasOf: (call: BoundedCall) => number,
+  mostGas = GAS_PER_CALL,
 ): (readonly BoundedCall[])[][] {
   return packGroups(groups, [
-    { of: (call) => gasOf(call) + (call.gasLimit > 0 ? OVERHEAD_GAS : CODE_HASH_GAS), most: GAS_PER_CALL },
+    { of: (call) => gasOf(call) + (call.gasLimit > 0 ? OVERHEAD_GAS : CODE_HASH_GAS), most: mostGas },
     { of: callBytes, most: BYTES_PER_CALL },
     { of: answerBytes, most: ANSWER_BYTES_PER_CALL },
   ]);
 }
 
 /** A group of which a part was not begun has no answer: half of it would be of another block than the other half. */
-function groupAnswers(
+export function groupAnswers(
   chunk: readonly (readonly BoundedCall[])[],
   { results, ...block }: BoundedAnswer,
 ): (GroupAnswer | null)[] {

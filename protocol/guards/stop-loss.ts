@@ -62,16 +62,31 @@ export interface BinTest {
   refuses(balances: BinBalances): boolean;
 }
 
-/**
- * @param markX64 the mark price of the direction
- * @param metricScale as {@link metricScaleOf} tells
- */
-export function binTest(
+/** What swaps of one direction are judged by. */
+export interface JudgedDirection {
+  readonly zeroForOne: boolean;
+  /** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
+  readonly marks: { readonly in0: bigint; readonly in1: bigint };
+  /** Before the swap. */
+  readonly balancesOf: (bin: number) => BinBalances;
+}
+
+/** The test of each bin that is watched; undefined for the others. */
+export function binTests(state: StopLossState, direction: JudgedDirection): (bin: number) => BinTest | undefined {
+  const metricScale = metricScaleOf(state, direction);
+  return (bin) => {
+    const watched = state.bins.get(bin);
+    return watched && binTest(state, watched, direction, metricScale);
+  };
+}
+
+function binTest(
   state: StopLossState,
   { shares, watermarks }: WatchedBin,
-  direction: { readonly zeroForOne: boolean; readonly markX64: bigint; readonly metricScale: bigint },
+  { zeroForOne, marks }: JudgedDirection,
+  metricScale: bigint,
 ): BinTest {
-  const { zeroForOne, markX64, metricScale } = direction;
+  const markX64 = zeroForOne ? marks.in0 : marks.in1;
   const high = decayedCeil(state, zeroForOne ? watermarks.token0 : watermarks.token1, watermarks.updatedAt);
   const threshold = (high * (E6 - BigInt(state.drawdownE6))) / E6;
   // The value in token1 is `worth` / 2^64, the value in token0 is `worth` / mark: both sides are multiplied out.
@@ -88,11 +103,7 @@ export function binTest(
 }
 
 /** The unit in which the watermarks count, told by comparing them with what the bins are worth now. */
-export function metricScaleOf(
-  state: StopLossState,
-  balancesOf: (bin: number) => BinBalances,
-  marks: { readonly in0: bigint; readonly in1: bigint },
-): bigint {
+function metricScaleOf(state: StopLossState, { balancesOf, marks }: JudgedDirection): bigint {
   const isCoarse = [...state.bins].some(([bin, { shares, watermarks }]) => {
     const { token0, token1 } = balancesOf(bin);
     const value0 = token0 + (token1 * Q64) / marks.in0;

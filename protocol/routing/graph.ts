@@ -7,9 +7,64 @@ export interface GraphPool {
   readonly token1: { readonly address: Address };
 }
 
-/** Pools by the two tokens that they join, either token first. */
-export interface PoolGraph<P extends GraphPool> {
-  readonly pools: ReadonlyMap<Address, ReadonlyMap<Address, readonly P[]>>;
+/** Pools by the other token that they join a token to, sorted by address. */
+type Neighbours<P extends GraphPool> = ReadonlyMap<Address, readonly P[]>;
+
+/** Pools by the two tokens that they join, either token first. Pools come and go one by one. */
+export class PoolGraph<P extends GraphPool> {
+  readonly #byToken = new Map<Address, Map<Address, P[]>>();
+
+  neighbours(token: Address): Neighbours<P> | undefined {
+    return this.#byToken.get(token);
+  }
+
+  /** Adds a pool that is not there yet. */
+  add(pool: P): void {
+    const [token0, token1] = [pool.token0.address, pool.token1.address];
+    const known = this.#byToken.get(token0)?.get(token1);
+    if (known) {
+      known.splice(placeOf(known, pool), 0, pool);
+      return;
+    }
+    // Both directions share the list.
+    const list = [pool];
+    this.#open(token0).set(token1, list);
+    this.#open(token1).set(token0, list);
+  }
+
+  remove(pool: P): void {
+    const [token0, token1] = [pool.token0.address, pool.token1.address];
+    const list = this.#byToken.get(token0)?.get(token1);
+    const place = list?.indexOf(pool) ?? -1;
+    if (!list || place < 0) return;
+    list.splice(place, 1);
+    if (list.length > 0) return;
+    this.#close(token0, token1);
+    this.#close(token1, token0);
+  }
+
+  #open(token: Address): Map<Address, P[]> {
+    const neighbours = this.#byToken.get(token) ?? new Map<Address, P[]>();
+    this.#byToken.set(token, neighbours);
+    return neighbours;
+  }
+
+  #close(token: Address, other: Address): void {
+    const neighbours = this.#byToken.get(token);
+    neighbours?.delete(other);
+    if (neighbours?.size === 0) this.#byToken.delete(token);
+  }
+}
+
+/** Index of the first pool whose address is not lower. */
+function placeOf<P extends GraphPool>(sorted: readonly P[], { address }: P): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as P).address < address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
@@ -21,19 +76,9 @@ export interface Corridor<L> {
 }
 
 export function buildGraph<P extends GraphPool>(pools: readonly P[]): PoolGraph<P> {
-  const byToken = new Map<Address, Map<Address, P[]>>();
-  const add = (from: Address, to: Address, pool: P) => {
-    const neighbours = byToken.get(from) ?? new Map<Address, P[]>();
-    byToken.set(from, neighbours);
-    const joined = neighbours.get(to) ?? [];
-    neighbours.set(to, joined);
-    joined.push(pool);
-  };
-  for (const pool of pools) {
-    add(pool.token0.address, pool.token1.address, pool);
-    add(pool.token1.address, pool.token0.address, pool);
-  }
-  return { pools: byToken };
+  const graph = new PoolGraph<P>();
+  for (const pool of pools) graph.add(pool);
+  return graph;
 }
 
 /**
@@ -45,15 +90,16 @@ export function corridors<P extends GraphPool>(
   tokenIn: Address,
   tokenOut: Address,
 ): readonly Corridor<P>[] {
-  const fromIn = graph.pools.get(tokenIn);
-  const fromOut = graph.pools.get(tokenOut);
+  const fromIn = graph.neighbours(tokenIn);
+  const fromOut = graph.neighbours(tokenOut);
   if (!fromIn || !fromOut) return [];
   const found: Corridor<P>[] = [];
   const direct = fromIn.get(tokenOut);
   if (direct) found.push({ legs: [direct] });
-  for (const [via, first] of fromIn) {
-    const second = fromOut.get(via);
-    if (second) found.push({ legs: [first, second] });
+  // A stranger can join any token to thousands of its own: the end with fewer neighbours leads.
+  for (const via of fromIn.size <= fromOut.size ? fromIn.keys() : fromOut.keys()) {
+    const [first, second] = [fromIn.get(via), fromOut.get(via)];
+    if (first && second) found.push({ legs: [first, second] });
   }
   return found;
 }

@@ -9,9 +9,11 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     chains,
     directory: unused(),
     snapshots: unused(),
+    outlooks: unused(),
     database: unused(),
     statusMaxAgeSecs: 0,
     routing: RoutingConfig.parse({}),
+    lags: () => [],
     endpoints: new Map(),
     submit: () => Promise.reject(new Error('not for this test')),
   });

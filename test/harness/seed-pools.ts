@@ -11,6 +11,8 @@ export type Seeder = { readonly db: NodePgDatabase; readonly end: () => Promise<
 /** Writes rows of the indexer's tables as the indexer names them. */
 export function openSeeder(url: string, schema = ONCHAIN_SCHEMA): Seeder {
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, max: 2 });
+  // Dropping the database ends its sessions.
+  pool.on('error', () => undefined);
   return { db: drizzle({ client: pool, casing: 'snake_case' }), end: () => pool.end() };
 }
 

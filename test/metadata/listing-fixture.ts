@@ -57,6 +57,8 @@ export async function openListing() {
   const database = await createDatabase();
   await migrate(database.url);
   const pool = new pg.Pool({ connectionString: database.url, max: 4 });
+  // Dropping the database ends its sessions.
+  pool.on('error', () => undefined);
   await createOnchainTables(pool);
   for (const chainId of [CHAIN_A, CHAIN_B]) await setIndexedBlock(pool, { chainId, number: 1000, timestamp: NOW });
   const seeder = openSeeder(database.url);
@@ -69,7 +71,6 @@ export async function openListing() {
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
     fiatMaxAgeSecs: 600,
-    statusMaxAgeSecs: 60,
   });
   return {
     url: database.url,

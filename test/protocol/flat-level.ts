@@ -1,7 +1,8 @@
+import { priceAtFloor } from '../../protocol/bin-price.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { E6, E8 } from '../../protocol/fixed-point.ts';
 import { fillExactOutput, inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
-import { buyPriceCeil, priceAtFloor, sellPriceFloor } from '../../protocol/layouts/flat/geometry.ts';
+import { buyPriceCeil, sellPriceFloor } from '../../protocol/layouts/flat/geometry.ts';
 import type { SideCurve, SideStep } from '../../protocol/layouts/flat/side-curve.ts';
 import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
 

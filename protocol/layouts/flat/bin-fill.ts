@@ -1,6 +1,6 @@
+import { type BinEdges, priceAtCeil, priceAtFloor } from '../../bin-price.ts';
 import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
-import { type BinEdges, priceAtCeil, priceAtFloor } from './geometry.ts';
 
 /** What a swap meets in one bin. Amounts are scaled units, prices and fees Q64.64. */
 export interface BinSlice {

@@ -8,8 +8,6 @@ import {
   edgeDistancesE6,
   edgePriceFloor,
   isTradableQuote,
-  priceAtCeil,
-  priceAtFloor,
   priceFrame,
   pricePool,
   sellAndBuyPrices,
@@ -97,21 +95,6 @@ describe('edges', () => {
     expect(() => binEdges(priced, 2)).toThrow(RangeError);
     expect(() => binEdges(priced, -3)).toThrow(RangeError);
     expect(() => binAt(priced.state, 2)).toThrow(RangeError);
-  });
-});
-
-describe('price at a position', () => {
-  const edges = { lowerX64: 1_000n, upperX64: 2_001n };
-
-  it.each([
-    [0n, 1_000n, 1_000n],
-    [1n, 1_000n, 1_001n],
-    [MAX_POSITION / 2n, 1_500n, 1_501n],
-    [MAX_POSITION - 1n, 2_000n, 2_001n],
-    [MAX_POSITION, 2_001n, 2_001n],
-  ])('%d is between %d and %d', (position, floor, ceil) => {
-    expect(priceAtFloor(edges, position)).toBe(floor);
-    expect(priceAtCeil(edges, position)).toBe(ceil);
   });
 });
 

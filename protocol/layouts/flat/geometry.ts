@@ -1,6 +1,7 @@
+import { type BinEdges, priceAtFloor } from '../../bin-price.ts';
 import type { SellAndBuyPrices } from '../../curve.ts';
 import { divCeil, E6, E8, isqrtFloor, mulDivFloor, Q64, shiftRightCeil } from '../../fixed-point.ts';
-import { type BinState, binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import { type BinState, binAt, type PoolState } from '../../pool-state.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 
 /** What a provider's quote means for a pool: the price that its bins are laid around, and the fee of every swap. */
@@ -9,12 +10,6 @@ export interface PriceFrame {
   readonly midX64: bigint;
   /** Fee over the marginal price, Q64.64: 2^64 = 100%. */
   readonly baseFeeX64: bigint;
-}
-
-/** Prices at a bin's edges, Q64.64. */
-export interface BinEdges {
-  readonly lowerX64: bigint;
-  readonly upperX64: bigint;
 }
 
 /** A pool accepts a quote whose bid is positive and below its ask. */
@@ -84,20 +79,6 @@ export function cursorEdges(state: PoolState, midX64: bigint): BinEdges {
     lowerX64: edgePriceFloor(midX64, state.cursor.lowerDistE6),
     upperX64: edgePriceFloor(midX64, state.cursor.lowerDistE6 + lengthE6),
   };
-}
-
-/** Price at a position (0..MAX_POSITION) between two edges, rounded down. */
-export function priceAtFloor({ lowerX64, upperX64 }: BinEdges, position: bigint): bigint {
-  if (position === 0n) return lowerX64;
-  if (position === MAX_POSITION) return upperX64;
-  return (lowerX64 * (MAX_POSITION - position) + upperX64 * position) / MAX_POSITION;
-}
-
-/** Price at a position (0..MAX_POSITION) between two edges, rounded up. */
-export function priceAtCeil({ lowerX64, upperX64 }: BinEdges, position: bigint): bigint {
-  if (position === 0n) return lowerX64;
-  if (position === MAX_POSITION) return upperX64;
-  return divCeil(lowerX64 * (MAX_POSITION - position) + upperX64 * position, MAX_POSITION);
 }
 
 /** Fee of buying token0 in a bin, Q64.64. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { priceAtFloor } from '../../bin-price.ts';
 import { E6, Q64 } from '../../fixed-point.ts';
-import { cursorEdges, priceAtFloor, priceFrame, sellAndBuyPrices } from './geometry.ts';
+import { cursorEdges, priceFrame, sellAndBuyPrices } from './geometry.ts';
 import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
 import { invertPrices } from './quote-inversion.ts';
 

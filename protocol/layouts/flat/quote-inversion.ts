@@ -1,7 +1,8 @@
+import { priceAtFloor } from '../../bin-price.ts';
 import type { SellAndBuyPrices } from '../../curve.ts';
 import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
-import { buyFeeX64, cursorEdges, type PriceFrame, priceAtFloor, sellFeeX64 } from './geometry.ts';
+import { buyFeeX64, cursorEdges, type PriceFrame, sellFeeX64 } from './geometry.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 
 /** How far from the estimate (units of 2^-64) a mid price is looked for that yields both prices exactly. */

@@ -1,10 +1,11 @@
-import type { DepthLevel } from '../../depth.ts';
+import { priceAtFloor } from '../../bin-price.ts';
+import { type DepthLevel, levelsReached } from '../../depth.ts';
 import { E6, E8, mulDivFloor } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
 import { type BinFill, costBetweenCeil, fillExactInput, inputOf, paidPriceCeil } from './bin-fill.ts';
 import { type NumberedSlice, slicesFromCursor } from './bin-slices.ts';
-import { buyPriceCeil, framePrices, type PricedPool, priceAtFloor, sellPriceFloor } from './geometry.ts';
+import { buyPriceCeil, framePrices, type PricedPool, sellPriceFloor } from './geometry.ts';
 
 /** A bin of a side and what the side takes before it, scaled units. */
 export interface SideStep {
@@ -77,16 +78,9 @@ export function levelAtInput(curve: SideCurve, inputRaw: bigint): DepthLevel | n
   return step === undefined ? null : levelAfter(curve, step, fillExactInput(step.slice, input - step.inputBefore));
 }
 
-/**
- * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
- * what is left.
- */
-export function levelsWithin(curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] {
-  const whole = curve.levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
-  const reached = whole.at(-1)?.cumulativeInput ?? 0n;
-  const partial = most > reached ? levelAtInput(curve, most) : null;
-  return partial ? [...whole, partial] : whole;
-}
+/** As {@link levelsReached} tells. */
+export const levelsWithin = (curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] =>
+  levelsReached(curve.levels, most, end, (input) => levelAtInput(curve, input));
 
 type Side = Pick<SideCurve, 'priced' | 'zeroForOne' | 'bestX64'>;
 

@@ -1,17 +1,17 @@
+import { priceAtFloor } from '../../bin-price.ts';
 import type { SideLimit } from '../../curve.ts';
 import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import { bisect } from '../../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
-  binTest,
-  metricScaleOf,
+  binTests,
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
 import { type BinFill, fillExactInput, fillExactOutput, inputOf } from './bin-fill.ts';
-import { priceAtFloor, priceFrame } from './geometry.ts';
+import { priceFrame } from './geometry.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import type { SideCurve, SideStep } from './side-curve.ts';
 
@@ -38,20 +38,16 @@ export function stopLossLimit(
     const { token0Scaled, token1Scaled } = binAt(priced.state, bin);
     return { token0: token0Scaled, token1: token1Scaled };
   };
-  const direction = {
-    zeroForOne,
-    markX64: zeroForOne ? marks.in0 : marks.in1,
-    metricScale: metricScaleOf(state, balancesOf, marks),
-  };
+  const testOf = binTests(state, { zeroForOne, marks, balancesOf });
   for (const [level, step] of side.steps.entries()) {
-    const watched = state.bins.get(step.slice.bin);
-    if (!watched) continue;
+    const test = testOf(step.slice.bin);
+    if (!test) continue;
     const bin: WalkedBin = {
       step,
       spreadFeeE6: priced.state.spreadFeeE6,
       before: balancesOf(step.slice.bin),
-      markX64: direction.markX64,
-      test: binTest(state, watched, direction),
+      markX64: zeroForOne ? marks.in0 : marks.in1,
+      test,
     };
     const limit = limitInBin(bin, inputMultiplier(side), level);
     if (limit) return limit;

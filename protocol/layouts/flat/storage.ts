@@ -1,14 +1,7 @@
-import {
-  decodeFunctionResult,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  numberToHex,
-  parseAbiParameters,
-} from 'viem';
+import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, PoolState } from '../../pool-state.ts';
+import { mappingSlots } from '../mapping-slots.ts';
 import { wordReader } from './bit-fields.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 
@@ -34,18 +27,6 @@ const readBin = wordReader({
 
 /** What a pool's first slot says. */
 export type Slot0 = Pick<PoolState, 'pauseLevel' | 'cursor' | 'spreadFeeE6' | 'notionalFeeE8'>;
-
-/** Slot of a bin in a mapping keyed by int256, kept because a keccak costs more than the rest of a decode. */
-function mappingSlots(mapping: bigint): (bin: number) => Hex {
-  const known = new Map<number, Hex>();
-  return (bin) => {
-    const cached = known.get(bin);
-    if (cached !== undefined) return cached;
-    const slot = keccak256(encodeAbiParameters(parseAbiParameters('int256, uint256'), [BigInt(bin), mapping]));
-    known.set(bin, slot);
-    return slot;
-  };
-}
 
 export const flatBinSlot = mappingSlots(BINS_MAPPING_SLOT);
 const flatBinSharesSlot = mappingSlots(BIN_SHARES_MAPPING_SLOT);

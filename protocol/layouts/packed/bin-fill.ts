@@ -1,6 +1,6 @@
+import { type BinEdges, priceAtCeil, priceAtFloor } from '../../bin-price.ts';
 import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
-import { type BinEdges, priceAtCeil, priceAtFloor } from './ladder.ts';
 
 /**
  * How the fees of a bin act, as one factor (Q64.64, 2^64 = free): on the input before fees, on both edges before prices

@@ -1,7 +1,8 @@
+import { priceAtFloor } from '../../bin-price.ts';
 import { MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from './bin-fill.ts';
 import { tolerance } from './fit-proof.ts';
-import { type PricedPool, priceAtFloor } from './ladder.ts';
+import type { PricedPool } from './ladder.ts';
 import { multipliers, type SideCurve, type SideStep, sideCurve } from './side-curve.ts';
 import { type FeeFormula, formulaFees } from './side-fees.ts';
 

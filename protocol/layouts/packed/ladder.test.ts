@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { E6, Q64 } from '../../fixed-point.ts';
-import { binAt, MAX_POSITION } from '../../pool-state.ts';
-import {
-  baseFeeX64,
-  binEdges,
-  edgeDistancesE6,
-  edgePriceFloor,
-  priceAtCeil,
-  priceAtFloor,
-  pricePool,
-} from './ladder.ts';
+import { binAt } from '../../pool-state.ts';
+import { baseFeeX64, binEdges, edgeDistancesE6, edgePriceFloor, pricePool } from './ladder.ts';
 import { pricedPool } from './pool-state.arbitrary.ts';
 import { isTradableQuote } from './provider-quote.ts';
 
@@ -53,17 +45,6 @@ describe('edges of bins', () => {
       }),
     );
   });
-});
-
-test('a price is linear in the position, and rounded by less than one unit', () => {
-  fc.assert(
-    fc.property(pricedPool, fc.bigInt(0n, MAX_POSITION), (priced, position) => {
-      const edges = binEdges(priced, priced.state.cursor.bin);
-      const exact = edges.lowerX64 * (MAX_POSITION - position) + edges.upperX64 * position;
-      const [floor, ceil] = [priceAtFloor(edges, position), priceAtCeil(edges, position)];
-      expect(floor * MAX_POSITION <= exact && exact <= ceil * MAX_POSITION && ceil - floor <= 1n).toBe(true);
-    }),
-  );
 });
 
 describe('a quote', () => {

@@ -1,12 +1,7 @@
-import { divCeil, E6, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
-import { MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import type { BinEdges } from '../../bin-price.ts';
+import { E6, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
+import type { PoolState } from '../../pool-state.ts';
 import type { ProviderQuote } from './provider-quote.ts';
-
-/** Prices at a bin's edges, Q64.64. */
-export interface BinEdges {
-  readonly lowerX64: bigint;
-  readonly upperX64: bigint;
-}
 
 /** A pool with its bins laid around a reference: all that a curve needs but the fees. */
 export interface PricedPool {
@@ -49,20 +44,6 @@ export function binEdges({ state, edgesX64 }: PricedPool, bin: number): BinEdges
   const upperX64 = edgesX64[bin - state.lowestBin + 1];
   if (lowerX64 === undefined || upperX64 === undefined) throw new RangeError(`the pool has no bin ${bin}`);
   return { lowerX64, upperX64 };
-}
-
-/** Price at a position (0..MAX_POSITION) between two edges, rounded down. */
-export function priceAtFloor({ lowerX64, upperX64 }: BinEdges, position: bigint): bigint {
-  if (position === 0n) return lowerX64;
-  if (position === MAX_POSITION) return upperX64;
-  return (lowerX64 * (MAX_POSITION - position) + upperX64 * position) / MAX_POSITION;
-}
-
-/** Price at a position (0..MAX_POSITION) between two edges, rounded up. */
-export function priceAtCeil({ lowerX64, upperX64 }: BinEdges, position: bigint): bigint {
-  if (position === 0n) return lowerX64;
-  if (position === MAX_POSITION) return upperX64;
-  return divCeil(lowerX64 * (MAX_POSITION - position) + upperX64 * position, MAX_POSITION);
 }
 
 /** What the provider's spread costs a side: the distance of bid or ask from the reference, Q64.64. */

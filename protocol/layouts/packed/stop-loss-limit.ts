@@ -1,18 +1,17 @@
+import { priceAtFloor } from '../../bin-price.ts';
 import type { SideLimit } from '../../curve.ts';
 import { divCeil, E6, isqrtFloor, MAX_INT128, maxBigint, Q64, Q128 } from '../../fixed-point.ts';
 import { bisect } from '../../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
-  binTest,
-  metricScaleOf,
+  binTests,
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
 import { fillExactInput, fillExactOutput } from './bin-fill.ts';
 import { tolerance } from './fit-proof.ts';
-import { priceAtFloor } from './ladder.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import { multipliers, type SideCurve, type SideStep } from './side-curve.ts';
 
@@ -46,11 +45,10 @@ export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLo
     return { token0: token0Scaled, token1: token1Scaled };
   };
   const markX64 = zeroForOne ? marks.in0 : marks.in1;
-  const direction = { zeroForOne, markX64, metricScale: metricScaleOf(state, balancesOf, marks) };
+  const testOf = binTests(state, { zeroForOne, marks, balancesOf });
   for (const [level, step] of side.steps.entries()) {
-    const watched = state.bins.get(step.slice.bin);
-    if (!watched) continue;
-    const test = binTest(state, watched, direction);
+    const test = testOf(step.slice.bin);
+    if (!test) continue;
     const limit = limitInBin({ side, step, level, before: balancesOf(step.slice.bin), markX64, test });
     if (limit) return limit;
   }

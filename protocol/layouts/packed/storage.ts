@@ -1,16 +1,7 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeAbiParameters,
-  encodeFunctionData,
-  type Hex,
-  keccak256,
-  numberToHex,
-  parseAbi,
-  parseAbiParameters,
-} from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, Cursor, PoolState } from '../../pool-state.ts';
+import { mappingSlots } from '../mapping-slots.ts';
 import { hexReader, unsignedHalves, type WordShape } from './words.ts';
 
 /** Where a pool keeps what. Slots 1, 2 and 3, which hold whole words, are the same in all. */
@@ -148,16 +139,4 @@ function tokenPair(word: bigint): TokenPair {
 function addressOf(word: bigint): Address | null {
   const address = BigInt.asUintN(ADDRESS_BITS, word);
   return address === 0n ? null : numberToHex(address, { size: 20 });
-}
-
-/** Slot of a bin in a mapping keyed by int256, kept because a keccak costs more than the rest of a decode. */
-function mappingSlots(mapping: bigint): (bin: number) => Hex {
-  const known = new Map<number, Hex>();
-  return (bin) => {
-    const cached = known.get(bin);
-    if (cached !== undefined) return cached;
-    const slot = keccak256(encodeAbiParameters(parseAbiParameters('int256, uint256'), [BigInt(bin), mapping]));
-    known.set(bin, slot);
-    return slot;
-  };
 }

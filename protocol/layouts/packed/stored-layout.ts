@@ -1,10 +1,10 @@
 import type { StoredLayout } from '../../stored-layout.ts';
 import { NO_ARRANGEMENT } from './calibration/arrangements.ts';
 import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
-import { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from './candidates.ts';
+import { DELTA_SCALES, FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from './candidates.ts';
 import { lpFees, platformFees } from './fee-totals.ts';
-import { decodeHead, HEAD_BYTES, HEAD_DATA } from './head-call.ts';
-import type { TokenPair } from './storage.ts';
+import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
+import { decodeExtsload, encodeExtsload, type TokenPair } from './storage.ts';
 
 /** What capture reads of packed pools, by the arrangement that is tried first. */
 export const packedStoredLayout: StoredLayout = {
@@ -17,6 +17,19 @@ export const packedStoredLayout: StoredLayout = {
     return { cursor, totalsScaled: both(binTotals), notionalFeesScaled: both(notionalFees) };
   },
   isStorageKnown: ({ storage: arrangement }) => arrangement !== NO_ARRANGEMENT,
+  binsData: (bins) => encodeExtsload(bins.map(storage.binSlot)),
+  decodeBins({ success, data }) {
+    try {
+      return success ? decodeExtsload(data).map((word) => both(storage.decodeBin(word))) : null;
+    } catch {
+      return null;
+    }
+  },
+  deltaUnits({ storage: arrangement, deltaScale }, { multiplier0, multiplier1 }) {
+    const unit = named(DELTA_SCALES, deltaScale);
+    if (arrangement === NO_ARRANGEMENT || unit === null) return null;
+    return unit === 'scaled' ? [1n, 1n] : [multiplier0, multiplier1];
+  },
   lpFeesScaled({ fees }, totals) {
     const reading = named(FEES_READINGS, fees);
     const sales = { high: totals.saleBinFeesHigh, low: totals.saleBinFeesLow };

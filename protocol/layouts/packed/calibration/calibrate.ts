@@ -28,8 +28,8 @@ export async function calibratePacked(
   chain: CalibrationChain,
   { pools, lens, swaps }: CalibrationTask,
 ): Promise<readonly Finding[]> {
-  const arrangement = await judgeArrangements(chain, newestFirst(pools), lens);
-  const simulation = await judgeSimulation(chain, await chain.head(), newestFirst(pools));
+  const arrangement = await judgeArrangements(chain, pools, lens);
+  const simulation = await judgeSimulation(chain, await chain.head(), pools);
   const decided = STORAGE_ARRANGEMENTS.find(({ name }) => name === arrangement.decided) ?? STORAGE_ARRANGEMENTS[0];
   const isReadable = arrangement.decided !== NO_ARRANGEMENT;
   const seen = isReadable ? await observeSwaps(chain, packedStorage(decided), pools, swaps) : [];
@@ -37,9 +37,6 @@ export async function calibratePacked(
   const ofWords = Object.entries(words).map(([what, verdict]) => finding(what, verdict, seen));
   return [arrangement, simulation, ...ofWords];
 }
-
-/** Pools come in the order of their creation. */
-const newestFirst = <T>(pools: readonly T[]): readonly T[] => [...pools].reverse();
 
 function finding(what: string, verdict: Verdict<string>, seen: readonly NamedSwap[]): Finding {
   const { decided, observations, decisive } = verdict;

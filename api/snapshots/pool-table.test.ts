@@ -2,8 +2,7 @@ import type { Address } from 'viem';
 import { expect, it } from 'vitest';
 import { corridors } from '../../protocol/routing/graph.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
-import { type PoolExtension, poolTable, type ServedPool } from '../snapshots/pool-directory.ts';
-import { poolGraph } from './pool-graphs.ts';
+import { type PoolExtension, type PoolTable, poolTable, type ServedPool } from './pool-directory.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
@@ -24,16 +23,25 @@ function pool(number: number, chainId: number, extensions: readonly Omit<PoolExt
   };
 }
 
-const directPools = (pools: readonly ServedPool[], chainId = 1) =>
-  corridors(poolGraph(poolTable(pools), chainId), address(1), address(2)).flatMap(({ legs }) => legs[0]);
+const directPools = (table: PoolTable) =>
+  corridors(table.graph(1), address(1), address(2)).flatMap(({ legs }) => legs[0]);
 
-it('holds the pools of the chain, and is made once for a table', () => {
-  const [here, there] = [pool(11, 1), pool(12, 2)];
+it('changes pool by pool, and so does the graph of each chain', () => {
+  const [here, there, next] = [pool(12, 1), pool(12, 2), pool(11, 1)];
   const table = poolTable([here, there]);
-  expect(directPools([here, there])).toEqual([here]);
-  expect(poolGraph(table, 1)).toBe(poolGraph(table, 1));
-  expect(poolGraph(table, 2)).not.toBe(poolGraph(table, 1));
-  expect(poolGraph(poolTable([here]), 1)).not.toBe(poolGraph(table, 1));
+  expect(directPools(table)).toEqual([here]);
+  table.put(next);
+  expect(directPools(table)).toEqual([next, here]);
+  const changed = { ...here, pair: 'T1/T3', token1: token(3) };
+  table.put(changed);
+  expect(table.find(1, here.address)).toBe(changed);
+  expect(directPools(table)).toEqual([next]);
+  table.remove(next);
+  table.remove(next);
+  expect(directPools(table)).toEqual([]);
+  expect(table.graph(1).neighbours(address(2))).toBeUndefined();
+  expect(table.find(1, next.address)).toBeUndefined();
+  expect([...table.pools()]).toEqual([changed, there]);
 });
 
 it.each([
@@ -44,8 +52,8 @@ it.each([
   ['custom', 'beforeSwap', false],
   ['custom', 'afterSwap', false],
   ['custom', 'beforeRemoveLiquidity', true],
-] as const)('a pool with %s in %s: open to anyone is %s', (kind, phase, isOpen) => {
-  expect(directPools([pool(11, 1, [{ kind, phases: [phase] }])])).toHaveLength(isOpen ? 1 : 0);
+] as const)('routes use a pool with %s in %s: %s', (kind, phase, isOpen) => {
+  expect(directPools(poolTable([pool(11, 1, [{ kind, phases: [phase] }])]))).toHaveLength(isOpen ? 1 : 0);
 });
 
 it('one extension of the wrong kind is enough to leave a pool out', () => {
@@ -53,5 +61,5 @@ it('one extension of the wrong kind is enough to leave a pool out', () => {
     { kind: 'stopLoss', phases: ['afterSwap'] },
     { kind: 'swapAllowlist', phases: ['beforeSwap'] },
   ] as const;
-  expect(directPools([pool(11, 1, both)])).toEqual([]);
+  expect(directPools(poolTable([pool(11, 1, both)]))).toEqual([]);
 });

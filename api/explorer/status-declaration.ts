@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../reference/example-market.ts';
+
+const Block = z.int().nullable();
+const Age = z.int().nonnegative().nullable();
+
+const ChainStatus = z
+  .strictObject({
+    chainId: z.int().describe('EVM chain id.'),
+    name: z.string().describe('Name of the chain.'),
+    following: z.boolean().describe('Whether the index follows the chain. False: listings and trades stand still.'),
+    headBlock: Block.describe("Newest block that the chain's nodes tell of; null when none answers."),
+    indexedBlock: Block.describe('Newest block that listings and trades know of; null before the first index.'),
+    indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
+    lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
+    lagSecs: z.number().nonnegative().nullable().describe('Seconds between the times of the two blocks.'),
+    newestPriceAgeSecs: Age.describe("Since the last reading of any pool's price status; null without one."),
+    oldestPriceAgeSecs: Age.describe('Since the reading of the pool that was read longest ago; null without one.'),
+    listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
+  })
+  .openapi('ChainStatus', { description: 'How fresh the data of a chain are.' });
+
+export const ServiceStatus = z
+  .strictObject({
+    serverTs: z.int().describe('Clock of the service, Unix seconds.'),
+    chains: z.array(ChainStatus).describe('Every chain whose pools are served.'),
+  })
+  .openapi('ServiceStatus', { description: 'How fresh the data are, by chain.' });
+export type ServiceStatus = z.output<typeof ServiceStatus>;
+
+const STATUS_EXAMPLE: ServiceStatus = {
+  serverTs: 1795000004,
+  chains: [
+    {
+      chainId: EXAMPLE.chainId,
+      name: 'base',
+      following: true,
+      headBlock: 40043201,
+      indexedBlock: 40043200,
+      indexedTimestamp: 1795000000,
+      lagBlocks: 1,
+      lagSecs: 2,
+      newestPriceAgeSecs: 3,
+      oldestPriceAgeSecs: 9,
+      listingAgeSecs: 2,
+    },
+  ],
+};
+
+export const getStatus = {
+  operationId: 'getStatus',
+  method: 'get',
+  path: '/public/v1/status',
+  limit: 'listing',
+  key: 'none',
+  streams: false,
+  compress: true,
+  cacheSecs: 0,
+  tag: 'Service',
+  summary: 'How fresh the data are',
+  description:
+    'Head, index and ages by chain, each at most some seconds old. Answers also while the database does not.',
+  request: {},
+  answer: { description: 'The state of every chain', schema: ServiceStatus, example: STATUS_EXAMPLE },
+  failures: {},
+} as const satisfies ApiRoute;

@@ -1,0 +1,18 @@
+import type { Context } from 'hono';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { setEarly } from './set-early.ts';
+
+export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms'] as const;
+
+/** The older of two blocks of a chain. */
+export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.number < one.number ? other : one);
+
+/**
+ * Tells the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
+ * be ahead of us, at least 0.
+ */
+export function tellBlock(c: Context, { number, hash, timestamp }: BlockRef): void {
+  setEarly(c, 'X-Block-Number', String(number));
+  setEarly(c, 'X-Block-Hash', hash);
+  setEarly(c, 'X-Block-Age-Ms', String(Math.max(0, Date.now() - Number(timestamp) * 1_000)));
+}

@@ -1,0 +1,109 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+
+export const DEFAULT_LIMIT = 50;
+export const MAX_LIMIT = 100;
+
+/** Place of a trade on its chain as clients pass it: block and log. */
+const CURSOR = /^\d{1,15}-\d{1,9}$/;
+const INTEGER = /^[+-]?\d+$/;
+
+/** The query string's syntax: what fails here is answered in plain text. */
+export const RawTradesQuery = z.object({
+  before: z.string().regex(CURSOR, 'not <block>-<log>').optional().openapi({
+    pattern: CURSOR.source,
+    example: '40043200-12',
+    description: 'Only older trades than the one in this block and log: `nextBefore` of the page before.',
+  }),
+  limit: z
+    .string()
+    .regex(INTEGER, 'not an integer')
+    .transform(Number)
+    .optional()
+    .openapi({
+      type: 'integer',
+      minimum: 0,
+      default: DEFAULT_LIMIT,
+      example: 2,
+      description: `Page size; more than ${MAX_LIMIT} acts as ${MAX_LIMIT}, 0 as 1.`,
+    }),
+});
+
+const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
+const Amount = z.string().regex(/^-?\d+$/);
+
+const Trade = z
+  .strictObject({
+    blockNumber: z.int().describe('Block of the trade.'),
+    timestamp: z.int().describe('Time of that block, Unix seconds.'),
+    logIndex: z.int().describe('Place of its log in the block.'),
+    transactionHash: z
+      .string()
+      .regex(/^0x[0-9a-f]{64}$/)
+      .describe('Its transaction.'),
+    sender: Address.describe('Who called the pool.'),
+    recipient: Address.describe('Who received the output.'),
+    zeroForOne: z.boolean().nullable().describe('Whether token0 was sold for token1; null when nothing moved.'),
+    amount0Raw: Amount.describe('token0 into the pool, raw units; negative: out of it.'),
+    amount1Raw: Amount.describe('The same of token1.'),
+    priceX64: z
+      .string()
+      .regex(/^\d+$/)
+      .nullable()
+      .describe('Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move.'),
+  })
+  .openapi('Trade', { description: 'A swap in one pool.' });
+export type Trade = z.output<typeof Trade>;
+
+export const TradesPage = z
+  .strictObject({
+    data: z.array(Trade).describe('Newest first.'),
+    nextBefore: z.string().nullable().describe('`before` of the next page; null on the last one.'),
+  })
+  .openapi('TradesPage', { description: 'Trades of a pool.' });
+export type TradesPage = z.output<typeof TradesPage>;
+
+const PAGE_EXAMPLE: TradesPage = {
+  data: [
+    {
+      blockNumber: 40043187,
+      timestamp: 1794999974,
+      logIndex: 7,
+      transactionHash: `0x${'5e'.repeat(32)}`,
+      sender: '0xc4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4c4',
+      recipient: '0xc5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5',
+      zeroForOne: true,
+      amount0Raw: '1000000000000000000',
+      amount1Raw: '-2998500000',
+      priceX64: '55312562105018090520576',
+    },
+  ],
+  nextBefore: null,
+};
+
+export const listTrades = {
+  operationId: 'listTrades',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/{pool_address}/trades',
+  limit: 'listing',
+  key: 'none',
+  streams: false,
+  compress: true,
+  cacheSecs: 0,
+  tag: 'Listing',
+  summary: 'List the trades of one pool',
+  description:
+    'Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass ' +
+    '`nextBefore` as `before`: trades that come meanwhile do not shift it.',
+  request: {
+    params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }),
+    query: RawTradesQuery,
+  },
+  answer: { description: 'A page of trades', schema: TradesPage, example: PAGE_EXAMPLE },
+  failures: {
+    400: errorOrTextResponse('A parameter is malformed (plain text), or has a value that is not allowed (JSON)'),
+    404: errorResponse('Unknown chain, or a pool that is not served on it'),
+    503: errorResponse('Service temporarily unavailable; retry'),
+  },
+} as const satisfies ApiRoute;

@@ -1,0 +1,135 @@
+import { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { swap } from '../../indexer/ponder.schema.ts';
+import { inProcessClient } from '../../test/harness/in-process-client.ts';
+import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { fixedDirectory } from '../../test/quotes/served-pool.ts';
+import { bindRoutes } from '../declaration/api-route.ts';
+import { mountHandlers } from '../declaration/mount-routes.ts';
+import { ApiError, internalError, sendError } from '../errors.ts';
+import type { ServedPool } from '../snapshots/pool-directory.ts';
+import { TradesPage } from './declaration.ts';
+import { tradesResource } from './trades.ts';
+
+const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
+const TRADES = 130;
+
+let listing: Listing;
+let app: Hono;
+
+const served = (address: ServedPool['address']): ServedPool => ({
+  ...{ chainId: CHAIN_A, address, contractVersion: 'v1', layout: 'flat', pair: 'WETH/USDC' },
+  token0: { address: seedAddress(0x70), symbol: 'WETH', decimals: 18 },
+  token1: { address: seedAddress(0x71), symbol: 'USDC', decimals: 6 },
+  immutables: { lowestBin: -5, highestBin: 5, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
+  ...{ immutableProvider: null, extensions: [], stopLossMark: 'mid' },
+});
+
+/** Two trades a block of the pool, one of another between them; number 0 is the oldest. */
+const tradeOf = (n: number, pool = POOL) => ({
+  ...{ chainId: CHAIN_A, pool, blockNumber: 100 + Math.floor(n / 2), blockTimestamp: 5_000 + Math.floor(n / 4) },
+  ...{
+    logIndex: (n % 2) * 2 + (pool === POOL ? 0 : 1),
+    transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
+  },
+  ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: n % 3 > 0, exactInput: true },
+  amount0Raw: n % 3 > 0 ? 10n ** 18n : -(10n ** 18n),
+  amount1Raw: n % 3 > 0 ? -2_000_500_000n : 2_001_000_000n,
+  ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+});
+
+beforeAll(async () => {
+  listing = await openListing();
+  const pools = [served(POOL), served(QUIET)];
+  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
+  app = new Hono();
+  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+  const deps = { chains, directory: fixedDirectory(pools), database: listing.pool };
+  mountHandlers(app, bindRoutes(tradesResource, deps));
+  const own = Array.from({ length: TRADES }, (_, n) => tradeOf(n));
+  const others = Array.from({ length: TRADES }, (_, n) => tradeOf(n, OTHER));
+  await listing.db.insert(swap).values([...own, ...others]);
+});
+
+afterAll(() => listing?.close());
+
+async function page(query: { before?: string; limit?: number } = {}, pool: string = POOL) {
+  const params = { path: { chain_id: CHAIN_A, pool_address: pool }, query };
+  const { data, error } = await inProcessClient(app).GET('/public/v1/evm/{chain_id}/{pool_address}/trades', { params });
+  if (!data) throw new Error(JSON.stringify(error));
+  return TradesPage.parse(data);
+}
+
+test('the newest fifty come first, with amounts, and a price that compares with bid and ask', async () => {
+  const { data, nextBefore } = await page();
+  expect(data.length).toBe(50);
+  expect(data[0]).toEqual({
+    ...{ blockNumber: 164, timestamp: 5_032, logIndex: 2, transactionHash: tradeOf(TRADES - 1).transactionHash },
+    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: false },
+    ...{ amount0Raw: '-1000000000000000000', amount1Raw: '2001000000', priceX64: String(2_001n << 64n) },
+  });
+  expect(BigInt(data[1]?.priceX64 ?? 0)).toBe((20_005n << 64n) / 10n);
+  expect(nextBefore).toBe(`${data[49]?.blockNumber}-${data[49]?.logIndex}`);
+});
+
+test('pages follow each other without a gap, also inside a block, while trades come', async () => {
+  const seen: string[] = [];
+  let before: string | undefined;
+  for (let n = TRADES; ; n++) {
+    const { data, nextBefore } = await page({ ...(before !== undefined && { before }), limit: 7 });
+    seen.push(...data.map(({ transactionHash }) => transactionHash));
+    if (nextBefore === null) break;
+    before = nextBefore;
+    await listing.db.insert(swap).values(tradeOf(n));
+  }
+  const expected = Array.from({ length: TRADES }, (_, n) => tradeOf(TRADES - 1 - n).transactionHash);
+  expect(seen).toEqual(expected);
+});
+
+test('a page has a hundred trades at most, and one at least', async () => {
+  expect((await page({ limit: 5_000 })).data.length).toBe(100);
+  expect((await page({ limit: 0 })).data.length).toBe(1);
+});
+
+test('a cursor beyond the newest block begins at the newest, and one before the oldest ends', async () => {
+  expect((await page({ before: '999999999999999-0', limit: 1 })).data).toEqual((await page({ limit: 1 })).data);
+  expect(await page({ before: '100-0' })).toEqual({ data: [], nextBefore: null });
+  expect(await page({}, QUIET)).toEqual({ data: [], nextBefore: null });
+});
+
+test('a swap that moved nothing has no direction and no price', async () => {
+  const row = { ...tradeOf(0, QUIET), zeroForOne: null, amount0Raw: 0n, amount1Raw: 0n, logIndex: 9 };
+  await listing.db.insert(swap).values(row);
+  expect((await page({}, QUIET)).data).toEqual([
+    expect.objectContaining({ zeroForOne: null, priceX64: null, amount0Raw: '0', amount1Raw: '0' }),
+  ]);
+});
+
+test.each([
+  [400, 'text', `${CHAIN_A}/${POOL}/trades?limit=x`],
+  [400, 'text', `${CHAIN_A}/${POOL}/trades?before=12`],
+  [400, 'text', `${CHAIN_A}/${POOL}/trades?before=1-1;DROP`],
+  [400, 'text', `${CHAIN_A}/${POOL}/trades?before=${'9'.repeat(20)}-1`],
+  [400, 'json', `${CHAIN_A}/${POOL}/trades?limit=-1`],
+  [400, 'json', `${CHAIN_A}/0x12/trades`],
+  [400, 'json', `x/${POOL}/trades`],
+  [404, 'json', `77/${POOL}/trades`],
+  [404, 'json', `${CHAIN_A}/${OTHER}/trades`],
+])('%i, %s: %s', async (status, kind, path) => {
+  const response = await app.request(`/public/v1/evm/${path}`);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('Content-Type')).toMatch(kind === 'json' ? /^application\/json/ : /^text\/plain/);
+});
+
+test('a page reads the rows of the pool alone, along the index on pool and time', async () => {
+  await listing.pool.query('ANALYZE');
+  const query = `EXPLAIN SELECT * FROM read_model.swap
+    WHERE chain_id = ${CHAIN_A} AND pool = '${POOL}'
+    ORDER BY block_timestamp DESC, block_number DESC, log_index DESC LIMIT 51`;
+  const client = await listing.pool.connect();
+  await client.query('SET enable_seqscan = off');
+  const { rows } = await client.query(query);
+  client.release(true);
+  expect(JSON.stringify(rows)).toMatch(/Index Scan Backward using swap_chain_id_pool_block_timestamp_idx/);
+});

@@ -1,0 +1,156 @@
+import type { PaidCall, ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
+import {
+  answerBytes,
+  type BoundedAnswer,
+  type BoundedCall,
+  CALL_GAS_CAP,
+  callBytes,
+} from '../../protocol/bounded-calls/bounded-calls.ts';
+import {
+  GAS_PER_CALL,
+  type GroupAnswer,
+  groupAnswers,
+  OVERHEAD_GAS,
+  packBoundedCalls,
+} from '../../protocol/bounded-calls/run-bounded-calls.ts';
+import type { PoolSchedule, PoolWithWorth } from './pool-schedule.ts';
+
+/** How pools are read in rounds. */
+export interface RoundDeps<P extends PoolWithWorth> {
+  readonly schedule: PoolSchedule<P>;
+  readonly budget: ReadBudget;
+  /** The calls of a pool, which stay together. */
+  readonly callsOf: (pool: P) => readonly BoundedCall[];
+  /** Sends one `eth_call` with this much gas. */
+  readonly send: (kind: ReadClass, calls: readonly BoundedCall[], gas: bigint) => Promise<BoundedAnswer>;
+  /** Stores what was read. @returns the pools that told nothing */
+  readonly store: (readings: readonly PoolReading<P>[]) => Promise<ReadonlySet<P>>;
+}
+
+export interface PoolReading<P> {
+  readonly pool: P;
+  readonly answer: GroupAnswer;
+}
+
+/** An `eth_call` that is paid for. */
+interface PlannedCall<P> {
+  readonly pools: readonly P[];
+  readonly groups: readonly (readonly BoundedCall[])[];
+  readonly gas: number;
+  readonly paid: PaidCall;
+}
+
+/** Calls on their way at a time, so that a node is not asked for a thousand pools at once. */
+const CALLS_AT_ONCE = 2;
+/** More pools than these calls hold. */
+const POOLS_AT_ONCE = 400;
+/** A reading may take this much more than the last one did before others of its call are left for the next. */
+const LIKELY_GROWTH = 1.25;
+/** Gas of an `eth_call` beside its calls: the last one must have its limit, and code and answer are paid for by the byte. */
+const CALL_GAS = { rest: 4_500_000, perByte: 40, perAnswerByte: 250 };
+
+/**
+ * Reads the pools of these classes whose turn it is, as far as the budget pays for them, each at most once. Pools of
+ * different classes never share a call. A pool that was not begun, since others of its call burned the gas, is read by the
+ * next call.
+ *
+ * @param now milliseconds of the schedule's clock
+ * @returns number of pools read
+ * @throws the first error of the nodes or the database, after every class had its turn
+ */
+export async function readRound<P extends PoolWithWorth>(
+  kinds: readonly ReadClass[],
+  now: number,
+  deps: RoundDeps<P>,
+): Promise<number> {
+  const failures: unknown[] = [];
+  let read = 0;
+  for (const kind of kinds) {
+    for (let isOver = false; !isOver; ) {
+      const calls = planCalls(kind, now, deps);
+      const outcomes = await Promise.allSettled(calls.map((call) => makeCall(kind, call, deps)));
+      for (const outcome of outcomes) {
+        if (outcome.status === 'fulfilled') read += outcome.value;
+        else failures.push(outcome.reason);
+      }
+      isOver = calls.length === 0 || outcomes.some(({ status }) => status === 'rejected');
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return read;
+}
+
+/** The next calls of a class, in order, as far as the budget pays for them. */
+function planCalls<P extends PoolWithWorth>(
+  kind: ReadClass,
+  since: number,
+  { schedule, budget, callsOf }: RoundDeps<P>,
+): PlannedCall<P>[] {
+  const mostGas = Math.min(GAS_PER_CALL, budget.gasLeft(kind) - CALL_GAS.rest);
+  if (mostGas <= 0) return [];
+  const due = schedule.due(kind, since, POOLS_AT_ONCE);
+  const groups = due.map((pool) => likelyCalls(callsOf(pool), schedule.gasOf(pool)));
+  const planned: PlannedCall<P>[] = [];
+  for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas, mostGas).slice(0, CALLS_AT_ONCE)) {
+    const gas = Math.floor(Math.min(gasOf(chunk), Number(CALL_GAS_CAP), budget.gasLeft(kind)));
+    const paid = gas < gasOf(chunk.slice(0, 1)) ? null : budget.pay(kind, gas);
+    if (!paid) break;
+    planned.push({ pools: due.splice(0, chunk.length), groups: chunk, gas, paid });
+  }
+  return planned;
+}
+
+/** Gas of an `eth_call` with these groups. */
+function gasOf(groups: readonly (readonly BoundedCall[])[]): number {
+  const likely = groups.flat().reduce((sum, { likelyGas }) => sum + likelyGas, 0);
+  return Math.ceil(likely + overheadOf(groups) + CALL_GAS.rest);
+}
+
+/** By the pool's last reading, when there is one. */
+function likelyCalls(calls: readonly BoundedCall[], lastGas: number | null): readonly BoundedCall[] {
+  if (lastGas === null) return calls;
+  return calls.map((call, index) => ({ ...call, likelyGas: index === 0 ? lastGas * LIKELY_GROWTH : 0 }));
+}
+
+/** Gas of the calls' packing. */
+function overheadOf(groups: readonly (readonly BoundedCall[])[]): number {
+  return groups
+    .flat()
+    .reduce(
+      (sum, call) =>
+        sum + OVERHEAD_GAS + callBytes(call) * CALL_GAS.perByte + answerBytes(call) * CALL_GAS.perAnswerByte,
+      0,
+    );
+}
+
+/** @returns number of pools read */
+async function makeCall<P extends PoolWithWorth>(
+  kind: ReadClass,
+  { pools, groups, gas, paid }: PlannedCall<P>,
+  { schedule, send, store }: RoundDeps<P>,
+): Promise<number> {
+  let answers: (GroupAnswer | null)[];
+  try {
+    const answer = await send(kind, groups.flat(), BigInt(gas));
+    paid.settle(overheadOf(groups) + answer.results.reduce((sum, result) => sum + (result?.gasUsed ?? 0), 0));
+    answers = groupAnswers(groups, answer);
+  } catch (error) {
+    paid.settle();
+    // These may be why the node did not answer: others have their turn first.
+    for (const pool of pools) schedule.postpone(pool);
+    throw error;
+  }
+  const readings = pools.flatMap((pool, index) => {
+    const answer = answers[index];
+    return answer ? [{ pool, answer }] : [];
+  });
+  // Nothing was before the first: the node gives less gas than it may take.
+  const [first] = pools;
+  if (first && !answers[0]) schedule.record(first, { gas, isFailed: true });
+  const failed = await store(readings);
+  for (const { pool, answer } of readings) {
+    const gasUsed = answer.results.reduce((sum, result) => sum + result.gasUsed, 0);
+    schedule.record(pool, { gas: gasUsed, isFailed: failed.has(pool) });
+  }
+  return readings.length;
+}

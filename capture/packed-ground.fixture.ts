@@ -1,0 +1,57 @@
+import pg from 'pg';
+import { MULTICALL3 } from '../config/chains-schema.ts';
+import { migrate } from '../db/migrate.ts';
+import { loadArtifact } from '../devnet/artifacts.ts';
+import {
+  multipliers,
+  type PackedGround,
+  type PackedPool,
+  startPackedGround,
+} from '../devnet/packed/random-pool.fixture.ts';
+import type { PackedVariant } from '../devnet/packed/variants.ts';
+import type { Anvil } from '../devnet/services/anvil.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { createOnchainTables } from '../test/harness/onchain-tables.ts';
+import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';
+
+export const CHAIN = 31_337;
+
+/** A node with one variant of packed pools, and a database with the tables of an index. */
+export interface CapturedGround {
+  readonly ground: PackedGround & { readonly anvil: Anvil };
+  readonly database: pg.Pool;
+  readonly databaseUrl: string;
+  /** Adds a pool to the index as it was created. */
+  seed(pool: PackedPool): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startCapturedGround(variant: PackedVariant | undefined): Promise<CapturedGround> {
+  if (variant === undefined) throw new Error('no variant');
+  const [ground, created] = await Promise.all([startPackedGround(variant), createDatabase()]);
+  const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
+  await ground.chain.client.setCode({ address: MULTICALL3, bytecode });
+  const database = new pg.Pool({ connectionString: created.url, max: 2 });
+  database.on('error', () => undefined); // Dropping the database ends its sessions.
+  await migrate(created.url);
+  await createOnchainTables(database);
+  return {
+    ...{ ground, database, databaseUrl: created.url },
+    seed: (pool) => seed(created.url, ground, pool),
+    stop: async () => {
+      await database.end();
+      await Promise.all([ground.anvil.stop(), created.drop()]);
+    },
+  };
+}
+
+async function seed(url: string, { deployment }: PackedGround, pool: PackedPool): Promise<void> {
+  const { address, token0, token1, recipe } = pool;
+  const [token0ScaleMultiplier, token1ScaleMultiplier] = multipliers(recipe);
+  const numbers = recipe.bins.map(({ bin }) => bin);
+  const bins = { lowestBin: Math.min(...numbers), highestBin: Math.max(...numbers) };
+  const row = { chainId: CHAIN, address, factory: deployment.poolFactory, token0, token1, ...bins };
+  const seeder = openSeeder(url);
+  await seedPools(seeder.db, [{ pool: { ...row, token0ScaleMultiplier, token1ScaleMultiplier } }]);
+  await seeder.end();
+}
