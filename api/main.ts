@@ -14,6 +14,8 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
+import { readPageFiles } from './explorer/page-files.ts';
+import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
@@ -45,6 +47,8 @@ const SETTINGS = [
   'LISTING_TOTALS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
+  'EXPLORER',
+  'EXPLORER_LOGO',
   'PORT',
   'HOST',
   'LOG_LEVEL',
@@ -62,6 +66,8 @@ async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(SETTINGS, env);
   const file = loadChainsFile(settings.CHAINS_CONFIG);
+  const pageFiles =
+    settings.EXPLORER === 'on' ? await readPageFiles({ ...file.explorer, logo: settings.EXPLORER_LOGO }) : null;
   const logger = createLogger('api', settings.LOG_LEVEL);
   const metrics = createMetrics('api');
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
@@ -136,7 +142,10 @@ async function serve(): Promise<void> {
       },
       metrics,
       logger,
-      pages: operations.pages,
+      pages: (it) => {
+        operations.pages(it);
+        if (pageFiles) mountExplorer(it, pageFiles);
+      },
     },
   );
   const server = await startServer(app, settings.HOST, settings.PORT);
