@@ -44,9 +44,14 @@ const FOLDERS = {
     uses: ['api', 'runtime'],
     because: 'It is generated from the routes; numbers are read as the API writes them.',
   },
+  web: {
+    uses: ['client', 'protocol'],
+    because: 'It runs in browsers and asks the API as any customer does; of the arithmetic it knows names alone.',
+  },
   devnet: {
-    uses: ['builders/proto', 'config', 'db', 'protocol', 'runtime'],
-    because: 'It plays the outside world: it starts our processes and imports none.',
+    uses: ['builders/proto', 'config', 'db', 'protocol', 'runtime', 'web/build.ts'],
+    because:
+      'It plays the outside world: it starts our processes and imports none; it builds the page that one serves.',
   },
 };
 

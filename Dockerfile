@@ -6,6 +6,15 @@ COPY package.json package-lock.json .npmrc ./
 COPY patches patches
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 
+# The web page: what builds it stays behind.
+FROM dependencies AS page
+COPY package.json tsconfig.json ./
+COPY client client
+COPY protocol protocol
+COPY runtime runtime
+COPY web web
+RUN node --import tsx web/build.ts
+
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1
 WORKDIR /app
@@ -22,6 +31,7 @@ COPY --chown=node:node indexer indexer
 COPY migrations migrations
 COPY protocol protocol
 COPY runtime runtime
+COPY --from=page /app/web/dist web/dist
 USER node
 # Each service of docker-compose.yml names its process; a bare run serves the API.
 CMD ["node", "--import", "tsx", "api/main.ts"]

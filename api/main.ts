@@ -14,12 +14,16 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
+import { readPageFiles } from './explorer/page-files.ts';
+import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 
@@ -43,6 +47,8 @@ const SETTINGS = [
   'LISTING_TOTALS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
+  'EXPLORER',
+  'EXPLORER_LOGO',
   'PORT',
   'HOST',
   'LOG_LEVEL',
@@ -60,6 +66,8 @@ async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(SETTINGS, env);
   const file = loadChainsFile(settings.CHAINS_CONFIG);
+  const pageFiles =
+    settings.EXPLORER === 'on' ? await readPageFiles({ ...file.explorer, logo: settings.EXPLORER_LOGO }) : null;
   const logger = createLogger('api', settings.LOG_LEVEL);
   const metrics = createMetrics('api');
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
@@ -76,13 +84,20 @@ async function serve(): Promise<void> {
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const outlooks = new PoolOutlooks();
+  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
     countCall: chainCallCounter(metrics),
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: (chainId) => both(countCurve(chainId), curveRanks.of(chainId)),
+    countCurve: (chainId) => {
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      return (report) => {
+        for (const take of reports) take(report);
+      };
+    },
     logger,
   });
   const pamm = startPamm({
@@ -109,6 +124,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
+      outlooks,
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
@@ -126,7 +142,10 @@ async function serve(): Promise<void> {
       },
       metrics,
       logger,
-      pages: operations.pages,
+      pages: (it) => {
+        operations.pages(it);
+        if (pageFiles) mountExplorer(it, pageFiles);
+      },
     },
   );
   const server = await startServer(app, settings.HOST, settings.PORT);
@@ -136,15 +155,9 @@ async function serve(): Promise<void> {
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['directory', async () => directory.stop()],
+    ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
-}
-
-function both<T>(first: (report: T) => void, second: (report: T) => void): (report: T) => void {
-  return (report) => {
-    first(report);
-    second(report);
-  };
 }

@@ -11,7 +11,7 @@ import { keepList } from './attention/kept-list.ts';
 import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
-import { classifyPools } from './classification/classify-pools.ts';
+import { createClassification } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
@@ -30,6 +30,8 @@ export type CaptureDeps = {
   readonly database: pg.Pool;
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
+  /** Pools of less than a dollar that a refresh of the listing computes at new prices. */
+  readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
   readonly onAttention?: OnAttention;
@@ -75,14 +77,14 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'classification', run: () => classifyPools(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
+    { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
     {
       name: 'listing',
       run: createListingRefresh({
         database,
         registry,
         fiatMaxAgeSecs,
-        statusMaxAgeSecs,
+        repricedPools: deps.repricedPools,
         findBlockAt: blockClocks(file, metered, logger),
       }),
       ...every(LISTING_PAUSE_MS),

@@ -130,6 +130,7 @@ export function boundedCallsOnce(
 /**
  * Runs creation code in one `eth_call`, whose answer begins with the chain id.
  *
+ * @param overrides other code at some addresses, as far as the node puts it there
  * @throws RpcFailure when it failed on every node
  */
 export function runProgram(
@@ -137,12 +138,13 @@ export function runProgram(
   block: BlockRef,
   { data, gas }: { readonly data: Hex; readonly gas: bigint },
   signal?: AbortSignal,
+  overrides?: CodeOverrides,
 ): Promise<Hex> {
   const check = (result: Hex): Hex => {
     checkChain(chainId, BigInt(sliceHex(result, 0, 32, { strict: true })));
     return result;
   };
-  return rpc.call({ from: CALLER, data, gas, block }, check, signal);
+  return rpc.call({ from: CALLER, data, gas, block, ...(overrides && { overrides }) }, check, signal);
 }
 
 /** Chunks of groups for one `eth_call` each. */

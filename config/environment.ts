@@ -37,6 +37,8 @@ export const settings = {
   PRICE_STATUS_MAX_AGE_SECS: wholeNumber(1, 60),
   /** The index of a chain counts as stalled when it has not followed the chain for longer than this. */
   INDEXING_MAX_LAG_SECS: positiveNumber(30),
+  /** Pools of less than a dollar that a refresh of the listing computes anew at other prices. */
+  LISTING_REPRICED_POOLS: wholeNumber(1, 500),
   /** An older fiat price is ignored. */
   FIAT_PRICE_MAX_AGE_SECS: wholeNumber(1, 5_400),
   /** Address of DefiLlama's coin API. */
@@ -50,6 +52,10 @@ export const settings = {
   LISTING_TOTALS: wholeNumber(1, 200),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: wholeNumber(0, 0),
+  /** Whether the API serves the web page. */
+  EXPLORER: z.enum(['on', 'off']).default('on').describe('"on" or "off"'),
+  /** Picture in the head of that page. */
+  EXPLORER_LOGO: z.string().min(1).optional().describe('the path of an .svg, .png or .ico file'),
   /** Opens the operator's pages; they are off without it. */
   OPERATOR_KEY: z.string().min(24).optional().describe('a key of at least 24 characters'),
   PORT: z.coerce.number().int().min(0).max(65_535).describe('a port number from 0 to 65535'),

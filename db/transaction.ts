@@ -15,6 +15,9 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = await database.connect();
   let broken: Error | undefined;
+  // A connection that is lost between two statements says so by an event, which would end the process: the next statement fails.
+  const onLost = () => undefined;
+  client.on('error', onLost);
   try {
     await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
     const result = await work(client);
@@ -27,6 +30,7 @@ export async function inTransaction<T>(
     });
     throw error;
   } finally {
+    client.off('error', onLost);
     client.release(broken);
   }
 }

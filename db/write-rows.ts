@@ -58,6 +58,20 @@ export async function deleteOtherPools(
     WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool})`);
 }
 
+/** Deletes the rows of these pools. */
+export async function deletePools(
+  database: Queryable,
+  table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
+  pools: readonly { readonly chainId: number; readonly pool: string }[],
+): Promise<void> {
+  if (pools.length === 0) return;
+  const chainIds = sql.param(pools.map(({ chainId }) => chainId));
+  const addresses = sql.param(pools.map(({ pool }) => pool));
+  await queriesOn(database).execute(sql`DELETE FROM ${table}
+    USING unnest(${chainIds}::int8[], ${addresses}::text[]) AS k (chain_id, pool)
+    WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool}`);
+}
+
 /** Deletes the rows of all pools of one chain but these. */
 export async function deleteOtherPoolsOf(
   database: Queryable,

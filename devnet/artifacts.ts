@@ -10,6 +10,7 @@ export type ContractName =
   | 'ExtensionQuoteProvider'
   | 'GasHog'
   | 'HostileProvider'
+  | 'HostileToken'
   | 'LiquidityAdder'
   | 'ManualProvider'
   | 'Multicall3'
@@ -37,7 +38,9 @@ export type ContractName =
   | 'SwapAllowlist'
   | 'SwapQuoter'
   | 'SwapRouter'
-  | 'Token';
+  | 'Token'
+  | 'TurncoatProvider'
+  | 'TurncoatToken';
 
 let artifacts: Record<string, Artifact> | undefined;
 

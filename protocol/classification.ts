@@ -109,7 +109,11 @@ function activeStopLossHas(facts: PoolFacts, test: (stopLoss: StopLossFacts) => 
 }
 
 /** True when an anchored provider's feeds are known to price token0 in token1, or in dollars a pegged token1. */
-export function isAnchoredFeedMatched({ provider, token0, token1 }: PoolFacts): boolean {
+export function isAnchoredFeedMatched({
+  provider,
+  token0,
+  token1,
+}: Pick<PoolFacts, 'provider' | 'token0' | 'token1'>): boolean {
   if (provider.kind !== 'anchored') return false;
   const { base, quote, baseFeedId, quoteFeedId } = provider;
   const quoteMatched = quoteFeedId === null ? token1.usdPegged : token1.feedIds.includes(quoteFeedId);

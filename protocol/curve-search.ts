@@ -25,6 +25,8 @@ export interface CurveKnowledge {
   readonly form: string;
   /** Formulas that agreed while the code was this; none of them when all were refuted; null when none was tried yet. */
   readonly formulas: { readonly names: readonly string[]; readonly code: CodeState } | null;
+  /** Reads for which no fit is tried, since the last one did not hold; absent when it did. */
+  readonly readsWithoutFit?: number;
 }
 
 /** What a layout takes of a pool whose curve it searches, beside its state, prices and quote. */
@@ -34,6 +36,8 @@ export interface SearchContext {
   readonly immutableProvider: Address | null;
   /** Whether simulated swaps run guards, which take gas. */
   readonly isGuarded: boolean;
+  /** Its guards where all of them are evaluated from their state: walks by simulated swaps can leave them out. */
+  readonly evaluatedGuards: readonly Address[];
   /** Whether an extension judges who swaps: what it says of simulated swaps does not hold for a trader. */
   readonly isCallerJudged: boolean;
   /** A natural number below 2^31, drawn at random. */
@@ -79,6 +83,8 @@ export type SearchStep =
       readonly kind: 'program';
       readonly data: Hex;
       readonly gas: bigint;
+      /** Extensions that object to nothing in this call, where the node can put other code at their addresses. */
+      readonly silenced: readonly Address[];
       /**
        * @param answer its first word is the chain id, which is checked already
        * @throws Error when it is no answer of the program

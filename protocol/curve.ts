@@ -21,15 +21,19 @@ export interface PoolSide {
   readonly levels: readonly DepthLevel[];
   /** The largest amount that one swap can carry. */
   readonly maxInput: bigint;
-  /** The levels that amounts up to `most` reach: whole ones, all before index `end`, and one more for what is left. */
-  levelsWithin(most: bigint, end: number): readonly DepthLevel[];
+  /**
+   * The levels that amounts up to `most` reach: whole ones, all before index `end`, and one more for what is left.
+   *
+   * @param filled what the pool answered to a simulated swap of `most`; a side that is only simulated has the last level from it
+   */
+  levelsWithin(most: bigint, end: number, filled?: CallResult): readonly DepthLevel[];
   /** How far a stop loss lets the side trade; null when it lets all of it. */
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
   /** Gas after which a simulated swap with known guards counts as refused, beside that of its bins. */
   readonly swapGasLimit: number;
   /** Calldata for the pool of a simulated swap, which always reverts. */
   simulation(amount: bigint, recipient: Address): Hex;
-  /** Reads the result of a simulated swap, of which the first four bytes are enough. */
+  /** Reads how a simulated swap ended, of whose result the first four bytes are enough. */
   swapOutcome(result: CallResult): SwapOutcome;
 }
 

@@ -12,6 +12,7 @@ import { onFreePort } from '../devnet/services/on-free-port.ts';
 import { ownMain } from '../devnet/services/own-process.ts';
 import { isAlive } from '../devnet/services/processes.fixture.ts';
 import { startService } from '../devnet/services/service-process.ts';
+import { expectNewcomersWalk } from './explorer/newcomers-walk.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const START_LIMIT_MS = 240_000;
@@ -41,6 +42,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     expect(groups.length).toBeGreaterThanOrEqual(8);
 
     await expectExamplesToWork(demo.output());
+    await expectNewcomersWalk(demo.output());
     await expectAnotherApiToReachTheBuilders(demo.output());
 
     const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';

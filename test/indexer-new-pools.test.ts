@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { migrate } from '../db/migrate.ts';
+import { servedSchema } from '../db/served-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
@@ -13,10 +15,10 @@ import { TRADING_POOLS } from '../devnet/scenario/trading-pools.ts';
 import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
-import { servedSchema } from '../indexer/publication/live-views.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
 import { expectPackedIndexed } from './indexing/expect-packed.ts';
+import { HostileTokens } from './indexing/hostile-tokens.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './indexing/packed-market.ts';
@@ -33,6 +35,7 @@ let chain: DevChain;
 let client: PublicClient;
 let scenario: Scenario;
 let packed: PackedMarket;
+const hostile = new HostileTokens();
 let database: TestDatabase;
 let rows: pg.Client;
 let folder: TempFolder;
@@ -49,7 +52,9 @@ beforeAll(async () => {
   packed = await PackedMarket.open(chain);
   await packed.openPools();
   await packed.act(20);
+  await openHostilePools();
   client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  await migrate(database.url);
   rows = await connectExact(database.url);
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;
   const file = buildChainsFile([served]);
@@ -77,6 +82,12 @@ function openPool(number: number): Promise<ScenarioPool> {
   if (plan === undefined) throw new Error('no plan');
   const { finish: _, ...quiet } = plan;
   return buildPool({ chain, deployment: scenario.deployment, tokens: scenario.tokens }, quiet, number);
+}
+
+async function openHostilePools(): Promise<void> {
+  const [ground] = packed.grounds;
+  if (ground === undefined) throw new Error('no ground');
+  await hostile.openPools(ground);
 }
 
 const mine = (blocks: number) => request(anvil.url, 'anvil_mine', [blocks]);
@@ -124,6 +135,7 @@ test('a pool met on the way is followed after a restart, and found by an index b
   const guarded = await packed.openGuardedPool();
   await packed.openPools();
   await packed.act(12);
+  await openHostilePools();
   await mine(FINAL_AFTER_BLOCKS);
   await vi.waitFor(
     async () => {
@@ -140,6 +152,7 @@ test('a pool met on the way is followed after a restart, and found by an index b
   await expectIndexToEqualChain();
   await expectPackedTrades(4);
   await expectGuardsIndexed(guarded.pool);
+  await hostile.expectIndexed(rows, CHAIN_ID);
   await indexer?.stop();
   await start('onchain_2');
   await vi.waitFor(async () => expect(await servedSchema(rows)).toBe('onchain_2'), {
@@ -147,6 +160,7 @@ test('a pool met on the way is followed after a restart, and found by an index b
     interval: 200,
   });
   await expectIndexToEqualChain();
+  await hostile.expectIndexed(rows, CHAIN_ID);
 });
 
 test('a pool that a reorganisation creates earlier is followed from there', { timeout: 3 * LIMIT_MS }, async () => {

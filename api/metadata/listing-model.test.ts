@@ -60,8 +60,8 @@ const pools: readonly ListedPool[] = fc
     const chainId = index < POOLS_PER_CHAIN ? CHAIN_A : CHAIN_B;
     const shown = { chain: chainId === CHAIN_A ? 'a' : 'b', poolAddress: pool };
     return {
-      ...{ ...keys, chainId, pool, tierRank: TIERS.indexOf(keys.tier), priceStatus: 'healthy' },
-      factory: FACTORIES[keys.contractVersion],
+      ...{ ...keys, chainId, pool, tierRank: TIERS.indexOf(keys.tier), priceStatus: 'unknown' },
+      ...{ factory: FACTORIES[keys.contractVersion], token0: null, token1: null },
       record: JSON.stringify(shown),
       analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }),
       searchTerms: [],
@@ -77,6 +77,10 @@ beforeAll(async () => {
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await upsertPools(client, pools);
+  await client.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
+     SELECT chain_id, pool, 'healthy', 1, 1, now() FROM operator.pool_listing`,
+  );
   const window = { fromTs: 0, toTs: 86_400, fromBlock: 1, toBlock: 9 };
   await writeWindows(
     client,
@@ -210,8 +214,8 @@ test('any query gets the very page that the contract describes', async () => {
         nextOffset: unknown;
       };
       expect(data).toEqual(
-        rows.map(({ record, priceStatus, tvlFiat }) => ({
-          ...{ ...JSON.parse(record), priceProviderStatus: priceStatus },
+        rows.map(({ record, tvlFiat }) => ({
+          ...{ ...JSON.parse(record), priceProviderStatus: 'healthy' },
           ...(query.include24h === 'true' && {
             ...{ tvlFiat, analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }) },
           }),

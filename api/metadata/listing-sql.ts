@@ -1,7 +1,7 @@
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
-import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
+import { listedPools, listingPrices, listingWindows, poolListings, priceHealth } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
 import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
@@ -15,9 +15,12 @@ export type ListingScope = { readonly single: boolean; readonly chains: readonly
 
 const LISTING = tableName(poolListings);
 const WINDOW = tableName(listingWindows);
+const PRICE = tableName(listingPrices);
 const key = columnNames(poolListings);
 const pool = columnNames(listedPools);
 const window = columnNames(listingWindows);
+const price = columnNames(listingPrices);
+const health = columnNames(priceHealth);
 
 /** Sort keys, first to last; each sort has an index per scope. Unknown values come last both ways. */
 const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
@@ -41,13 +44,16 @@ type ListedPool = typeof listedPools.$inferSelect;
 export type PageRow = VersionRow & {
   /** Count of matching pools; null when it was not asked for. */
   readonly total: string | null;
-} & (
-    | (Pick<ListedPool, 'record'> & { readonly status: (typeof poolListings.$inferSelect)['priceStatus'] } & (
-          | DayColumns
-          | { readonly analytics?: undefined }
-        ))
-    | { readonly record: null }
-  );
+} & ((ShownColumns & (DayColumns | { readonly analytics?: undefined })) | { readonly record: null });
+
+/** What a row has of a pool. */
+type ShownColumns = Pick<ListedPool, 'record'> & {
+  readonly status: (typeof priceHealth.$inferSelect)['status'];
+  /** Whether the prices of its tokens are those of the refresh; otherwise they stand in the record. */
+  readonly isPriced: boolean;
+  readonly usd0: number | null;
+  readonly usd1: number | null;
+};
 
 /** What a row has besides with `include24h`. */
 type DayColumns = Pick<ListedPool, 'analytics'> &
@@ -60,7 +66,8 @@ export function poolsOf(rows: readonly PageRow[]): PoolAtReading[] {
   return rows.flatMap((row) => {
     if (row.record === null) return [];
     const day = row.analytics === undefined ? null : dayOf(row);
-    return [{ record: row.record, status: row.status, day }];
+    const { record, status, isPriced, usd0, usd1 } = row;
+    return [{ record, status, prices: isPriced ? [usd0, usd1] : null, day }];
   });
 }
 
@@ -89,7 +96,7 @@ export function versionStatement(maxAgeSecs: number): Statement {
 /**
  * One page and, with `withTotal`, the count of all matching pools in the same snapshot.
  *
- * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
+ * @param maxAgeSecs a price status read longer ago is `unknown`, as is every one in a listing that was refreshed longer ago
  */
 export function pageStatement(
   query: ListingQuery,
@@ -108,15 +115,20 @@ export function pageStatement(
     SELECT ${versionOf(maxAge)}, ${total} AS total, page.*
     FROM (SELECT) state LEFT JOIN (
       SELECT l.position, r.${pool.record} AS record,
-             CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE l.${key.priceStatus} END AS status
+             r.${pool.token0} IS NOT NULL AS "isPriced", p0.${price.usd} AS usd0, p1.${price.usd} AS usd1,
+             CASE WHEN ${isStale(maxAge)} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status
              ${query.include24h ? DAY_COLUMNS : ''}
       FROM (
-        SELECT ${key.chainId}, ${key.pool}, ${key.priceStatus}, ${key.tvlFiat},
+        SELECT ${key.chainId}, ${key.pool}, ${key.tvlFiat},
                row_number() OVER (ORDER BY ${order}) AS position
         FROM ${LISTING} WHERE ${conditions} ORDER BY ${order} ${range}
       ) l
       JOIN ${tableName(listedPools)} r USING (${pool.chainId}, ${pool.pool})
       JOIN ${WINDOW} w USING (${window.chainId})
+      LEFT JOIN ${tableName(priceHealth)} h ON h.${health.chainId} = l.${key.chainId} AND h.${health.pool} = l.${key.pool}
+        AND h.${health.capturedAt} > now() - make_interval(secs => ${maxAge}::int8)
+      LEFT JOIN ${PRICE} p0 ON p0.${price.chainId} = l.${key.chainId} AND p0.${price.token} = r.${pool.token0}
+      LEFT JOIN ${PRICE} p1 ON p1.${price.chainId} = l.${key.chainId} AND p1.${price.token} = r.${pool.token1}
     ) page ON true
     ORDER BY page.position`;
   return { text, values, ...(isUsual(query) && { name: statementName(query, scope, withTotal) }) };

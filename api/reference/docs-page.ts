@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { Context, Hono } from 'hono';
-import { acceptsGzip } from '../http/accepts-gzip.ts';
+import type { Hono } from 'hono';
+import { type ReadyFile, readyFile, sendFile } from '../http/ready-file.ts';
 
 /** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
 const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
@@ -59,28 +57,15 @@ export function mountDocsPage(app: Hono, title: string): void {
   app.get('/docs', (c) => c.html(page(title), 200, PAGE_HEADERS));
   for (const [name, type] of Object.entries(CONTENT_TYPES)) {
     const load = once(() => loadFile(name));
-    app.get(`/docs/${name}`, async (c) => sendFile(c, type, await load()));
+    // The texts are compressed already: nothing on the way need do it again.
+    const headers = { 'Content-Type': type, 'Cache-Control': 'public, max-age=86400, no-transform' };
+    app.get(`/docs/${name}`, async (c) => sendFile(c, await load(), headers));
   }
 }
 
-type File = { readonly plain: Uint8Array<ArrayBuffer>; readonly zipped: Uint8Array<ArrayBuffer> };
-
 /** Read and compressed at the first request, not at each: the script is larger than all else that the API sends. */
-async function loadFile(name: string): Promise<File> {
-  const content = name === START ? Buffer.from(START_TEXT) : await readFile(new URL(name, `file://${DIST}`));
-  return { plain: new Uint8Array(content), zipped: new Uint8Array(await promisify(gzip)(content)) };
-}
-
-function sendFile(c: Context, type: string, { plain, zipped }: File): Response {
-  const headers = {
-    'Content-Type': type,
-    // The texts are compressed already: nothing on the way need do it again.
-    'Cache-Control': 'public, max-age=86400, no-transform',
-    'X-Content-Type-Options': 'nosniff',
-    Vary: 'Accept-Encoding',
-  };
-  if (acceptsGzip(c)) return c.body(zipped, 200, { ...headers, 'Content-Encoding': 'gzip' });
-  return c.body(plain, 200, headers);
+async function loadFile(name: string): Promise<ReadyFile> {
+  return readyFile(name === START ? Buffer.from(START_TEXT) : await readFile(new URL(name, `file://${DIST}`)));
 }
 
 /** Runs at the first call; a failure is not kept. */

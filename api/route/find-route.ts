@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
+import type { PoolLimits } from '../../protocol/routing/choose-pools.ts';
 import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
@@ -8,18 +9,21 @@ import { ApiError, badRequest } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
+import { boundCorridors } from './bound-corridors.ts';
 import type { Deadline } from './deadline.ts';
+import type { PoolOutlooks } from './pool-outlooks.ts';
 import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
   readonly directory: PoolDirectory;
   readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
+  readonly outlooks: PoolOutlooks;
 }
 
 /** A plan and the block of its pools; of several, the oldest. */
 export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
 
-type RouteLimits = Omit<RoutingLimits, 'maxRoutes'>;
+type RouteLimits = Omit<RoutingLimits, 'maxRoutes'> & PoolLimits;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -35,10 +39,13 @@ export async function findRoute(
   deadline: Deadline,
 ): Promise<FoundRoute> {
   const table = await deadline.within(sources.directory.table());
-  const pools = poolCorridors(table, chainId, request);
+  const paths = poolCorridors(table, chainId, request);
+  if (paths.length === 0) throw noPlan('no_route');
+  const pools = boundCorridors(paths, request, limits, sources.outlooks);
   const list = pools.flatMap(({ legs }) => legs.flat());
-  if (list.length === 0) throw noPlan('no_route');
+  if (list.length === 0) throw noPlan('insufficient_liquidity');
   const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(list, { signal: deadline.signal }));
+  sources.outlooks.see(list, snapshots);
   const hops = hopCorridors(pools, snapshots, request);
   const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
   if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };

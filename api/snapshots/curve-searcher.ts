@@ -24,6 +24,7 @@ export interface CurveSearcherDeps {
 export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' }>;
 type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
 type Question = Exclude<SearchStep, End>;
+type Program = Extract<SearchStep, { readonly kind: 'program' }>;
 
 /** Of so many pools it is remembered what was found out. */
 const REMEMBERED = 10_000;
@@ -34,6 +35,8 @@ const ASKED_GAS = 3_000_000n;
 /** The amounts of a simulated swap: a selector and two words. */
 const KEPT_BYTES = 68;
 const DRAWS = 2 ** 31;
+/** Code that answers any call with its selector, as an extension that may have to. */
+const NO_OBJECTION: Hex = '0x5f3560e01c60e01b5f5260205ff3';
 const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
@@ -68,6 +71,7 @@ export class CurveSearcher {
       known: this.#known.get(pool.address),
       immutableProvider: pool.immutableProvider,
       isGuarded: guardPlan(pool).kind !== 'none',
+      evaluatedGuards: guardPlan(pool).kind === 'evaluated' ? swapGuards(pool).map(({ address }) => address) : [],
       isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
     };
@@ -129,7 +133,18 @@ export class CurveSearcher {
       const [pool, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
       return step.next({ pool, provider });
     }
-    return step.next(await runProgram(target, block, step, signal));
+    return step.next(await this.#runProgram(block, step, signal));
+  }
+
+  /** A node that refuses to put other code in place runs the program with the extensions as they are. */
+  async #runProgram(block: BlockRef, step: Program, signal: AbortSignal): Promise<Hex> {
+    const { target } = this.#deps;
+    if (step.silenced.length === 0) return runProgram(target, block, step, signal);
+    const silent = new Map(step.silenced.map((extension) => [extension, NO_OBJECTION]));
+    return runProgram(target, block, step, signal, silent).catch((error) => {
+      if (!isRefusal(error)) throw error;
+      return runProgram(target, block, step, signal);
+    });
   }
 
   readonly #simulate = batched(

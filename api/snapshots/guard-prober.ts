@@ -3,7 +3,8 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { PoolCurve, PoolSide, SwapOutcome } from '../../protocol/curve.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
 import {
   everyBin,
   limitOf,
@@ -47,6 +48,7 @@ const SEARCH = { precision: 1_000_000n, inputs: 15n, rounds: 6 };
 /** How long pools whose guards burn all the gas are left alone, and of how many that is remembered. */
 const BURNED = { ttl: 60_000, max: 10_000 };
 const CLOSED: TradingSides = { bids: null, asks: null };
+const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
  * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and simulated swaps
@@ -79,8 +81,8 @@ export class GuardProber {
       const pool = pools[index]?.pool.address as Address;
       return sides.flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
     });
-    const outcomes = await this.#simulate(block, asked, signal);
-    const sides = claims.map((own) => confirmed(own, outcomes));
+    const results = await this.#simulate(block, asked, signal);
+    const sides = claims.map((own) => confirmed(own, results));
     return Promise.all(
       pools.map((pool, index) => {
         const confirmedSides = sides[index];
@@ -134,8 +136,8 @@ export class GuardProber {
   async #search(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ExecutableLevels> {
     const simulate = async (inputs: readonly bigint[]): Promise<ProbedInput[]> => {
       const asked = inputs.map((input) => ({ pool, side, input }));
-      const outcomes = await this.#simulate(block, asked, signal);
-      return inputs.map((input, index) => ({ input, outcome: outcomes[index] ?? 'silence' }));
+      const results = await this.#simulate(block, asked, signal);
+      return inputs.map((input, index) => ({ input, outcome: side.swapOutcome(results[index] ?? SILENCE) }));
     };
     let limit = limitOf(side, await simulate(everyBin(side)));
     const width = limit?.beyond ? limit.beyond - limit.most : 0n;
@@ -148,14 +150,11 @@ export class GuardProber {
     return executableLevels(side, limit);
   }
 
-  /** How simulated swaps end, in order; one that the node gives too little gas for ends in silence. */
-  async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<SwapOutcome[]> {
+  /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
+  async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
     const groups = asked.map(({ pool, side, input }) => [simulatedSwap(pool, side, input, 'known')]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
-    return asked.map(({ side }, index) => {
-      const [result] = answers[index]?.results ?? [];
-      return result ? side.swapOutcome(result) : 'silence';
-    });
+    return answers.map((answer) => answer?.results[0] ?? SILENCE);
   }
 
   async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
@@ -170,9 +169,9 @@ export class GuardProber {
   }
 }
 
-/** Takes the outcomes of a pool's claims from the front; null unless they confirm both sides. */
-function confirmed(claims: readonly SideClaim[], outcomes: SwapOutcome[]): TradingSides | null {
-  const [bids, asks] = claims.map((claim) => confirmClaim(claim, outcomes.splice(0, claim.inputs.length)));
+/** Takes the results of a pool's claims from the front; null unless they confirm both sides. */
+function confirmed(claims: readonly SideClaim[], results: CallResult[]): TradingSides | null {
+  const [bids, asks] = claims.map((claim) => confirmClaim(claim, results.splice(0, claim.inputs.length)));
   if (bids === undefined || bids === 'disagrees' || asks === undefined || asks === 'disagrees') return null;
   return { bids, asks };
 }

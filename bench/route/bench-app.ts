@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import { type RouteDeps, routeResource } from '../../api/route/route.ts';
 import { poolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -9,7 +10,12 @@ import { RoutingConfig } from '../../config/routing-schema.ts';
 import type { BenchMarket } from './market.ts';
 
 /** The route endpoint alone, over a market whose pools are known. */
-export function benchApp(market: BenchMarket, chain: ChainConfig, snapshots: RouteDeps['snapshots']): Hono {
+export function benchApp(
+  market: BenchMarket,
+  chain: ChainConfig,
+  snapshots: RouteDeps['snapshots'],
+  outlooks = new PoolOutlooks(),
+): Hono {
   const app = new Hono();
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error);
@@ -20,6 +26,7 @@ export function benchApp(market: BenchMarket, chain: ChainConfig, snapshots: Rou
     chains: new Map([[chain.chainId, chain]]),
     directory: { table: async () => table },
     snapshots,
+    outlooks,
     routing: RoutingConfig.parse({}),
   });
   mountHandlers(app, bound);

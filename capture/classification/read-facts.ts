@@ -1,30 +1,30 @@
-import { and, eq, max } from 'drizzle-orm';
+import { and, eq, max, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
 import { queriesOn } from '../../db/query-builder.ts';
 import { curators } from '../../db/schema/operator.ts';
 import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
-import { type ExtensionRow, extensionsOfPools, toExtensions } from '../pools/extension-rows.ts';
+import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
+import { type ExtensionRow, extensionsOfPool, toExtensions } from '../pools/extension-rows.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { PROVIDER_COLUMNS, type ProviderRow, toProvider } from '../pools/provider-rows.ts';
 
 /** A pool's key with all that its tier depends on. */
 export type PoolWithFacts = { readonly chainId: number; readonly pool: Address; readonly facts: PoolFacts };
 
-const widestBins = new QueryBuilder()
-  .select({
-    chainId: poolBins.chainId,
-    pool: poolBins.pool,
-    widestBinE6: max(poolBins.lengthE6).as('widest_bin_e6'),
-  })
+/** Width of the widest bin of a row of `pools`; null when the pool has no state. */
+const widestBinE6 = sql<number | null>`${new QueryBuilder()
+  .select({ widest: max(poolBins.lengthE6) })
   .from(poolBins)
-  .groupBy(poolBins.chainId, poolBins.pool)
-  .as('b');
+  .where(and(eq(poolBins.chainId, pools.chainId), eq(poolBins.pool, pools.address)))}`;
 
-function selectFacts(database: Queryable) {
-  const x = extensionsOfPools;
+function selectFacts(database: Queryable, keys: readonly PoolKey[]) {
+  const { chainIds, addresses } = keyColumns(keys);
+  const isAsked = sql`(${pools.chainId}, ${pools.address}) IN (
+    SELECT * FROM unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]))`;
   return queriesOn(database)
     .select({
       chainId: pools.chainId,
@@ -36,38 +36,38 @@ function selectFacts(database: Queryable) {
       admin: pools.admin,
       verified: curators.verified,
       priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
-      widestBinE6: widestBins.widestBinE6,
-      extensions: x.extensions,
+      widestBinE6,
+      extensions: extensionsOfPool,
       provider: PROVIDER_COLUMNS,
     })
     .from(pools)
-    .innerJoin(widestBins, and(eq(widestBins.chainId, pools.chainId), eq(widestBins.pool, pools.address)))
     .leftJoin(
       priceProviders,
       and(eq(priceProviders.chainId, pools.chainId), eq(priceProviders.address, pools.priceProvider)),
     )
-    .leftJoin(x, and(eq(x.chainId, pools.chainId), eq(x.pool, pools.address)))
-    .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)));
+    .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)))
+    .where(isAsked);
 }
 
 type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
 
-/** Reads the facts of every pool of an enabled deployment. */
+/** Reads the facts of those of these pools that belong to enabled deployments. */
 export async function readClassificationFacts(
   database: Queryable,
   registry: OperatorRegistry,
+  keys: readonly PoolKey[],
 ): Promise<readonly PoolWithFacts[]> {
-  const rows = await selectFacts(database);
+  const rows = await selectFacts(database, keys);
   return rows.flatMap((row) => toFacts(row, registry));
 }
 
 function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[] {
   const { chainId } = row;
   const deployment = registry.deploymentOf(chainId, row.factory);
-  if (!deployment) return [];
+  if (!deployment || row.widestBinE6 === null) return [];
   const extensions = toExtensions(row.extensions);
   const facts: PoolFacts = {
-    widestBinE6: row.widestBinE6 ?? 0,
+    widestBinE6: row.widestBinE6,
     stopLoss: stopLossFacts(extensions.find(({ address }) => address === deployment.stopLoss)),
     provider: providerFacts(toProvider(row.provider), chainId, registry),
     priceProviderTimelock: row.priceProviderTimelockSecs,
@@ -79,6 +79,18 @@ function toFacts(row: FactsColumns, registry: OperatorRegistry): PoolWithFacts[]
     token1: tokenFacts(chainId, row.token1, registry),
   };
   return [{ chainId, pool: row.address, facts }];
+}
+
+/** Whether a pool's anchored feeds are known to price its tokens. */
+export function isConfirmed(
+  { chainId, token0, token1, provider }: Pick<FactsColumns, 'chainId' | 'token0' | 'token1' | 'provider'>,
+  registry: OperatorRegistry,
+): boolean {
+  return isAnchoredFeedMatched({
+    provider: providerFacts(toProvider(provider), chainId, registry),
+    token0: tokenFacts(chainId, token0, registry),
+    token1: tokenFacts(chainId, token1, registry),
+  });
 }
 
 /** The extension counts as initialised once any of its settings was announced. */

@@ -1,14 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { union } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
 import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices, priceHealth } from '../../db/schema/operator.ts';
-import { pools } from '../../db/schema/read-model.ts';
+import { pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
-import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
-import { readClassificationFacts } from '../classification/read-facts.ts';
+import { isConfirmed } from '../classification/read-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
 import { type FiatPrice, isPlausibleUsd, type PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
@@ -31,8 +30,7 @@ export type FiatDeps = {
  * @returns number of tokens priced
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
-  const tokens = await readTokens(deps.database);
-  const { prices, failures } = await askInOrder(tokens, deps);
+  const { prices, failures } = await askInOrder(await readTokens(deps.database), deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
   const rows = [...all].map(([key, price]) => {
     const { chainId, address: token } = parseTokenKey(key);
@@ -58,31 +56,36 @@ async function askInOrder(tokens: readonly TokenKey[], { sources, fiatMaxAgeSecs
 }
 
 async function readTokens(database: Queryable): Promise<readonly TokenKey[]> {
-  const queries = queriesOn(database);
-  const rows = await union(
-    queries.select({ chainId: pools.chainId, token: pools.token0 }).from(pools),
-    queries.select({ chainId: pools.chainId, token: pools.token1 }).from(pools),
-  ).orderBy(sql`1, 2`);
-  return rows.map(({ chainId, token }) => tokenKey(chainId, token));
+  const { chainId, address } = tokens;
+  const rows = await queriesOn(database).select({ chainId, address }).from(tokens).orderBy(chainId, address);
+  return rows.map((row) => tokenKey(row.chainId, row.address));
 }
 
+/**
+ * Pools with a recent price whose feeds are confirmed: only those are looked at whose tokens the operator named, of which
+ * there are few however many pools strangers make.
+ */
 async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
-  const known = await readClassificationFacts(database, registry);
-  const confirmed = new Map(
-    known
-      .filter(({ facts }) => isAnchoredFeedMatched(facts))
-      .map(({ chainId, pool, facts }) => [`${chainId}:${pool}`, facts]),
-  );
+  const named = sql`SELECT * FROM unnest(${sql.param(registry.tokens.map(({ chainId }) => chainId))}::int8[],
+    ${sql.param(registry.tokens.map(({ address }) => address))}::text[])`;
   const isRecent = sql`${priceHealth.capturedAt} > now() - make_interval(secs => ${statusMaxAgeSecs})`;
+  const { chainId, address, factory, token0, token1, priceProvider } = pools;
   const rows = await queriesOn(database)
-    .select()
-    .from(priceHealth)
-    .where(and(eq(priceHealth.status, 'healthy'), isRecent));
-  return rows.flatMap(({ chainId, pool, sellPriceX64, buyPriceX64, capturedAt }) => {
-    const facts = confirmed.get(`${chainId}:${pool}`);
-    if (!facts || sellPriceX64 === null || buyPriceX64 === null) return [];
-    const keyOf = (address: string) => tokenKey(chainId, address);
-    const tokens = { token0: keyOf(facts.token0.address), token1: keyOf(facts.token1.address) };
-    return [{ pool, ...tokens, sellX64: sellPriceX64, buyX64: buyPriceX64, capturedAt }];
+    .select({ chainId, pool: address, factory, token0, token1, price: priceHealth, provider: PROVIDER_COLUMNS })
+    .from(pools)
+    .innerJoin(priceHealth, and(eq(priceHealth.chainId, chainId), eq(priceHealth.pool, address)))
+    .innerJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, priceProvider)))
+    .where(
+      and(
+        ...[eq(priceHealth.status, 'healthy'), isRecent],
+        ...[sql`(${chainId}, ${token0}) IN (${named})`, sql`(${chainId}, ${token1}) IN (${named})`],
+      ),
+    );
+  return rows.flatMap((row) => {
+    const { sellPriceX64: sellX64, buyPriceX64: buyX64, capturedAt } = row.price;
+    if (!registry.deploymentOf(row.chainId, row.factory) || !isConfirmed(row, registry)) return [];
+    if (sellX64 === null || buyX64 === null) return [];
+    const keyOf = (token: string) => tokenKey(row.chainId, token);
+    return [{ pool: row.pool, token0: keyOf(row.token0), token1: keyOf(row.token1), sellX64, buyX64, capturedAt }];
   });
 }

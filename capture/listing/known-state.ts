@@ -2,7 +2,7 @@ import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import { type TokenScale, toRawFloor } from '../../protocol/scaling.ts';
 import type { KnownPair, PoolDay, TokenAmounts } from './analytics.ts';
-import type { PoolFacts } from './read-pool-facts.ts';
+import type { PoolFacts } from './pool-facts.ts';
 
 /** A pool's cursor, liquidity and fees: by its events, or by storage where events do not tell. */
 export type KnownState = { readonly day: PoolDay; readonly curBinIdx: number };

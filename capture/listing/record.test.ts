@@ -11,7 +11,7 @@ import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import type { ExtensionRow } from '../pools/extension-rows.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { PoolFacts } from './read-pool-facts.ts';
+import type { PoolFacts } from './pool-facts.ts';
 import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
@@ -57,7 +57,7 @@ const BARE_FACTS: PoolFacts = {
   ...{ adminUsername: null, adminVerified: false },
   ...{ protocolSpreadFeeE6: 1, adminSpreadFeeE6: 2, protocolNotionalFeeE8: 3, adminNotionalFeeE8: 4 },
   ...{ priceProvider: seedAddress(0x9), priceProviderSinceBlock: 13, priceProviderTimelockSecs: 86_400n },
-  ...{ pendingProvider: null, provider: null, priceStatus: 'unknown', pauseLevel: 0, curBinIdx: -3 },
+  ...{ pendingProvider: null, provider: null, nextChangeAt: null, pauseLevel: 0, curBinIdx: -3 },
   ...{ extensions: [], delisted: false, classification: null },
   ...{ scale: { multiplier0: 1n, multiplier1: 10n ** 12n }, storage: null },
   ...{ readings: {}, week: NO_TOTALS },
@@ -80,14 +80,15 @@ const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | '
 });
 
 const listed = (facts: Partial<PoolFacts>) => {
-  const pool = listPool({ ...BARE_FACTS, ...facts }, registry);
-  if (pool === null) throw new Error('not listed');
-  return pool;
+  const result = listPool({ ...BARE_FACTS, ...facts }, registry);
+  if (result === null) throw new Error('not listed');
+  return result.pool;
 };
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
 const recordOf = (facts: Partial<PoolFacts>) => {
-  const text = showPool({ record: listed(facts).record, status: 'unknown', day: null });
+  const [{ usd: usd0 }, { usd: usd1 }] = facts.tokens ?? BARE_FACTS.tokens;
+  const text = showPool({ record: listed(facts).record, status: 'unknown', prices: [usd0, usd1], day: null });
   return PoolRecord.parse(parseJson(text));
 };
 
@@ -106,8 +107,8 @@ describe('a pool whose events do not tell its state', () => {
   ] as const;
   const listPacked = (facts: Partial<PoolFacts>) => listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry());
   const packed = (facts: Partial<PoolFacts>) => {
-    const pool = listPacked(facts);
-    if (pool === null) throw new Error('not listed');
+    const pool = listPacked(facts)?.pool;
+    if (pool === undefined) throw new Error('not listed');
     return { ...pool, record: JSON.parse(pool.record), analytics: JSON.parse(pool.analytics) };
   };
 
@@ -136,7 +137,8 @@ describe('a pool whose events do not tell its state', () => {
     };
     const day = { ...BARE_FACTS.day, totals };
     const figures = (readings: PoolFacts['readings'], override?: DeploymentConfig['packed']) => {
-      const pool = listPool({ ...BARE_FACTS, tokens, storage, day, week: totals, readings }, packedRegistry(override));
+      const facts = { ...BARE_FACTS, tokens, storage, day, week: totals, readings };
+      const pool = listPool(facts, packedRegistry(override))?.pool;
       const { feesFiat } = JSON.parse(pool?.analytics ?? '');
       return [feesFiat, pool?.aprBps, pool?.aprBps7d];
     };

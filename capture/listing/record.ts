@@ -5,11 +5,11 @@ import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import type { listedPools, poolListings } from '../../db/schema/operator.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { computeAnalytics } from './analytics.ts';
+import { computeAnalytics, type TokenAmounts } from './analytics.ts';
 import { extensionFields } from './extension-fields.ts';
 import { knownState } from './known-state.ts';
+import type { PoolFacts } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
-import type { PoolFacts } from './read-pool-facts.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
 export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
@@ -18,7 +18,10 @@ export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof list
  * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known, which
  *   the contract has no word for
  */
-export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPool | null {
+export function listPool(
+  facts: PoolFacts,
+  registry: OperatorRegistry,
+): { readonly pool: ListedPool; readonly liquidityRaw: TokenAmounts } | null {
   const deployment = registry.deploymentOf(facts.chainId, facts.factory);
   const chain = registry.chainName(facts.chainId);
   if (!deployment || chain === undefined) return null;
@@ -37,9 +40,12 @@ export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPo
     ...extensionFields(facts.extensions, deployment),
     classificationSummary: classificationSummary(facts),
     ...deploymentFields(deployment),
+    // The last two: whoever reads the record replaces them.
+    token0FiatPrice: null,
+    token1FiatPrice: null,
   };
   const tier = record.classificationSummary.tierQualification;
-  return {
+  const pool: ListedPool = {
     chainId: facts.chainId,
     pool: facts.address,
     factory: facts.factory,
@@ -53,11 +59,14 @@ export function listPool(facts: PoolFacts, registry: OperatorRegistry): ListedPo
     aprBps7d: numberOrNull(figures.aprBps7d),
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
-    priceStatus: facts.priceStatus,
+    priceStatus: 'unknown',
     record: stringifyJson(record),
     analytics: stringifyJson(analytics),
     searchTerms: searchTerms(record),
+    token0: facts.tokens[0].address,
+    token1: facts.tokens[1].address,
   };
+  return { pool, liquidityRaw: day.liquidityRaw };
 }
 
 function identityFields(facts: PoolFacts, chain: string, deployment: DeploymentConfig) {
@@ -81,14 +90,12 @@ function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry:
     token0Decimals: token0.decimals ?? undefined,
     token0LogoUrl: config0?.logoUrl,
     token0BrandColor: config0?.brandColor,
-    token0FiatPrice: token0.usd,
     token1: token1.address,
     token1Symbol: token1.symbol ?? undefined,
     token1Name: token1.name ?? undefined,
     token1Decimals: token1.decimals ?? undefined,
     token1LogoUrl: config1?.logoUrl,
     token1BrandColor: config1?.brandColor,
-    token1FiatPrice: token1.usd,
   } satisfies Partial<StoredRecord>;
 }
 

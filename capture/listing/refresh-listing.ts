@@ -1,87 +1,131 @@
-import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { readMark } from '../changes/changed-pools.ts';
+import { type PoolKey, poolKey } from '../changes/pool-key.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { type MaxAges, readPoolRows, toFacts } from './read-pool-facts.ts';
+import { type Due, duePools, type Published, type Seen } from './due-pools.ts';
+import { changedPrices, type KnownPool, knownPool } from './known-pools.ts';
+import { readOutsideData } from './outside-data.ts';
+import { toFacts } from './pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
-import { DAY_SECS, type PoolFactsColumns } from './select-pool-facts.ts';
+import { DAY_SECS, selectPoolFacts } from './select-pool-facts.ts';
 import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
-import { type ChainWindow, lastGeneration, removeOtherPools, upsertPools, writeWindows } from './write-listing.ts';
+import {
+  type ChainWindow,
+  lastPublished,
+  removeOtherPools,
+  removePools,
+  upsertPools,
+  writePrices,
+  writeWindows,
+} from './write-listing.ts';
 
-export type RefreshDeps = MaxAges & {
+export type RefreshDeps = {
   readonly database: pg.Pool;
   readonly registry: OperatorRegistry;
   /** The last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
+  /** An older fiat price is ignored. */
+  readonly fiatMaxAgeSecs: number;
+  /** Pools of less than a dollar that a refresh computes at new prices, in turn. */
+  readonly repricedPools?: number | undefined;
 };
 
-/** What a process published last: it need not be written again as long as no other process published since. */
-type Published = { readonly generation: number; readonly pools: ReadonlyMap<string, ListedPool> };
+/** A pool as it is listed, and what tells when it changes by itself; null: it is not listed, or does not. */
+type Computed = { readonly listed: ListedPool | null; readonly known: KnownPool | null };
+type Refresh = { readonly seen: Seen; readonly due: Due; readonly computed: ReadonlyMap<PoolKey, Computed> };
 
-/** Any fixed number: lets one process publish at a time. */
+/** Any fixed number: lets one process refresh at a time. */
 const LOCK_ID = 7_203_145_902;
+/** Pools read at a time: few round trips, and no long pause of the event loop. */
+const SLICE = 1_000;
+const REPRICED_POOLS = 500;
 
 /**
- * Keeps the listing ready: each refresh computes it whole, from one snapshot of the database and with one window for
- * all pools, and publishes what changed in one transaction, so that a reader sees the old listing or the new one.
+ * Keeps the listing ready. The first refresh of a process computes every pool, each later one those that changed since, from
+ * one snapshot of the database and with one window for all. It publishes in one transaction, so that a reader sees the
+ * old listing or the new one.
  *
- * @returns a function that refreshes once and gives the number of pools listed; null while there is no index
+ * @returns a function that refreshes once and gives the number of pools computed; null while there is no index
  */
 export function createListingRefresh(deps: RefreshDeps): () => Promise<number | null> {
-  let last: Published = { generation: -1, pools: new Map() };
-  const list = createLister(deps.registry);
+  let last: Published | null = null;
   return async () => {
-    const computed = await inTransaction(deps.database, 'REPEATABLE READ', (client) => read(client, deps));
-    if (computed === null) return null;
-    const windows = await Promise.all(computed.blocks.map((block) => chainWindow(block, computed.toTs, deps)));
-    const pools = list(computed.rows);
-    const publishing = (client: Queryable) => publish(client, pools, windows, last);
-    last = { generation: await inTransaction(deps.database, 'READ COMMITTED', publishing), pools };
-    return pools.size;
+    // Held while it is computed too: what is published later was also read later.
+    const published = await inTransaction(deps.database, 'READ COMMITTED', async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
+      const read = (reader: Queryable) => computeRefresh(reader, deps, last);
+      const result = await inTransaction(deps.database, 'REPEATABLE READ', read);
+      if (result === null) return null;
+      const { refresh, blocks } = result;
+      const windows = await Promise.all(blocks.map((block) => chainWindow(block, refresh.seen.toTs, deps)));
+      await publish(client, refresh, last, windows);
+      return refresh;
+    });
+    if (published === null) return null;
+    last = follow(last, published);
+    return published.computed.size;
   };
 }
 
-async function read(client: Queryable, ages: MaxAges) {
+async function computeRefresh(client: Queryable, deps: RefreshDeps, last: Published | null) {
   const blocks = await readHeads(client);
-  const toTs = windowEnd(blocks);
-  return toTs === null ? null : { blocks, toTs, rows: await readPoolRows(client, toTs, ages) };
+  const { generation, toTs: lastTs } = await lastPublished(client);
+  const toTs = windowEnd(blocks, lastTs);
+  const mark = toTs === null ? null : await readMark(client);
+  if (toTs === null || mark === null) return null;
+  const seen = { generation, mark, toTs, outside: await readOutsideData(client, deps.fiatMaxAgeSecs) };
+  const due = await duePools(client, seen, last, deps.repricedPools ?? REPRICED_POOLS);
+  return { blocks, refresh: { seen, due, computed: await computePools(client, due.keys, seen, deps.registry) } };
 }
 
-/** Lists pools, by key; a pool whose row is that of the last time is not computed again. */
-function createLister(registry: OperatorRegistry): (rows: readonly PoolFactsColumns[]) => Map<string, ListedPool> {
-  let known = new Map<string, { readonly row: PoolFactsColumns; readonly pool: ListedPool | null }>();
-  return (rows) => {
-    const next: typeof known = new Map();
-    for (const row of rows) {
-      const key = `${row.chainId}:${row.address}`;
-      const before = known.get(key);
-      next.set(
-        key,
-        before && isDeepStrictEqual(before.row, row) ? before : { row, pool: listPool(toFacts(row), registry) },
-      );
+async function computePools(
+  client: Queryable,
+  keys: readonly PoolKey[],
+  { toTs, outside: { prices } }: Seen,
+  registry: OperatorRegistry,
+): Promise<Map<PoolKey, Computed>> {
+  const computed = new Map<PoolKey, Computed>(keys.map((key) => [key, { listed: null, known: null }]));
+  for (let start = 0; start < keys.length; start += SLICE) {
+    for (const row of await selectPoolFacts(client, keys.slice(start, start + SLICE), toTs)) {
+      const facts = toFacts(row, prices);
+      const result = listPool(facts, registry);
+      if (result === null) continue;
+      const known = knownPool(facts, result.liquidityRaw, prices);
+      computed.set(poolKey(row.chainId, row.address), { listed: result.pool, known });
     }
-    known = next;
-    return new Map([...next].flatMap(([key, { pool }]) => (pool === null ? [] : [[key, pool] as const])));
-  };
+  }
+  return computed;
 }
 
-/** @returns number of the new generation */
 async function publish(
   client: Queryable,
-  pools: ReadonlyMap<string, ListedPool>,
+  { seen, due, computed }: Refresh,
+  last: Published | null,
   windows: readonly ChainWindow[],
-  last: Published,
-): Promise<number> {
-  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
-  const before = await lastGeneration(client);
-  const isOurs = before === last.generation;
-  const known = isOurs ? last.pools : new Map<string, ListedPool>();
-  const changed = [...pools].filter(([key, pool]) => !isSame(known.get(key), pool)).map(([, pool]) => pool);
-  await upsertPools(client, changed);
-  if (!isOurs || [...known.keys()].some((key) => !pools.has(key))) await removeOtherPools(client, [...pools.values()]);
-  const generation = before + 1;
-  await writeWindows(client, windows, generation);
-  return generation;
+): Promise<void> {
+  const listed = [...computed.values()].flatMap((it) => it.listed ?? []);
+  await upsertPools(client, listed);
+  if (due.isAll) await removeOtherPools(client, listed);
+  else
+    await removePools(
+      client,
+      [...computed].filter((entry) => entry[1].listed === null).map(([key]) => key),
+    );
+  const isRepriced = last === null || changedPrices(last.outside.prices, seen.outside.prices).size > 0;
+  if (due.isAll || isRepriced) await writePrices(client, seen.outside.prices);
+  await writeWindows(client, windows, seen.generation + 1);
+}
+
+/** What is known after a refresh was committed. */
+function follow(last: Published | null, { seen, due, computed }: Refresh): Published {
+  const known = new Map(due.isAll ? [] : last?.known);
+  for (const [key, pool] of computed) {
+    if (pool.known) known.set(key, pool.known);
+    else known.delete(key);
+  }
+  const { generation, toTs, outside } = seen;
+  return { generation: generation + 1, toTs, outside, known, look: due.look, waiting: due.waiting };
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {
@@ -89,8 +133,4 @@ async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }:
   const lastBefore = await findBlockAt(fromTs, indexed);
   const toBlock = indexed.timestamp <= toTs ? indexed.number : await findBlockAt(toTs, indexed);
   return { chainId: indexed.chainId, fromTs, toTs, fromBlock: lastBefore + 1, toBlock };
-}
-
-function isSame<T extends object>(a: T | undefined, b: T): boolean {
-  return a !== undefined && (a === b || (Object.keys(b) as (keyof T)[]).every((key) => a[key] === b[key]));
 }

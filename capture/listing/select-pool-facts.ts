@@ -1,32 +1,23 @@
-import { and, eq, gt, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { alias, type PgColumn, QueryBuilder } from 'drizzle-orm/pg-core';
 import { queriesOn } from '../../db/query-builder.ts';
 import {
   curators,
   delistedPools,
-  fiatPrices,
   layoutCalibrations,
   poolClassifications,
   poolStorages,
-  priceHealth,
 } from '../../db/schema/operator.ts';
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
-import { extensionsOfPools } from '../pools/extension-rows.ts';
+import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
+import { extensionsOfPool } from '../pools/extension-rows.ts';
 import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 
 /** Seconds of the two windows that the listing shows. */
 export const DAY_SECS = 86_400;
 const WEEK_SECS = 7 * DAY_SECS;
-
-/** Ends of the window and of what still counts. */
-export type FactsLimits = {
-  /** End of the window, Unix seconds. */
-  readonly toTs: number;
-  readonly oldestFiatPrice: Date;
-  readonly oldestStatus: Date;
-};
 
 /** A row of {@link selectPoolFacts}. */
 export type PoolFactsColumns = Awaited<ReturnType<typeof selectPoolFacts>>[number];
@@ -66,8 +57,6 @@ const readings = new QueryBuilder()
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
 const nameOf = ({ symbol, name, decimals }: typeof token0 | typeof token1) => ({ symbol, name, decimals });
-const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
-const extensions = extensionsOfPools;
 
 const COLUMNS = {
   chainId: pools.chainId,
@@ -75,9 +64,8 @@ const COLUMNS = {
   factory: pools.factory,
   createdBlockNumber: pools.createdBlockNumber,
   createdTimestamp: pools.createdTimestamp,
-  // USD per whole token; null without a fresh price.
-  token0: { address: pools.token0, ...nameOf(token0), usd: fiat0.usd },
-  token1: { address: pools.token1, ...nameOf(token1), usd: fiat1.usd },
+  token0: { address: pools.token0, ...nameOf(token0) },
+  token1: { address: pools.token1, ...nameOf(token1) },
   creator: pools.creator,
   admin: pools.admin,
   adminUsername: curators.username,
@@ -105,47 +93,53 @@ const COLUMNS = {
     total0Scaled: poolStorages.total0Scaled,
     total1Scaled: poolStorages.total1Scaled,
   },
-  extensions: extensions.extensions,
+  extensions: extensionsOfPool,
   delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
   classification: { tier: poolClassifications.tier, reasonCodes: poolClassifications.reasonCodes },
-  priceStatus: priceHealth.status,
   day: DAY_TOTALS,
   week: WEEK_TOTALS,
   readings: readings.decided,
 };
 
+/** Unix second in which the first activity after another second happened, moved on by so many seconds; null without one. */
+const nextActivity = (after: SQL, movedBy: number) => sql`(
+  SELECT a.block_timestamp + ${sql.raw(String(movedBy))} FROM read_model.pool_activity a
+  WHERE a.chain_id = ${pools.chainId} AND a.pool = ${pools.address} AND a.block_timestamp > ${after}
+  ORDER BY a.block_timestamp LIMIT 1)`;
+
 /**
- * Every pool with all that the listing shows of it: one row per pool, hash joins over tables with a few rows per pool,
- * and three index steps into its running totals.
+ * Pools with all that the listing shows of them but prices and status: one row per pool, found by a few index steps each,
+ * of which five go down its running totals.
+ *
+ * @param toTs end of the 24-hour and 7-day windows, Unix seconds
  */
-export function selectPoolFacts(database: Queryable, limits: FactsLimits) {
-  const { toTs, oldestFiatPrice, oldestStatus } = limits;
+export function selectPoolFacts(database: Queryable, keys: readonly PoolKey[], toTs: number) {
   const { chainId, address } = pools;
-  const windowOf = (secs: number) =>
-    sql`read_model.pool_window(${toTs}::int8 - ${sql.raw(String(secs))}, ${toTs}::int8)`;
+  const { chainIds, addresses } = keyColumns(keys);
+  const end = sql`${toTs}::int8`;
+  const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
   const isOfPool = (window: SQL) => sql`${window}.chain_id = ${chainId} AND ${window}.pool = ${address}`;
   const isOf = (table: typeof token0 | typeof token1, token: PgColumn) =>
     and(eq(table.chainId, chainId), eq(table.address, token));
-  const isPriceOf = (table: typeof fiat0 | typeof fiat1, token: PgColumn) =>
-    and(eq(table.chainId, chainId), eq(table.token, token), gt(table.pricedAt, oldestFiatPrice));
   const isStorageOf = and(eq(poolStorages.chainId, chainId), eq(poolStorages.pool, address));
+  /** End of the first window whose totals are others, unless the pool is active meanwhile. */
+  const nextChangeAt = sql<number | null>`least(
+    ${nextActivity(end, 0)}, ${nextActivity(startOf(DAY_SECS), DAY_SECS)}, ${nextActivity(startOf(WEEK_SECS), WEEK_SECS)}
+  )::float8`;
   return queriesOn(database)
-    .select(COLUMNS)
+    .select({ ...COLUMNS, nextChangeAt })
     .from(pools)
+    .innerJoin(
+      sql`unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]) AS k (chain_id, address)`,
+      sql`k.chain_id = ${chainId} AND k.address = ${address}`,
+    )
     .innerJoin(poolStates, and(eq(poolStates.chainId, chainId), eq(poolStates.pool, address)))
     .innerJoin(token0, isOf(token0, pools.token0))
     .innerJoin(token1, isOf(token1, pools.token1))
-    .innerJoin(sql`${windowOf(DAY_SECS)} day`, isOfPool(sql`day`))
-    .innerJoin(sql`${windowOf(WEEK_SECS)} week`, isOfPool(sql`week`))
+    .innerJoin(sql`read_model.pool_window(${startOf(DAY_SECS)}, ${end}) day`, isOfPool(sql`day`))
+    .innerJoin(sql`read_model.pool_window(${startOf(WEEK_SECS)}, ${end}) week`, isOfPool(sql`week`))
     .leftJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, pools.priceProvider)))
-    .leftJoin(extensions, and(eq(extensions.chainId, chainId), eq(extensions.pool, address)))
     .leftJoin(readings, and(eq(readings.chainId, chainId), eq(readings.factory, pools.factory)))
-    .leftJoin(fiat0, isPriceOf(fiat0, pools.token0))
-    .leftJoin(fiat1, isPriceOf(fiat1, pools.token1))
-    .leftJoin(
-      priceHealth,
-      and(eq(priceHealth.chainId, chainId), eq(priceHealth.pool, address), gt(priceHealth.capturedAt, oldestStatus)),
-    )
     .leftJoin(poolStorages, and(isStorageOf, isNull(poolStorages.refusal)))
     .leftJoin(curators, and(eq(curators.chainId, chainId), eq(curators.address, pools.admin)))
     .leftJoin(delistedPools, and(eq(delistedPools.chainId, chainId), eq(delistedPools.pool, address)))

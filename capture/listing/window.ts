@@ -15,10 +15,15 @@ export async function readHeads(database: Queryable): Promise<IndexedBlock[]> {
 
 /**
  * End of the window that all pools of a refresh share: the latest second up to which every chain is indexed, chains that
- * have fallen behind left out. Null while nothing is indexed.
+ * have fallen behind left out. Null while nothing is indexed. The window does not go back by less than a minute, as it would
+ * when a chain has caught up or lost its newest blocks.
+ *
+ * @param last end of the window before, if there was one
  */
-export function windowEnd(blocks: readonly IndexedBlock[]): number | null {
+export function windowEnd(blocks: readonly IndexedBlock[], last: number | null = null): number | null {
   const newest = Math.max(...blocks.map(({ timestamp }) => timestamp));
   const current = blocks.filter(({ timestamp }) => timestamp >= newest - MAX_LAG_SECS);
-  return current.length === 0 ? null : Math.min(...current.map(({ timestamp }) => timestamp));
+  if (current.length === 0) return null;
+  const end = Math.min(...current.map(({ timestamp }) => timestamp));
+  return last !== null && last > end && last - end <= MAX_LAG_SECS ? last : end;
 }

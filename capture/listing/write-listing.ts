@@ -1,8 +1,11 @@
 import { max, notInArray, sql } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
-import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
+import { listedPools, listingPrices, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { deleteOtherPools, upsertRows } from '../../db/write-rows.ts';
+import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.ts';
+import { type PoolKey, parsePoolKey } from '../changes/pool-key.ts';
+import { parseTokenKey } from '../fiat/token-key.ts';
+import type { Prices } from './known-pools.ts';
 import type { ListedPool } from './record.ts';
 
 /** Window of one chain. */
@@ -25,12 +28,30 @@ export async function removeOtherPools(database: Queryable, listed: readonly Lis
   for (const table of [poolListings, listedPools]) await deleteOtherPools(database, table, listed);
 }
 
-/** Number of the refresh that was published last; 0 before the first. */
-export async function lastGeneration(database: Queryable): Promise<number> {
+/** Takes these pools out, if they are listed. */
+export async function removePools(database: Queryable, keys: readonly PoolKey[]): Promise<void> {
+  for (const table of [poolListings, listedPools]) await deletePools(database, table, keys.map(parsePoolKey));
+}
+
+/** Replaces the prices that pages show. */
+export async function writePrices(database: Queryable, prices: Prices): Promise<void> {
+  const rows = [...prices].map(([key, usd]) => {
+    const { chainId, address: token } = parseTokenKey(key);
+    return { chainId, token, usd };
+  });
+  await upsertRows(database, listingPrices, rows, { key: ['chainId', 'token'] });
+  const [chainIds, tokens] = [sql.param(rows.map(({ chainId }) => chainId)), sql.param(rows.map(({ token }) => token))];
+  await queriesOn(database).execute(sql`DELETE FROM ${listingPrices} WHERE NOT EXISTS (
+    SELECT FROM unnest(${chainIds}::int8[], ${tokens}::text[]) AS k (chain_id, token)
+    WHERE k.chain_id = ${listingPrices.chainId} AND k.token = ${listingPrices.token})`);
+}
+
+/** Number of the refresh that was published last, 0 before the first, and the end of its window. */
+export async function lastPublished(database: Queryable) {
   const [row] = await queriesOn(database)
-    .select({ last: max(listingWindows.generation) })
+    .select({ generation: max(listingWindows.generation), toTs: max(listingWindows.toTs) })
     .from(listingWindows);
-  return row?.last ?? 0;
+  return { generation: row?.generation ?? 0, toTs: row?.toTs ?? null };
 }
 
 /** Replaces the windows of all chains by those of a generation. */

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
-import { allowlists, poolExtensions, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
+import { allowlists, poolExtensions, pools, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import { bigintOrNull } from './bigint-or-null.ts';
 
@@ -38,25 +38,22 @@ const isPackedStopLoss = sql`packed.chain_id = ${poolExtensions.chainId}
 /** Stop losses of the flat layout tell it in 10^-8. */
 const decayPerSecondE18 = sql`coalesce(packed.decay_per_second_e18, ${stopLosses.decayPerSecondE8} * 10::numeric ^ 10)::numeric(78, 0)`;
 
-/** A subquery: the extensions of each pool that has any, in the pool's order, as the JSON that {@link toExtensions} takes. */
-export const extensionsOfPools = new QueryBuilder()
+/** The extensions of a row of `pools`, in the pool's order, as the JSON that {@link toExtensions} takes: a few index steps. */
+export const extensionsOfPool = sql<string | null>`${new QueryBuilder()
   .select({
-    chainId: poolExtensions.chainId,
-    pool: poolExtensions.pool,
-    extensions: sql<string>`json_agg(json_build_object(
+    extensions: sql`json_agg(json_build_object(
       'address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases},
       'drawdownE6', ${stopLosses.drawdownE6}::text, 'decayPerSecondE18', ${decayPerSecondE18}::text,
       'timelockSecs', ${stopLosses.timelockSecs}::text,
       'maxChangePerBlockE18', ${priceVelocities.maxChangePerBlockE18}::text,
-      'allowAll', ${allowlists.allowAll}) ORDER BY ${poolExtensions.position})::text`.as('extensions'),
+      'allowAll', ${allowlists.allowAll}) ORDER BY ${poolExtensions.position})::text`,
   })
   .from(poolExtensions)
   .leftJoin(stopLosses, isOfExtension(stopLosses))
   .leftJoin(sql`read_model.packed_stop_losses() packed`, isPackedStopLoss)
   .leftJoin(priceVelocities, isOfExtension(priceVelocities))
   .leftJoin(allowlists, isOfExtension(allowlists))
-  .groupBy(poolExtensions.chainId, poolExtensions.pool)
-  .as('x');
+  .where(and(eq(poolExtensions.chainId, pools.chainId), eq(poolExtensions.pool, pools.address)))}`;
 
 /** @param json null for a pool without extensions */
 export function toExtensions(json: string | null): ExtensionRow[] {

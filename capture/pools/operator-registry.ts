@@ -5,6 +5,8 @@ export type OperatorRegistry = {
   readonly chainName: (chainId: number) => string | undefined;
   /** The enabled deployment that a factory belongs to. */
   readonly deploymentOf: (chainId: number, factory: string) => DeploymentConfig | undefined;
+  /** All that the operator knows. */
+  readonly tokens: readonly TokenConfig[];
   readonly token: (chainId: number, address: string) => TokenConfig | undefined;
   /** True for an oracle that is configured as the multiplier oracle of any token of the chain. */
   readonly isMultiplierOracle: (chainId: number, oracle: string) => boolean;
@@ -26,6 +28,7 @@ export function createRegistry({ chains, tokens }: ChainsFile): OperatorRegistry
   return {
     chainName: (chainId) => names.get(chainId),
     deploymentOf: (chainId, factory) => deployments.get(keyOf(chainId, factory)),
+    tokens,
     token: (chainId, address) => tokensByKey.get(keyOf(chainId, address)),
     isMultiplierOracle: (chainId, oracle) => oracles.has(keyOf(chainId, oracle)),
   };

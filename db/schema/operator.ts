@@ -140,6 +140,7 @@ export const poolListings = operator.table('pool_listing', {
   volumeFiat: doublePrecision('volume_fiat'),
   aprBps: doublePrecision('apr_bps'),
   aprBps7d: doublePrecision('apr_bps_7d'),
+  /** Of the release before migration 0017. */
   priceStatus: text('price_status', { enum: PRICE_STATUSES }).notNull(),
   lockedPricing: boolean('locked_pricing').notNull(),
   depositAllowlist: boolean('deposit_allowlist').notNull(),
@@ -154,6 +155,16 @@ export const listedPools = operator.table('listed_pool', {
   analytics: text('analytics').notNull(),
   /** Found by their beginnings; none in rows of the release before migration 0023. */
   searchTerms: text('search_terms').array().notNull().default([]),
+  /** Null in rows of the release before migration 0017. */
+  token0: checkedAddress('token0'),
+  token1: checkedAddress('token1'),
+});
+
+/** USD per whole token, as of the last refresh. */
+export const listingPrices = operator.table('listing_price', {
+  chainId: int8('chain_id').notNull(),
+  token: checkedAddress('token').notNull(),
+  usd: doublePrecision('usd').notNull(),
 });
 
 export const listingWindows = operator.table('listing_window', {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildExplorer } from '../../web/build.ts';
 import { buildChainsFile, type ServedChain } from '../chains-config.ts';
 import { ServiceError } from '../services/service-error.ts';
 import { createTempFolder, type TempFolder } from '../services/temp-folder.ts';
@@ -22,6 +23,7 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const logOf = await openLogs(options.logs);
   const queuePrefix = `demo-${process.pid}`;
   const contracts = supervisor.start('contracts', compileContracts);
+  const page = supervisor.start('web page', buildPage);
   const [database, redis, builders, ...markets] = await Promise.all([
     supervisor.start('postgres', startDatabase),
     supervisor.start('redis', () => startQueueStore(queuePrefix)),
@@ -32,6 +34,7 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
+  await page;
   const [api, indexer] = await Promise.all([
     supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
     // A backfill ends it with the wish to be started again.
@@ -52,6 +55,11 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
     ...{ api: api.url, apiKey, indexer: indexer.url, database, redis, markets, builders, settingsFile },
     examples: examples(context),
   });
+}
+
+async function buildPage(): Promise<Part> {
+  await buildExplorer();
+  return { note: 'web/dist', stop: async () => undefined };
 }
 
 /** A chain, its pools and those who trade in them. */

@@ -20,6 +20,7 @@ export interface Endpoints {
 export function welcome(endpoints: Endpoints): string {
   const { api, apiKey, indexer, database, redis, markets, builders, examples, settingsFile } = endpoints;
   const places = [
+    ['explorer', `${api}/`],
     ['API', api],
     ['API reference', `${api}/docs`],
     ['API key', apiKey],

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
+import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { servedSchema } from '../publication/live-views.ts';
 import { META_TABLE } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 

@@ -1,8 +1,9 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBigInt, multicall3Abi, size } from 'viem';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
+import { CALLER, decodeBoundedCalls, encodeBoundedCalls } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { EventLayout } from '../../protocol/layout.ts';
 import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
-import { decodeTokenDecimals, decodeTokenText } from '../reducers/token-fields.ts';
+import { decodeTokenDecimals, decodeTokenText, TOKEN_ANSWER_BYTES } from '../reducers/token-fields.ts';
 import type { HandlerContext } from './context.ts';
 
 const CONFIDENCE_CALL = encodeFunctionData({ abi: providerFunctions, functionName: 'confidenceParam' });
@@ -10,6 +11,11 @@ const WORD = 32;
 const TOKEN_CALLS = (['symbol', 'name', 'decimals'] as const).map((functionName) =>
   encodeFunctionData({ abi: erc20Abi, functionName }),
 );
+
+/** What one call of a token may take: proxies of ordinary tokens take a tenth of the gas. */
+const TOKEN_CALL = { likelyGas: 50_000, gasLimit: 500_000, keptBytes: TOKEN_ANSWER_BYTES };
+/** More than all calls of two tokens may take together. */
+const TOKENS_GAS = 8_000_000n;
 
 /** How a token describes itself. */
 export interface TokenFields {
@@ -20,7 +26,7 @@ export interface TokenFields {
 
 /**
  * What the chain, but no event, says of a new pool: its scale multipliers, and how tokens that are new to the index
- * describe themselves. One call.
+ * describe themselves. Two calls at once: pools are known contracts, tokens may be anyone's.
  */
 export async function readPoolFacts(
   context: HandlerContext,
@@ -28,14 +34,24 @@ export async function readPoolFacts(
   { pool, layout }: { readonly pool: Address; readonly layout: EventLayout },
   newTokens: readonly Address[],
 ): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
-  const [scale, ...answers] = await answersOf(context, multicall3, [
-    { target: pool, callData: layout.scaleCall },
-    ...newTokens.flatMap((target) => TOKEN_CALLS.map((callData) => ({ target, callData }))),
+  const [[scale], tokens] = await Promise.all([
+    answersOf(context, multicall3, [{ target: pool, callData: layout.scaleCall }]),
+    readTokens(context, newTokens),
   ]);
-  return {
-    scale: scale && scale !== '0x' ? layout.decodeScale(scale) : null,
-    tokens: newTokens.map((_, index) => decodeToken(answers.slice(index * TOKEN_CALLS.length))),
-  };
+  return { scale: scale && scale !== '0x' ? layout.decodeScale(scale) : null, tokens };
+}
+
+/** Each call has a gas limit and an answer of its own, whatever the others do: see `BoundedCalls.sol`. */
+async function readTokens({ client }: HandlerContext, tokens: readonly Address[]): Promise<TokenFields[]> {
+  if (tokens.length === 0) return [];
+  const calls = tokens.flatMap((target) => TOKEN_CALLS.map((data) => ({ target, data, ...TOKEN_CALL })));
+  const { data } = await client.call({
+    ...{ account: CALLER, data: encodeBoundedCalls(calls), gas: TOKENS_GAS },
+    cache: 'immutable',
+  });
+  const { results } = decodeBoundedCalls(data ?? '0x', calls.length);
+  const answers = results.map((result) => (result?.success ? result.data : null));
+  return tokens.map((_, index) => decodeToken(answers.slice(index * TOKEN_CALLS.length)));
 }
 
 /** A provider's confidence parameter, which it may have from the start, without an event. Null when it has none. */

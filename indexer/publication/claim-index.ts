@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
+import { servedSchema } from '../../db/served-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
-import { servedSchema } from './live-views.ts';
 import { clearStaleMarks, isComplete } from './ponder-tables.ts';
 import { SchemaHold } from './schema-lock.ts';
 

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
+import { servedSchema } from '../../db/served-schema.ts';
 import { tableName } from '../../db/sql-names.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { servedSchema } from './live-views.ts';
 import { isComplete, META_TABLE } from './ponder-tables.ts';
 import { writtenSchemas } from './schema-lock.ts';
 

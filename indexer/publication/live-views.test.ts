@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
+import { servedSchema } from '../../db/served-schema.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { ReadModelMismatchError, servedSchema, serveSchema, ViewsBusyError } from './live-views.ts';
+import { ReadModelMismatchError, serveSchema, ViewsBusyError } from './live-views.ts';
 
 const POOL = seedAddress(0xb0);
 const SCHEMAS = ['onchain_1', 'onchain_2'] as const;

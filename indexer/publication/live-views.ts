@@ -3,7 +3,6 @@ import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { CHECKPOINT_TABLE } from './ponder-tables.ts';
 import { shownTables } from './shown-tables.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
@@ -32,22 +31,6 @@ export class ViewsBusyError extends AppError {
 export class ReadModelMismatchError extends AppError {
   readonly code = 'READ_MODEL_MISMATCH';
   readonly retryable = false;
-}
-
-const SERVED_SQL = `
-  SELECT DISTINCT home.nspname AS schema
-  FROM pg_class view
-  JOIN pg_rewrite rule ON rule.ev_class = view.oid
-  JOIN pg_depend uses ON uses.classid = 'pg_rewrite'::regclass AND uses.objid = rule.oid
-    AND uses.refclassid = 'pg_class'::regclass AND uses.refobjid <> view.oid
-  JOIN pg_class source ON source.oid = uses.refobjid
-  JOIN pg_namespace home ON home.oid = source.relnamespace
-  WHERE view.relkind = 'v' AND view.relname = '${CHECKPOINT_TABLE}' AND view.relnamespace = to_regnamespace($1)`;
-
-/** The schema of the index that readers see, or null while there is no index. */
-export async function servedSchema(database: Queryable): Promise<string | null> {
-  const { rows } = await database.query<{ schema: string }>(SERVED_SQL, [LIVE_SCHEMA]);
-  return rows[0]?.schema ?? null;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { setInterval as everyInterval } from 'node:timers/promises';
 import type pg from 'pg';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
+import { servedSchema } from '../../db/served-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { servedSchema, serveSchema } from './live-views.ts';
+import { serveSchema } from './live-views.ts';
 import { isComplete } from './ponder-tables.ts';
 import { type SchemaHold, SchemaTakenError } from './schema-lock.ts';
 

@@ -1,24 +1,22 @@
 import { type Hex, hexToBigInt, hexToBytes, size, sliceHex } from 'viem';
 
-/** Longer texts are cut: a token's name is anyone's to choose. */
-const MAX_TEXT_LENGTH = 128;
+/** Bytes of an answer that are read: of a text 191, more than are ever shown. */
+export const TOKEN_ANSWER_BYTES = 255;
 const WORD = 32;
 const MAX_DECIMALS = 255n;
 
 /**
- * Text answered by `symbol()` or `name()`: an ABI string, or the bytes32 of early tokens. Null when the answer is
- * neither, or holds no printable character.
+ * Text answered by `symbol()` or `name()`: an ABI string, or the bytes32 of early tokens. Null when the answer is neither, or
+ * empty. It is anyone's to choose: the read model shows it cleaned. Bytes that are no UTF-8 become U+FFFD.
+ *
+ * @param answer its first {@link TOKEN_ANSWER_BYTES} bytes
  */
 export function decodeTokenText(answer: Hex | null): string | null {
-  if (answer === null) return null;
-  const bytes = textBytes(answer);
+  const bytes = answer === null ? null : textBytes(answer);
   if (bytes === null) return null;
-  // Postgres stores no NUL, and control and direction characters have no place in a listing.
-  const text = new TextDecoder()
-    .decode(bytes)
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
-    .trim();
-  return text === '' ? null : [...text].slice(0, MAX_TEXT_LENGTH).join('');
+  // As a stream: where a text was cut, a character may lack its end. Postgres stores no NUL.
+  const text = new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
+  return text === '' ? null : text;
 }
 
 /** Number answered by `decimals()`; null when it is no uint8. */
@@ -36,6 +34,7 @@ function textBytes(answer: Hex): Uint8Array | null {
   if (offset > BigInt(length - WORD)) return null;
   const start = Number(offset) + WORD;
   const textLength = hexToBigInt(sliceHex(answer, start - WORD, start));
-  if (textLength > BigInt(length - start)) return null;
-  return hexToBytes(answer).subarray(start, start + Number(textLength));
+  const isCut = length >= TOKEN_ANSWER_BYTES;
+  if (textLength > BigInt(length - start) && !isCut) return null;
+  return hexToBytes(answer).subarray(start, textLength < BigInt(length) ? start + Number(textLength) : length);
 }

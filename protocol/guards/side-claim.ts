@@ -1,4 +1,5 @@
-import type { PoolSide, SideLimit, SwapOutcome } from '../curve.ts';
+import type { CallResult } from '../bounded-calls/bounded-calls.ts';
+import type { PoolSide, SideLimit } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import type { StopLossMark, StopLossState } from './stop-loss.ts';
 
@@ -32,18 +33,23 @@ export function claimSide(side: PoolSide, mark: StopLossMark, stopLoss: StopLoss
   return { side, limit: carriable, inputs: [stopLoss && end > 0n ? end : 1n] };
 }
 
-/** The levels that trade where simulated swaps confirm the claim; `disagrees` where they do not. */
-export function confirmClaim({ side, limit, inputs }: SideClaim, outcomes: readonly SwapOutcome[]) {
-  const [atEnd, beyond] = outcomes;
+/**
+ * The levels that trade where simulated swaps confirm the claim; `disagrees` where they do not.
+ *
+ * @param results of the claim's inputs
+ */
+export function confirmClaim({ side, limit, inputs }: SideClaim, results: readonly CallResult[]) {
+  const [atEnd, beyond] = results.map((result) => side.swapOutcome(result));
   if (atEnd === 'velocity') return null;
   if (limit?.most === 0n) return atEnd === 'fills' ? 'disagrees' : null;
   const agrees = atEnd === 'fills' && (inputs.length === 1 || beyond !== 'fills');
-  return agrees ? executableLevels(side, limit) : 'disagrees';
+  return agrees ? executableLevels(side, limit, results[0]) : 'disagrees';
 }
 
-export function executableLevels(side: PoolSide, limit: SideLimit | null): ExecutableLevels {
+/** @param filled what the pool answered to the end of the limit, where that is known */
+export function executableLevels(side: PoolSide, limit: SideLimit | null, filled?: CallResult): ExecutableLevels {
   if (!limit) return side.levels;
-  return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level);
+  return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level, filled);
 }
 
 /** With extreme prices a side can take more than one swap carries; null when one swap carries all of it. */

@@ -2,7 +2,8 @@ import type { Address } from 'viem';
 import { type BoundedCall, CALLER } from '../bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../curve.ts';
 
-const SELECTOR_BYTES = 4;
+/** A selector and, where guards are known, the two amounts of a swap. */
+const KEPT_BYTES = { known: 68, unknown: 4 };
 
 /** Gas of a simulated swap with a stop loss, measured: a base and so much for each bin that it touches. */
 const LIKELY_GAS = { base: 130_000, perBin: 55_000 };
@@ -30,7 +31,7 @@ export function simulatedSwap(
     data: side.simulation(input, CALLER),
     likelyGas: likelyGasOf(side, input),
     gasLimit: Math.min(base + binsTouched(side, input) * perBin, most),
-    keptBytes: SELECTOR_BYTES,
+    keptBytes: KEPT_BYTES[guards],
   };
 }
 

@@ -15,7 +15,7 @@ export interface TestPool extends GraphPool {
 
 export const TOKEN_IN: Address = '0x00000000000000000000000000000000000000a1';
 export const TOKEN_OUT: Address = '0x00000000000000000000000000000000000000b2';
-const MIDDLE: readonly Address[] = [
+export const MIDDLE: readonly Address[] = [
   '0x00000000000000000000000000000000000000c3',
   '0x00000000000000000000000000000000000000d4',
 ];
@@ -45,13 +45,13 @@ function sumLevels(bins: readonly BinAmounts[]): readonly DepthLevel[] {
 }
 
 /** Price of whole tokens and size of a token, so that markets mix tokens of 6 and of 18 decimals. */
-interface Scale {
+export interface Scale {
   readonly unit: bigint;
   /** Worth of a whole token, in thousandths. */
   readonly worth: bigint;
 }
 
-const scale: fc.Arbitrary<Scale> = fc.record({
+export const scale: fc.Arbitrary<Scale> = fc.record({
   unit: fc.constantFrom(10n ** 6n, 10n ** 8n, 10n ** 18n),
   worth: fc.bigInt(300n, 4_000n),
 });
@@ -64,7 +64,7 @@ const bin = fc.record({
 });
 
 /** A side of falling prices around the fair one, but for fees that differ by bin. */
-function pricedSide(from: Scale, to: Scale): fc.Arbitrary<readonly DepthLevel[]> {
+export function pricedSide(from: Scale, to: Scale): fc.Arbitrary<readonly DepthLevel[]> {
   const bins = fc.array(bin, { minLength: 1, maxLength: 7 });
   return fc.tuple(fc.bigInt(990_000n, 1_010_000n), bins).map(([startE6, list]) => {
     let priceE6 = startE6;

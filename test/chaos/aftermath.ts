@@ -4,6 +4,7 @@ import { readChainPools } from '../indexing/chain-pools.ts';
 import { connectExact, readIndexedPools } from '../indexing/indexed-pools.ts';
 import { checkAudit, checkDeliveries } from './check-quote-updates.ts';
 import { type Comparison, compareDatabases } from './compare-databases.ts';
+import { compareQuotes } from './compare-quotes.ts';
 import type { QuoteUpdates } from './quote-updates.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 import type { Undisturbed, World } from './world.ts';
@@ -13,6 +14,8 @@ export interface AftermathReport {
   readonly comparison: Comparison;
   /** Pools whose state was compared with the storage of their contracts. */
   readonly pools: number;
+  /** Honest pools whose quotes were compared. */
+  readonly quotes: number;
   /** What differs from the chains, and what was lost or put out of order on the way to the builders. */
   readonly offences: readonly string[];
   /** From the end of the chaos until the index was at the chains' heads. */
@@ -50,9 +53,13 @@ export async function inspectAftermath(
     say('the last quote updates have reached the builders');
     const { comparison, ...storage } = await compareWithTruth(world, undisturbed);
     say(`${comparison.rows} rows of ${comparison.relations} tables and views compared`);
+    await undisturbed.api.answers('/health', RECOVERY_LIMIT_MS);
+    const { quotes, offences } = await compareQuotes(world, undisturbed);
+    say(`${quotes} quotes compared`);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
-    return { comparison, pools: storage.pools, offences: [...storage.offences, ...deliveries, ...audit], caughtUpMs };
+    const all = [...storage.offences, ...offences, ...deliveries, ...audit];
+    return { comparison, pools: storage.pools, quotes, offences: all, caughtUpMs };
   } finally {
     await undisturbed.stop();
   }
@@ -119,8 +126,9 @@ async function finishQuoteUpdates({ builders }: World, updates: QuoteUpdates): P
 /** Derived tables follow with the next rounds of the scheduled work; what still differs at the end is a difference. */
 async function compareUntilEqual(world: World, undisturbed: Undisturbed): Promise<Comparison> {
   const deadline = Date.now() + EQUAL_LIMIT_MS;
+  const strangers = new Set(world.chains.flatMap(({ attacker }) => [...(attacker?.addresses ?? [])]));
   for (;;) {
-    const comparison = await compareDatabases(world.databaseUrl, undisturbed.databaseUrl);
+    const comparison = await compareDatabases(world.databaseUrl, undisturbed.databaseUrl, strangers);
     if (comparison.differences.length === 0 || Date.now() > deadline) return comparison;
     await sleep(POLL_MS);
   }

@@ -12,6 +12,7 @@ import { runScenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+import { Attacker } from './attacker.ts';
 
 export interface ChainPlan {
   readonly chainId: number;
@@ -44,6 +45,7 @@ interface Parts {
   readonly proxy: RpcProxy;
   readonly traffic: Traffic;
   readonly random: Random;
+  readonly attacker: Attacker | undefined;
 }
 
 /** A chain with pools that trade, behind a proxy through which every process of the service reaches it. */
@@ -52,6 +54,7 @@ export class ChaosChain {
   readonly anvil: Anvil;
   readonly client: PublicClient;
   readonly scenario: ServedChain['scenario'];
+  readonly attacker: Attacker | undefined;
   readonly #chain: DevChain;
   readonly #proxy: RpcProxy;
   readonly #traffic: Traffic;
@@ -72,6 +75,7 @@ export class ChaosChain {
     this.anvil = anvil;
     this.client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
     this.scenario = parts.scenario;
+    this.attacker = parts.attacker;
     this.#chain = parts.chain;
     this.#proxy = parts.proxy;
     this.#traffic = parts.traffic;
@@ -79,7 +83,7 @@ export class ChaosChain {
     this.#pools = parts.pools;
   }
 
-  static async start(plan: ChainPlan, seed: number): Promise<ChaosChain> {
+  static async start(plan: ChainPlan, seed: number, isAttacked = false): Promise<ChaosChain> {
     const anvil = await startAnvil({ chainId: plan.chainId });
     const deployed = await runScenario({
       rpcUrl: anvil.url,
@@ -93,7 +97,17 @@ export class ChaosChain {
       startRpcProxy(anvil.url, false),
       createTraffic({ rpcUrl: anvil.url, scenario, seed }),
     ]);
-    return new ChaosChain(plan, anvil, { scenario, pools, chain, proxy, traffic, random: seededRandom(seed) });
+    const tokens = scenario.tokens.map(({ address }) => address);
+    const attacker = isAttacked ? await Attacker.settle(chain, tokens, seededRandom(seed + 1)) : undefined;
+    return new ChaosChain(plan, anvil, {
+      scenario,
+      pools,
+      chain,
+      proxy,
+      traffic,
+      random: seededRandom(seed),
+      attacker,
+    });
   }
 
   /** As the service sees it. */
@@ -104,6 +118,11 @@ export class ChaosChain {
   /** As a client that is not disturbed sees it. */
   get undisturbed(): ServedChain {
     return { ...this.plan, url: this.anvil.url, scenario: this.scenario };
+  }
+
+  /** Honest pools and those of the attacker, a few of which a reorganisation may have undone. */
+  get pools(): readonly Pick<ScenarioPool, 'address' | 'token0' | 'token1'>[] {
+    return [...this.scenario.pools, ...(this.attacker?.pools ?? [])];
   }
 
   head(): Promise<number> {
@@ -144,6 +163,13 @@ export class ChaosChain {
     });
   }
 
+  /** The attacker does one more thing, unless the node refuses it. */
+  beAttacked(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.attacker !== undefined) await isTaken(this.attacker.act());
+    });
+  }
+
   /** The node fails its clients for a while in one of several ways. A reorganisation meanwhile ends it early. */
   async stall(random: Random, ms: number): Promise<void> {
     this.stalls += 1;
@@ -179,15 +205,9 @@ export class ChaosChain {
 
   /** False when the node refused, as it does what a reorganisation made impossible. */
   async #act(): Promise<boolean> {
-    try {
-      if (this.#random.chance(OPENINGS)) await this.#openPool();
-      else await this.#traffic.step();
-      this.actions += 1;
-      return true;
-    } catch (error) {
-      if (error instanceof Error) return false;
-      throw error;
-    }
+    const isDone = await isTaken(this.#random.chance(OPENINGS) ? this.#openPool() : this.#traffic.step());
+    if (isDone) this.actions += 1;
+    return isDone;
   }
 
   /** A pool that the index meets while it follows the chain; traffic trades in it from then on. */
@@ -208,5 +228,16 @@ export class ChaosChain {
     const result = this.#turn.then(work, work);
     this.#turn = result.catch(() => undefined);
     return result;
+  }
+}
+
+/** False when the node or a contract refused it. */
+async function isTaken(action: Promise<unknown>): Promise<boolean> {
+  try {
+    await action;
+    return true;
+  } catch (error) {
+    if (error instanceof Error) return false;
+    throw error;
   }
 }

@@ -15,6 +15,7 @@ export interface Tempo {
   readonly reorganisation: Range;
   readonly stall: Range;
   readonly stalled: Range;
+  readonly attack: Range;
 }
 
 type Range = readonly [from: number, to: number];
@@ -37,6 +38,7 @@ export async function disturb(world: World, tempo: Tempo, fork: () => Random, si
     again(tempo.builder, async (random) => random.pick(builders).mock.breakConnections()),
     ...chains.map((chain) => again(tempo.reorganisation, (random) => reorganise(chain, random))),
     ...chains.map((chain) => again(tempo.stall, (random) => chain.stall(random, between(random, tempo.stalled)))),
+    ...chains.map((chain) => again(tempo.attack, () => chain.beAttacked())),
   ]);
 }
 

@@ -125,13 +125,13 @@ export function randomRequests(chains: readonly ChaosChain[], random: Random, ke
   ];
   let chain = random.pick(chains);
   const chainId = () => (random.chance(3) ? 99 : chain.plan.chainId);
-  const pool = () => (random.chance(3) ? `0x${'9'.repeat(40)}` : random.pick(chain.scenario.pools).address);
+  const pool = () => (random.chance(3) ? `0x${'9'.repeat(40)}` : random.pick(chain.pools).address);
   const poolPath = () => `/public/v1/evm/${chain.plan.chainId}/${pool()}`;
   const listing = () =>
     `include24h=${random.pick(['true', 'false', 'maybe'])}&minTvlFiat=0&count=${random.integer(1, 500)}`;
   const batch = () => ({ pools: Array.from({ length: random.integer(1, 12) }, pool), depth: random.chance(70) });
   const order = () => {
-    const { token0, token1 } = random.pick(chain.scenario.pools);
+    const { token0, token1 } = random.pick(chain.pools);
     const amount = String(10n ** BigInt(random.integer(0, 24)));
     const tokens = random.chance(50) ? [token0, token1] : [token1, token0];
     const amounts = random.chance(50) ? { amountIn: amount } : { amountOut: amount };

@@ -33,11 +33,12 @@ export function describeReport(report: ChaosReport): string {
     `reorganisations: ${report.reorganisations}, ${report.blocksUndone} blocks undone, the deepest ${report.deepestReorganisation}`,
     `stalls of nodes: ${report.stalls}`,
     `actions on the chains: ${report.actions}, pools opened: ${report.poolsOpened}`,
+    `hostile pools opened: ${report.hostilePools}; their contracts turned: ${counts(report.turns)}`,
     `answers: ${http.answers}, connections broken by kills: ${http.broken}`,
     `  ${counts(Object.fromEntries(statuses))}`,
     `  slowest, ms: ${counts(http.slowest)}`,
     `quote updates acknowledged to clients: ${report.acknowledgements}`,
     `caught up after ${(aftermath.caughtUpMs / 1_000).toFixed(1)} s`,
-    `equal rows: ${aftermath.comparison.rows} in ${aftermath.comparison.relations} tables and views; pools equal to their storage: ${aftermath.pools}`,
+    `equal rows: ${aftermath.comparison.rows} in ${aftermath.comparison.relations} tables and views; pools equal to their storage: ${aftermath.pools}; equal quotes: ${aftermath.quotes}`,
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { type AftermathReport, inspectAftermath } from './aftermath.ts';
@@ -35,6 +36,9 @@ export interface ChaosReport {
   readonly stalls: number;
   readonly actions: number;
   readonly poolsOpened: number;
+  /** Pools that the attacker opened, and how often one of its contracts turned, by what it does since. */
+  readonly hostilePools: number;
+  readonly turns: Readonly<Record<string, number>>;
   readonly http: LoadReport;
   readonly acknowledgements: number;
   readonly aftermath: AftermathReport;
@@ -51,7 +55,7 @@ const START_LIMIT_MS = 180_000;
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, seconds, say } = options;
   say(`seed ${seed}`);
-  const world = await startWorld(options);
+  const world = await startWorld({ ...options, isAttacked: true });
   try {
     await waitForStart(world);
     say(`everything is up; ${seconds} s of chaos begin`);
@@ -86,6 +90,8 @@ async function bringChaos(
 ): Promise<void> {
   const { chains, key } = world;
   const end = new AbortController();
+  // Everything that goes on waits for it.
+  setMaxListeners(0, end.signal);
   const stop = <T>(work: Promise<T>) => work.finally(() => end.abort());
   await Promise.all([
     stop(sleep(1_000 * seconds, undefined, { signal: end.signal }).catch(() => undefined)),
@@ -115,8 +121,18 @@ function report(world: World, http: HttpClient, updates: QuoteUpdates, aftermath
     stalls: sum((chain) => chain.stalls),
     actions: sum((chain) => chain.actions),
     poolsOpened: sum((chain) => chain.poolsOpened),
+    turns: turnsOf(chains),
+    hostilePools: sum((chain) => chain.attacker?.pools.length ?? 0),
     http: http.report,
     acknowledgements: updates.acknowledgements.length,
     aftermath,
   };
+}
+
+function turnsOf(chains: World['chains']): Record<string, number> {
+  const turns: Record<string, number> = {};
+  for (const [way, count] of chains.flatMap(({ attacker }) => Object.entries(attacker?.turns ?? {}))) {
+    turns[way] = (turns[way] ?? 0) + count;
+  }
+  return turns;
 }

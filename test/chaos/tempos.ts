@@ -14,6 +14,7 @@ export const FULL: Pace = {
     reorganisation: [3_000, 12_000],
     stall: [6_000, 20_000],
     stalled: [500, 12_000],
+    attack: [2_000, 8_000],
   },
   rates: { blocks: 4, requests: 25, quoteUpdates: 15 },
 };
@@ -29,6 +30,7 @@ export const SHORT: Pace = {
     reorganisation: [1_500, 4_000],
     stall: [2_500, 6_000],
     stalled: [500, 3_000],
+    attack: [300, 1_200],
   },
   rates: { blocks: 4, requests: 15, quoteUpdates: 10 },
 };

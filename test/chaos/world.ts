@@ -9,6 +9,7 @@ import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts'
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { withAttacker } from './attacker-config.ts';
 import { type ChainPlan, ChaosChain } from './chaos-chain.ts';
 import { FIAT_PRICE_AGE_SECS } from './compare-databases.ts';
 import { type ChaosBuilder, startChaosBuilders } from './quote-updates.ts';
@@ -49,6 +50,7 @@ export interface Processes {
 export interface Undisturbed {
   readonly databaseUrl: string;
   readonly indexer: SupervisedProcess;
+  readonly api: SupervisedProcess;
   readonly stop: () => Promise<void>;
 }
 
@@ -56,6 +58,8 @@ export interface WorldOptions {
   readonly seed: number;
   /** How many of two chains. */
   readonly chainCount?: number;
+  /** Whether a stranger opens hostile pools on the chains, at a factory that the undisturbed run does not know. */
+  readonly isAttacked?: boolean;
   /** Processes of each kind of which there may be several: the API and the builders' workers; 2 by default. */
   readonly replicas?: number;
   /** Folder for one log file per process. */
@@ -78,6 +82,7 @@ interface Ground {
 export async function startWorld({
   seed,
   chainCount = CHAINS.length,
+  isAttacked = false,
   replicas = 2,
   logs,
   settings = {},
@@ -87,7 +92,7 @@ export async function startWorld({
     startRedis({ durable: true }),
     startChaosBuilders(),
     createTempFolder('chaos'),
-    ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId)),
+    ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId, isAttacked)),
   ]);
   if (logs !== undefined) await mkdir(logs, { recursive: true });
   const ground: Ground = { chains, builders, postgres, redis, folder, logs, settings };
@@ -135,7 +140,8 @@ function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
     chains.map(({ served }) => served),
     { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
-  return environmentOf(ground, 'chains.json', file, postgres.url);
+  const entries = file.chains.map((entry, index) => withAttacker(entry, chains[index]?.attacker));
+  return environmentOf(ground, 'chains.json', { ...file, chains: entries }, postgres.url);
 }
 
 async function startProcesses(
@@ -164,15 +170,12 @@ async function startUndisturbed(ground: Ground): Promise<Undisturbed> {
     { blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
   const env = await environmentOf(ground, 'undisturbed.json', file, url);
-  const [indexer, capture] = await Promise.all([
-    startProcess(ground, 'undisturbed-indexer', 'indexer/main.ts', env),
-    startProcess(ground, 'undisturbed-capture', 'capture/main.ts', env),
-  ]);
+  const start = (name: string) => startProcess(ground, `undisturbed-${name}`, `${name}/main.ts`, env);
+  const [indexer, capture, api] = await Promise.all([start('indexer'), start('capture'), start('api')]);
   return {
-    databaseUrl: url,
-    indexer,
+    ...{ databaseUrl: url, indexer, api },
     stop: async () => {
-      await Promise.all([indexer.stop(), capture.stop()]);
+      await Promise.all([indexer, capture, api].map((process) => process.stop()));
     },
   };
 }

@@ -9,6 +9,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     chains,
     directory: unused(),
     snapshots: unused(),
+    outlooks: unused(),
     database: unused(),
     statusMaxAgeSecs: 0,
     routing: RoutingConfig.parse({}),

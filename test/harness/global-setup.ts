@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { buildContracts } from '../../devnet/build-contracts.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
+import { buildExplorer } from '../../web/build.ts';
 import { bundleProcesses } from './bundle-processes.ts';
 
 declare module 'vitest' {
@@ -19,6 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   buildContracts();
   // Once for all projects: the setup of each runs in this process.
   const processes = process.env.BUNDLED_PROCESSES ? undefined : await bundleProcesses();
+  if (processes) await buildExplorer();
   process.env.BUNDLED_PROCESSES ??= processes?.path;
   const postgres = await startPostgres();
   const redis = await startRedis().catch(async (error: unknown) => {

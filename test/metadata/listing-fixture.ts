@@ -71,7 +71,6 @@ export async function openListing() {
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
     fiatMaxAgeSecs: 600,
-    statusMaxAgeSecs: 60,
   });
   return {
     url: database.url,

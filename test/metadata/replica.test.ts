@@ -78,7 +78,6 @@ async function seed(number: number): Promise<void> {
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (_timestamp, indexed) => indexed.number,
     fiatMaxAgeSecs: 600,
-    statusMaxAgeSecs: 60,
   })();
 }
 

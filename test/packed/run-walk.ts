@@ -2,7 +2,12 @@ import type { StateOverride } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
-import type { ProgramStep } from '../../protocol/layouts/packed/walk.ts';
+import type { FoundSide, ProgramStep } from '../../protocol/layouts/packed/walk.ts';
+
+export const tradingSides = (bids: FoundSide, asks: FoundSide): TradingSides => ({
+  bids: bids.levels,
+  asks: asks.levels,
+});
 
 /** Runs the programs of a walk, as a node would that gives each this much gas at most. */
 export async function runWalk(

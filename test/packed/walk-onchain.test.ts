@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
@@ -19,7 +18,7 @@ import {
   simulate,
   startPackedChain,
 } from './packed-chain.ts';
-import { runWalk } from './run-walk.ts';
+import { runWalk, tradingSides } from './run-walk.ts';
 
 /** Random pools of each variant. */
 const RUNS = 8;
@@ -71,6 +70,7 @@ describe.each(PACKED_VARIANTS)('a pool that charges by the rule $rule, simulated
         await expectOnChain(pool, priced, zeroForOne, levels ?? []);
         // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.
         if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels ?? [], 1_000_000n);
+        expectNoBetterThanFills(priced, zeroForOne, levels ?? []);
         edges += levels?.length ?? 0;
       }
     });
@@ -107,12 +107,10 @@ describe('a pool with 60 bins a side', () => {
 
 async function walked(pool: PackedTestPool, priced: PricedPool) {
   const { address, deployment } = pool;
-  const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false };
+  const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false, silenced: [] };
   const prices = await shownPrices(packedChain, pool, priced);
-  return runWalk(packedChain.chain, walkSides(request, prices, keep), overrides(pool, priced));
+  return runWalk(packedChain.chain, walkSides(request, prices, tradingSides), overrides(pool, priced));
 }
-
-const keep = (sides: TradingSides): TradingSides => sides;
 
 /**
  * An input of each level gives its output, and two units less give no more.
@@ -133,6 +131,20 @@ async function expectOnChain(
     expect((await ask(cumulativeInput))?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
     if (cumulativeInput > 2n)
       expect((await ask(cumulativeInput - 2n))?.amountOut ?? 0n).toBeLessThanOrEqual(cumulativeOutput);
+  }
+}
+
+/** The price of each level is no better than what its bin takes and gives on average, as far as raw units tell that. */
+function expectNoBetterThanFills({ state }: PricedPool, zeroForOne: boolean, levels: readonly DepthLevel[]): void {
+  const { multiplier0, multiplier1 } = state.scale;
+  const [perInput, perOutput] = zeroForOne ? [multiplier0, multiplier1] : [multiplier1, multiplier0];
+  let [input, output] = [0n, 0n];
+  for (const { priceX64, cumulativeInput, cumulativeOutput } of levels) {
+    const [paid, given] = [cumulativeInput - input - 1n, cumulativeOutput - output + 1n];
+    [input, output] = [cumulativeInput, cumulativeOutput];
+    if (paid <= 0n) continue;
+    if (zeroForOne) expect(priceX64 * paid * perInput).toBeLessThanOrEqual(given * perOutput * Q64);
+    else expect(priceX64 * given * perOutput).toBeGreaterThanOrEqual(paid * perInput * Q64);
   }
 }
 

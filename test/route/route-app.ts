@@ -4,6 +4,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import { routeResource } from '../../api/route/route.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
@@ -22,6 +23,8 @@ export interface RouteAppOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly routing?: Partial<RoutingConfig>;
+  /** Default: nothing is known of pools before they are read. */
+  readonly outlooks?: PoolOutlooks;
   /** Default: off. */
   readonly limits?: LimitsConfig;
 }
@@ -35,6 +38,7 @@ export function routeApp({
   quotes = eagerQuotes,
   routing = {},
   limits = NO_LIMITS,
+  outlooks = new PoolOutlooks(),
 }: RouteAppOptions): Hono {
   const logger = createLogger('test', 'silent');
   const chains = new Map([[chain.chainId, chain]]);
@@ -43,7 +47,7 @@ export function routeApp({
   return createApp(
     [
       ...bindRoutes(quotesResource, deps),
-      ...bindRoutes(routeResource, { ...deps, routing: RoutingConfig.parse(routing) }),
+      ...bindRoutes(routeResource, { ...deps, outlooks, routing: RoutingConfig.parse(routing) }),
     ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),

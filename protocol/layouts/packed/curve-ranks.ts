@@ -12,7 +12,8 @@ import type {
 } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { Probe } from './calibration/formulas.ts';
-import { fitSide, planFit } from './fit.ts';
+import { fitSide } from './fit.ts';
+import { planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
 import type { Sides } from './formula-curve.ts';
 import { trialProbes, triedFormulas } from './formula-trial.ts';
@@ -23,6 +24,10 @@ import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swap
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
 import { walkSides } from './walk.ts';
+import { walkedCurve } from './walked-curve.ts';
+
+/** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
+const READS_WITHOUT_FIT = 30;
 
 /** What was read of a pool at one block. */
 export interface PackedRead {
@@ -131,7 +136,9 @@ function remember(search: Asking, provider: Address, agreeing: readonly string[]
 }
 
 function byFit(search: Asking): SearchStep {
-  const { priced, context, prices } = search;
+  const { priced, context, prices, known } = search;
+  const left = known?.readsWithoutFit ?? 0;
+  if (known && left > 0) return bySimulation({ ...search, known: { ...known, readsWithoutFit: left - 1 } });
   const [bids, asks] = [planFit(priced, true, context.draw()), planFit(priced, false, context.draw())];
   if (!bids || !asks) return bySimulation(search);
   const probes = [bids, asks].flatMap((plan) =>
@@ -141,20 +148,31 @@ function byFit(search: Asking): SearchStep {
     const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
-    if (!sold || !bought) return bySimulation(search);
+    if (!sold || !bought) {
+      return bySimulation({ ...search, known: known && { ...known, readsWithoutFit: READS_WITHOUT_FIT } });
+    }
     if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
       return failed(search, 'the quote that the provider told is not the one that its pool gets');
     }
-    return found(search, 'fit', { bids: sold, asks: bought }, search.known);
+    return found(search, 'fit', { bids: sold, asks: bought }, known);
   });
 }
 
 function bySimulation(search: Asking): SearchStep {
   const { priced, prices, form, context, known, dropped } = search;
-  const { pool, isGuarded, isCallerJudged } = context;
+  const { pool, isGuarded, isCallerJudged, evaluatedGuards } = context;
   if (isCallerJudged) return failed(search, 'an extension judges who swaps: it refuses to simulate for us');
-  return walkSides<SearchStep>({ pool, priced, form, isGuarded }, prices, (sides) => {
-    return { kind: 'sides', rank: 'simulation', sides, known, dropped };
+  const learned = { rank: 'simulation', known, dropped } as const;
+  const asItIs = () =>
+    walkSides<SearchStep>({ pool, priced, form, isGuarded, silenced: [] }, prices, (bids, asks) => {
+      return { kind: 'sides', sides: { bids: bids.levels, asks: asks.levels }, ...learned };
+    });
+  if (evaluatedGuards.length === 0) return asItIs();
+  const free = { pool, priced, form, isGuarded: false, silenced: evaluatedGuards };
+  return walkSides<SearchStep>(free, prices, (bids, asks) => {
+    // Where guards could not be left out, they are asked on the way.
+    if (!bids.isWhole || !asks.isWhole) return asItIs();
+    return { kind: 'curve', curve: walkedCurve(bids, asks), ...learned };
   });
 }
 

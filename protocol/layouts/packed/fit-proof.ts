@@ -42,9 +42,9 @@ export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, leve
   return off <= tolerated;
 }
 
-/** Whether an amount is another one but for the tolerance, and no less than it but for the rounding of prices. */
+/** Whether an amount is another one, or more by what measured factors and the rounding of prices add to it. */
 function isRoundedUp(shown: bigint, taken: bigint): boolean {
-  return shown >= taken - taken / TOLERANCE.part && shown <= taken + tolerance(taken);
+  return shown >= taken && shown <= taken + 1n + taken / TOLERANCE.part;
 }
 
 /** By how much an amount may differ, raw units. */

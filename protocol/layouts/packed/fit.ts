@@ -1,71 +1,12 @@
-import { divCeil, E6, E8, MAX_INT128, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
+import { divCeil, E8, maxBigint, Q64 } from '../../fixed-point.ts';
 import { fillExactOutput, fillWhole } from './bin-fill.ts';
-import { endsAt, explainsInput, explainsOutput, tolerance } from './fit-proof.ts';
-import type { PricedPool } from './ladder.ts';
-import { multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve } from './side-curve.ts';
-import { type FeeFormula, formulaFees, type SideFees } from './side-fees.ts';
+import { type FitPlan, LIKELY, type Run } from './fit-plan.ts';
+import { endsAt, explainsInput, explainsOutput } from './fit-proof.ts';
+import { multipliers, type SideCurve, type SwapAmounts, sideCurve } from './side-curve.ts';
+import { formulaFees, type SideFees } from './side-fees.ts';
 
-/** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
-const MOST_RUNS = 8;
 /** What shown inputs are raised by, parts in 10^15: what the rounding of prices may be worth where they are not tiny. */
 const MARGIN_E15 = 100n;
-/** Where in its bin a proof ends, millionths of the bin's output: far enough from the edges to see a bent curve. */
-const INSIDE_E6 = 400_000n;
-/** Parts of a bin at whose ends the exact input may end that is drawn at random. */
-const PARTS = 997n;
-
-/** Scaled units by which a bin's input may be rounded: before fees and with them. */
-const ROUNDED_PER_BIN = 2n;
-
-/** Near enough to any rule to say where a probe lands. */
-const LIKELY: FeeFormula = { combine: 'sum', on: 'net', notional: 'byBin' };
-
-/** Neighbouring bins of one additional fee, as far as they hold anything: a pool's fees act on them as one factor. */
-interface Run {
-  readonly steps: readonly SideStep[];
-  /** The most whole raw units that a swap takes up to the end of the run. */
-  readonly outputRaw: bigint;
-}
-
-/** What to ask of a pool to know the fees of a side. */
-export interface FitPlan {
-  readonly priced: PricedPool;
-  readonly zeroForOne: boolean;
-  readonly runs: readonly Run[];
-  /**
-   * Swaps to simulate, raw units, exact outputs negative. One to the end of each run tells its factor: an exact output, but
-   * for the last run an exact input that empties the side, which tells what the pool keeps of the output too. As proofs, an
-   * exact output that ends inside each run, and an exact input that ends inside the first of the bins that hold most.
-   */
-  readonly probes: readonly bigint[];
-}
-
-/**
- * Plans the fit of a side whose ladder is known and whose fees are not.
- *
- * @param draw a natural number, drawn at random: it decides in which bin of a run its factor is proved, and where in its bin the exact input ends
- * @returns null when whole raw units are too coarse for the side, or it has too many runs
- */
-export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): FitPlan | null {
-  const likely = sideCurve(priced, zeroForOne, formulaFees(LIKELY, priced.state, priced.quote, zeroForOne));
-  const runs = runsOf(likely);
-  if (runs.length > MOST_RUNS || isTooCoarse(likely, runs)) return null;
-  if (runs.length === 0) return { priced, zeroForOne, runs, probes: [] };
-  const [multiplierIn] = multipliers(likely);
-  const whole = likely.levels.at(-1)?.cumulativeInput ?? 0n;
-  return {
-    priced,
-    zeroForOne,
-    runs,
-    probes: [
-      ...runs.slice(0, -1).map(({ outputRaw }) => -outputRaw),
-      minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
-      ...runs.map((run) => -outputInside(likely, run, draw)),
-      inputInFullBin(likely, draw),
-    ],
-  };
-}
-
 /**
  * Fits a side's fees to what the pool answered, and proves the fit by the answers that it does not rest on.
  *
@@ -87,51 +28,6 @@ export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], b
     if ((!end || endsAt(curve, end)) && (!input || explainsInput(curve, input))) return curve;
   }
   return null;
-}
-
-/**
- * Whether raw units hide what a fit has to see: a run that ends with the raw unit in which it begins has no factor, and
- * where the rounding of every bin counts, amounts depend on the rule.
- */
-function isTooCoarse({ steps, levels, ...side }: SideCurve, runs: readonly Run[]): boolean {
-  const [multiplierIn] = multipliers(side);
-  const rounded = levels.some(({ cumulativeInput }, index) => {
-    const filled = BigInt(steps.slice(0, index + 1).filter(({ slice }) => slice.available > 0n).length);
-    return ROUNDED_PER_BIN * (filled + 1n) > tolerance(cumulativeInput) * multiplierIn;
-  });
-  return rounded || runs.some(({ outputRaw }, index) => outputRaw <= (runs[index - 1]?.outputRaw ?? 0n));
-}
-
-function runsOf(curve: SideCurve): readonly Run[] {
-  const [, multiplierOut] = multipliers(curve);
-  const groups: SideStep[][] = [];
-  for (const step of curve.steps.filter(({ slice }) => slice.available > 0n)) {
-    const group = groups.at(-1);
-    if (group?.at(-1)?.slice.charge.factorX64 === step.slice.charge.factorX64) group?.push(step);
-    else groups.push([step]);
-  }
-  return groups.map((steps) => {
-    const last = steps.at(-1);
-    return { steps, outputRaw: last ? (last.outputBefore + last.slice.available) / multiplierOut : 0n };
-  });
-}
-
-/** An output that ends inside a bin of a run, raw units. */
-function outputInside(side: SideCurve, { steps }: Run, draw: number): bigint {
-  const [, multiplierOut] = multipliers(side);
-  const step = steps[draw % steps.length];
-  const output = step ? step.outputBefore + (step.slice.available * INSIDE_E6) / E6 : 0n;
-  return maxBigint(output / multiplierOut, 1n);
-}
-
-/** An input that ends inside the nearest bin that holds at least half of what any does, raw units: about as cheap as can be. */
-function inputInFullBin(side: SideCurve, draw: number): bigint {
-  const [multiplierIn] = multipliers(side);
-  const most = side.steps.reduce((max, { slice }) => maxBigint(max, slice.available), 0n);
-  const step = side.steps.find(({ slice }) => 2n * slice.available >= most);
-  if (!step) return 1n;
-  const part = (fillWhole(step.slice).input * (1n + (BigInt(draw) % PARTS))) / (PARTS + 1n);
-  return maxBigint((step.inputBefore + part) / multiplierIn, 1n);
 }
 
 /** The most that the pool can have kept of the side's whole output, 1e8 = all, where it kept some. */

@@ -10,7 +10,7 @@ export function packedCurve({ bids, asks }: Sides, form: SimulationForm): PoolCu
   return { bids: packedSide(bids, form), asks: packedSide(asks, form) };
 }
 
-function packedSide(curve: SideCurve, form: SimulationForm): PoolSide {
+export function packedSide(curve: SideCurve, form: SimulationForm): PoolSide {
   const { zeroForOne, levels, priced } = curve;
   const [multiplierIn] = multipliers(curve);
   return {

@@ -11,6 +11,8 @@ export interface SideFees {
   readonly endFeeE8: number;
   /** What inputs are raised by where the charges are known by measurement alone, parts in 10^15; 0 for formulas. */
   readonly marginE15: bigint;
+  /** Whether the charges are means over whole bins, so that a part of a bin may be charged less. */
+  readonly isMean?: boolean;
 }
 
 /** How base, bin and notional fee combine, as far as formulas are guessed. */

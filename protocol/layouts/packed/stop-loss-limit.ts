@@ -72,7 +72,7 @@ function limitInBin(bin: WalkedBin): SideLimit | null {
   }
   const safe = largestSafeOutput(bin);
   if (safe === step.slice.available) return null;
-  return limitAt(bin, surely(side, inputAt(step, safe) / multiplierIn));
+  return limitAt(bin, surely(side, leastInputAt(side, step, safe) / multiplierIn));
 }
 
 const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
@@ -84,9 +84,14 @@ const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
 const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
   inputBefore + fillExactOutput(slice, output).input;
 
-/** An input, raw units, of which the pool surely gives no more than the curve says. A fitted curve may err. */
+/** What an output takes at least: of a bin's fees only the mean may be known. */
+const leastInputAt = ({ fees }: SideCurve, step: SideStep, output: bigint): bigint =>
+  fees.isMean ? step.inputBefore + fillExactOutput(step.slice, output).net : inputAt(step, output);
+
+/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
 function surely({ fees }: SideCurve, input: bigint): bigint {
-  return maxBigint(fees.marginE15 === 0n ? input : input - tolerance(input), 0n);
+  const mayErr = fees.isMean || fees.marginE15 > 0n;
+  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
 }
 
 /** The largest output found such that it and every smaller one is accepted. */

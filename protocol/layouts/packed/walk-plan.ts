@@ -16,6 +16,8 @@ export interface WalkedPool {
   readonly form: SimulationForm;
   /** Whether simulated swaps run guards: they can refuse, and take gas. */
   readonly isGuarded: boolean;
+  /** Guards that are left out, where the node can do that. */
+  readonly silenced: readonly Address[];
 }
 
 /** A side of a pool and the exact outputs at the far ends of its bins. */

@@ -1,8 +1,8 @@
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 import { CALL_GAS_CAP } from '../../bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../curve.ts';
 import { E8, maxBigint } from '../../fixed-point.ts';
-import type { ExecutableLevels, TradingSides } from '../../guards/side-claim.ts';
+import type { ExecutableLevels } from '../../guards/side-claim.ts';
 import {
   decodeWalk,
   encodeWalk,
@@ -27,6 +27,7 @@ export interface ProgramStep<S> {
   readonly kind: 'program';
   readonly data: Hex;
   readonly gas: bigint;
+  readonly silenced: readonly Address[];
   /** @throws Error when this is no answer of the program */
   next(answer: Hex): ProgramStep<S> | S;
 }
@@ -34,7 +35,19 @@ export interface ProgramStep<S> {
 type Step<S> = ProgramStep<S> | S;
 
 /** What the pool took and gave, by the exact output at which a bin or the side ends, raw units. */
-type Pairs = ReadonlyMap<bigint, SwapAmounts>;
+export type Pairs = ReadonlyMap<bigint, SwapAmounts>;
+
+/** What simulated swaps found of a side. */
+export interface FoundSide {
+  readonly side: WalkedSide;
+  /** The pool's own price. */
+  readonly bestX64: bigint;
+  readonly pairs: Pairs;
+  /** Null when nothing trades. */
+  readonly levels: ExecutableLevels;
+  /** Whether a swap emptied the side. */
+  readonly isWhole: boolean;
+}
 
 /** Calls after which a walk ends where it is: a side of a hundred bins takes four. */
 const MOST_CALLS = 6;
@@ -45,29 +58,33 @@ const MOST_CALLS = 6;
  * the first that does not.
  *
  * @param prices the pool's own
- * @param then takes the sides; null is a side that does not trade
  */
-export function walkSides<S>(pool: WalkedPool, prices: SellAndBuyPrices, then: (sides: TradingSides) => S): Step<S> {
+export function walkSides<S>(
+  pool: WalkedPool,
+  prices: SellAndBuyPrices,
+  then: (bids: FoundSide, asks: FoundSide) => S,
+): Step<S> {
   return walkSide(walkedSide(pool, true), prices.sellX64, (bids) =>
-    walkSide(walkedSide(pool, false), prices.buyX64, (asks) => then({ bids, asks })),
+    walkSide(walkedSide(pool, false), prices.buyX64, (asks) => then(bids, asks)),
   );
 }
 
-function walkSide<S>(side: WalkedSide, bestX64: bigint, then: (levels: ExecutableLevels) => Step<S>): Step<S> {
+function walkSide<S>(side: WalkedSide, bestX64: bigint, then: (found: FoundSide) => Step<S>): Step<S> {
   const whole = wholeOutput(side);
-  // A side without liquidity is not refused.
-  if (whole === 0n) return then(walkedLevels(side, new Map(), bestX64));
-  const finish = (pairs: Pairs) => {
+  const finish = (pairs: Pairs, isWhole: boolean) => {
     const levels = walkedLevels(side, pairs, bestX64);
-    return then(levels.some(({ cumulativeOutput }) => cumulativeOutput > 0n) ? levels : null);
+    // A side without liquidity is not refused.
+    const trades = whole === 0n || levels.some(({ cumulativeOutput }) => cumulativeOutput > 0n);
+    return then({ side, bestX64, pairs, levels: trades ? levels : null, isWhole });
   };
-  return run(planWalk(side), MOST_CALLS, (records) => {
+  if (whole === 0n) return finish(new Map(), true);
+  return run(side, planWalk(side), MOST_CALLS, (records) => {
     const outputs = filledOutputs(side, records);
     const emptied = emptyingFill(side, records);
-    if (emptied === null) return cutSide(side, outputs, finish);
+    if (emptied === null) return cutSide(side, outputs, (pairs) => finish(pairs, false));
     const end: Pairs = new Map([[whole, emptied]]);
-    if (emptied.amountOut === whole) return finish(new Map([...outputs, ...end]));
-    return byInputs(side, inputsBefore(side, outputs, emptied), (pairs) => finish(new Map([...pairs, ...end])));
+    if (emptied.amountOut === whole) return finish(new Map([...outputs, ...end]), true);
+    return byInputs(side, inputsBefore(side, outputs, emptied), (pairs) => finish(new Map([...pairs, ...end]), true));
   });
 }
 
@@ -126,7 +143,7 @@ function cutSide<S>(side: WalkedSide, outputs: Pairs, finish: (pairs: Pairs) => 
 function byInputs<S>(side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>, then: (pairs: Pairs) => Step<S>): Step<S> {
   const asked = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
   if (asked.length === 0) return then(new Map());
-  return run(planInputs(side, asked), MOST_CALLS, (records) => {
+  return run(side, planInputs(side, asked), MOST_CALLS, (records) => {
     const fills = new Map(records.map((record) => [record.amount, pairOf(side, record)]));
     const pairs = [...inputs].flatMap(([output, input]) => {
       const pair = fills.get(input);
@@ -137,16 +154,22 @@ function byInputs<S>(side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>, then
 }
 
 /** Runs a walk in as many calls as its gas takes, but for a limit. */
-function run<S>(walk: SideWalk, calls: number, then: (records: readonly WalkRecord[]) => Step<S>): Step<S> {
+function run<S>(
+  side: WalkedSide,
+  walk: SideWalk,
+  calls: number,
+  then: (records: readonly WalkRecord[]) => Step<S>,
+): Step<S> {
   return {
     kind: 'program',
     data: encodeWalk(walk),
     gas: CALL_GAS_CAP,
+    silenced: side.of.silenced,
     next(answer) {
       const decoded = decodeWalk(answer);
       const { done, records } = decoded;
       if (done || calls === 1 || records.length === 0) return then(records);
-      return run(restOfWalk(walk, decoded), calls - 1, (rest) => then([...records, ...rest]));
+      return run(side, restOfWalk(walk, decoded), calls - 1, (rest) => then([...records, ...rest]));
     },
   };
 }

@@ -1,51 +1,33 @@
-import type { Queryable } from '../../db/transaction.ts';
 import type { Readings } from '../../protocol/stored-layout.ts';
+import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import { toExtensions } from '../pools/extension-rows.ts';
 import { toProvider } from '../pools/provider-rows.ts';
 import type { KnownPair } from './analytics.ts';
-import { type PoolFactsColumns, selectPoolFacts } from './select-pool-facts.ts';
+import type { PoolFactsColumns } from './select-pool-facts.ts';
 import { sumKnown } from './usd-value.ts';
-
-/** Ages at which what the scheduled work found stops counting, seconds. */
-export type MaxAges = { readonly fiatMaxAgeSecs: number; readonly statusMaxAgeSecs: number };
-
-/**
- * Reads every pool of every chain, from one snapshot.
- *
- * @param toTs end of the 24-hour and 7-day windows, Unix seconds
- */
-export async function readPoolRows(database: Queryable, toTs: number, ages: MaxAges): Promise<PoolFactsColumns[]> {
-  const oldest = (ageSecs: number) => new Date(Date.now() - ageSecs * 1000);
-  return selectPoolFacts(database, {
-    toTs,
-    oldestFiatPrice: oldest(ages.fiatMaxAgeSecs),
-    oldestStatus: oldest(ages.statusMaxAgeSecs),
-  });
-}
 
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
 
-/** Puts together what the listing takes together, and what it shows where Postgres has no row. */
-export function toFacts({
-  token0,
-  token1,
-  pendingProvider,
-  verified,
-  day,
-  week,
-  readings,
-  liquidity,
-  storage,
-  ...row
-}: PoolFactsColumns) {
+/**
+ * Puts together what the listing takes together, and what it shows where Postgres has no row.
+ *
+ * @param prices USD per whole token
+ */
+export function toFacts(
+  { token0, token1, pendingProvider, verified, day, week, readings, liquidity, storage, ...row }: PoolFactsColumns,
+  prices: ReadonlyMap<TokenKey, number>,
+) {
+  const priced = <Token extends { readonly address: string }>(token: Token) => ({
+    ...token,
+    usd: prices.get(tokenKey(row.chainId, token.address)) ?? null,
+  });
   return {
     ...row,
-    tokens: [token0, token1] as const,
+    tokens: [priced(token0), priced(token1)] as const,
     pendingProvider: wholeOrNull(pendingProvider),
     adminVerified: verified ?? false,
     provider: toProvider(row.provider),
-    priceStatus: row.priceStatus ?? 'unknown',
     extensions: toExtensions(row.extensions),
     storage: storageOrNull(storage),
     week,

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../../config/config-error.ts';
+import { type ReadyFile, readyFile } from '../http/ready-file.ts';
+
+const DIST = fileURLToPath(new URL('../../web/dist', import.meta.url));
+const MAX_LOGO_BYTES = 100_000;
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+};
+const LOGO_TYPES = ['.svg', '.png', '.ico'];
+
+/** A file that never changes under its name. */
+export type Asset = { readonly file: ReadyFile; readonly type: string };
+
+/** All that the web page consists of, ready to be sent. */
+export type PageFiles = {
+  /** The one document, whatever page of it is asked for. */
+  readonly page: ReadyFile;
+  /** By name. */
+  readonly assets: ReadonlyMap<string, Asset>;
+};
+
+/** @param logo path of a local picture; undefined: none */
+export type PageSettings = { readonly name: string; readonly logo: string | undefined };
+
+/**
+ * Reads the built page, with its name and logo.
+ *
+ * @throws ConfigError when the page was not built, or the logo cannot be used
+ */
+export async function readPageFiles({ name, logo }: PageSettings): Promise<PageFiles> {
+  const template = await readFile(join(DIST, 'index.html'), 'utf8').catch((cause) => {
+    throw new ConfigError('EXPLORER: the web page is not built: run "npm run build:web", or set it to off', { cause });
+  });
+  const names = await readdir(join(DIST, 'assets'));
+  const built = names.map(
+    async (file) => [file, await assetOf(file, await readFile(join(DIST, 'assets', file)))] as const,
+  );
+  const picture = logo === undefined ? null : await readLogo(logo);
+  const page = template
+    .replaceAll('%NAME%', () => escapeHtml(name))
+    .replace('%ICON%', picture ? `/assets/${picture[0]}` : 'data:,');
+  const assets = new Map([...(await Promise.all(built)), ...(picture ? [picture] : [])]);
+  return { page: await readyFile(Buffer.from(page)), assets };
+}
+
+async function readLogo(path: string): Promise<readonly [string, Asset]> {
+  const extension = extname(path).toLowerCase();
+  if (!LOGO_TYPES.includes(extension)) throw new ConfigError(`EXPLORER_LOGO: not one of ${LOGO_TYPES.join(', ')}`);
+  const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
+    throw new ConfigError(`EXPLORER_LOGO: cannot be read (${cause.code})`, { cause });
+  });
+  if (content.length > MAX_LOGO_BYTES) throw new ConfigError(`EXPLORER_LOGO: larger than ${MAX_LOGO_BYTES} bytes`);
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  const name = `logo-${hash}${extension}`;
+  return [name, await assetOf(name, content)];
+}
+
+async function assetOf(name: string, content: Uint8Array): Promise<Asset> {
+  const type = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream';
+  return { file: await readyFile(content), type };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);

@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildExplorer } from '../../web/build.ts';
+import { ApiError, internalError, sendError } from '../errors.ts';
+import { type PageFiles, readPageFiles } from './page-files.ts';
+import { mountExplorer } from './pages.ts';
+
+/** What the whole page may weigh, and what of it comes before the first rows, compressed. */
+const MOST_BYTES = 80_000;
+const MOST_FIRST_BYTES = 30_000;
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+let folder: string;
+let files: PageFiles;
+
+beforeAll(async () => {
+  await buildExplorer();
+  folder = await mkdtemp(join(tmpdir(), 'explorer-'));
+  await writeFile(join(folder, 'logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  files = await readPageFiles({ name: `A "pool" <&> $& page`, logo: join(folder, 'logo.svg') });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function ask(path: string, method = 'GET', headers: Record<string, string> = {}) {
+  const app = new Hono();
+  app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+  mountExplorer(app, files);
+  return app.request(path, { method, headers });
+}
+
+test.each(['/', '/pool/1/0x12', '/route', '/status', '/glossary'])(
+  '%s is the page, guarded by its headers',
+  async (path) => {
+    const response = await ask(path);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    });
+    const html = await response.text();
+    expect(html).toContain('<title>A &quot;pool&quot; &lt;&amp;&gt; $&amp; page</title>');
+    expect(html).not.toMatch(/<script(?![^>]* src=)|style=|onload=|https?:\/\/|%[A-Z]+%/);
+    expect((await ask(path, 'HEAD')).status).toBe(200);
+  },
+);
+
+test('every file that the page names is there, kept for good, and compressed for who takes it', async () => {
+  const html = await (await ask('/')).text();
+  const names = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(3);
+  for (const name of names) {
+    expect(name).toMatch(/-[0-9A-Za-z]{8}\.(js|css|svg)$/);
+    const plain = await ask(name);
+    const zipped = await ask(name, 'GET', { 'Accept-Encoding': 'gzip' });
+    expect([plain.status, zipped.status]).toEqual([200, 200]);
+    expect(plain.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable, no-transform');
+    expect(plain.headers.get('Content-Security-Policy')).toBe(POLICY);
+    expect(zipped.headers.get('Content-Encoding')).toBe('gzip');
+    expect(gunzipSync(await zipped.arrayBuffer()).equals(Buffer.from(await plain.arrayBuffer()))).toBe(true);
+  }
+  expect((await ask('/assets/../index.html')).status).toBe(404);
+  expect((await ask('/assets/main.js')).status).toBe(404);
+});
+
+test('the page is as light as it has to be', async () => {
+  const html = new TextDecoder().decode(files.page.plain);
+  const sizes = [...files.assets].map(([name, { file }]) => [name, file.zipped.length] as const);
+  const sum = (parts: readonly (readonly [string, number])[]) => parts.reduce((total, [, bytes]) => total + bytes, 0);
+  const first = sizes.filter(([name]) => html.includes(name));
+  expect(sum(sizes) + files.page.zipped.length).toBeLessThanOrEqual(MOST_BYTES);
+  expect(sum(first) + files.page.zipped.length).toBeLessThanOrEqual(MOST_FIRST_BYTES);
+});
+
+test('a logo that cannot be used is told by its setting', async () => {
+  const read = (logo: string) => readPageFiles({ name: 'x', logo });
+  await expect(read('/nowhere/logo.svg')).rejects.toThrow('EXPLORER_LOGO: cannot be read (ENOENT)');
+  await expect(read(join(folder, 'logo.html'))).rejects.toThrow('EXPLORER_LOGO: not one of .svg, .png, .ico');
+  await writeFile(join(folder, 'large.png'), Buffer.alloc(100_001));
+  await expect(read(join(folder, 'large.png'))).rejects.toThrow('EXPLORER_LOGO: larger than 100000 bytes');
+});

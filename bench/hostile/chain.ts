@@ -1,0 +1,158 @@
+import type { Address, Hex } from 'viem';
+import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { addLiquidity } from '../../devnet/actions.ts';
+import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
+import { deployManualProvider } from '../../devnet/providers.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import type { PoolState } from '../../protocol/pool-state.ts';
+import { gasHogPool, poolBehind } from '../../test/quotes/hostile-pools.ts';
+import {
+  evenShares,
+  makePool,
+  type Pair,
+  priceX64,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+} from '../../test/quotes/quote-world.ts';
+import { servedPool } from '../../test/quotes/served-pool.ts';
+import { putClones } from './clones.ts';
+import {
+  addressOf,
+  CANDIDATES,
+  FIRST_CLONE,
+  FIRST_SILENT,
+  GUARDED,
+  type PoolKind,
+  type Sizes,
+  strangersTokens,
+} from './market.ts';
+
+/** A pool that was made as any pool is, and its copies: the same but for their addresses. */
+export interface PoolGroup {
+  readonly kind: PoolKind;
+  readonly served: ServedPool;
+  readonly state: PoolState;
+  readonly priceProvider: Address;
+  /** Number of the first copy's address. */
+  readonly firstClone: number;
+  readonly clones: number;
+}
+
+export interface HostileChain {
+  readonly chainId: number;
+  readonly world: QuoteWorld;
+  /** Only the API reaches the node through it. */
+  readonly proxy: RpcProxy;
+  readonly groups: readonly PoolGroup[];
+  readonly pairs: readonly Pair[];
+  /** The pair on which the crowd is. */
+  readonly crowded: Pair;
+  readonly stop: () => Promise<void>;
+}
+
+const PAIRS = 4;
+const BIN_RANGE = 5;
+const BINS = evenBins(-BIN_RANGE, BIN_RANGE, 1_000);
+const SHARES = evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE);
+const PRICE = 2_000;
+const QUOTE = { bidX64: priceX64(PRICE * 0.999), askX64: priceX64(PRICE * 1.001) };
+/** The slot with a pool's provider. */
+const PROVIDER_SLOT: Hex = '0x3';
+
+/**
+ * A node with all pools on it. On the crowded pair of one chain the honest candidates are plain, on that of another most
+ * have a stop loss.
+ */
+export async function startHostileChain(chainId: number, sizes: Sizes, hasGuards: boolean): Promise<HostileChain> {
+  const world = await startQuoteWorld(chainId, ['--no-request-size-limit']);
+  const proxy = await startRpcProxy(world.anvil.url);
+  const pairs: Pair[] = [];
+  while (pairs.length < PAIRS) pairs.push(await world.pair(18, 6));
+  const [crowded, ...others] = pairs as [Pair, ...Pair[]];
+  const groups = [
+    ...(await honestGroups(world, crowded, others, sizes.honest, hasGuards)),
+    ...(await strangersGroups(world, crowded, sizes)),
+  ];
+  for (const { served, firstClone, clones } of groups) {
+    await putClones(world.anvil.url, served.address, clonesAt(firstClone, clones));
+  }
+  await putClones(world.anvil.url, crowded.token0, strangersTokens(Math.max(sizes.silent, sizes.burner)));
+  await world.chain.client.mine({ blocks: 1 });
+  const stop = async () => {
+    await proxy.stop();
+    await world.stop();
+  };
+  return { chainId, world, proxy, groups, pairs, crowded, stop };
+}
+
+const clonesAt = (first: number, count: number): Address[] =>
+  Array.from({ length: count }, (_, index) => addressOf(first + index));
+
+async function honestGroups(
+  world: QuoteWorld,
+  crowded: Pair,
+  others: readonly Pair[],
+  total: number,
+  hasGuards: boolean,
+): Promise<PoolGroup[]> {
+  const groups: PoolGroup[] = [];
+  let firstClone: number = FIRST_CLONE.honest;
+  const add = async (pair: Pair, pools: number, isGuarded = false) => {
+    const address = isGuarded ? await guardedPool(world, pair) : await plainPool(world, pair);
+    groups.push(await groupOf(world, address, { kind: 'honest', firstClone, clones: pools - 1 }));
+    firstClone += pools;
+  };
+  // A stop loss and a protected provider know their pools: none of those is a copy.
+  for (let made = 0; hasGuards && made < GUARDED.guarded; made++) await add(crowded, 1, true);
+  await add(crowded, hasGuards ? GUARDED.plain : CANDIDATES);
+  const left = total - (hasGuards ? GUARDED.guarded + GUARDED.plain : CANDIDATES);
+  for (const [index, pair] of others.entries()) {
+    await add(pair, Math.floor(left / others.length) + (index < left % others.length ? 1 : 0));
+  }
+  return groups;
+}
+
+async function guardedPool(world: QuoteWorld, pair: Pair): Promise<Address> {
+  const guard = { drawdownE6: 50_000, decayPerSecondE8: 0, timelockSecs: 100 };
+  const extensions = [stopLossExtension(world.deployment, guard)];
+  return (await makePool(world, { pair, price: PRICE, bins: BINS, shares: SHARES, extensions })).address;
+}
+
+/** Its provider answers anyone, so that copies have prices. */
+async function plainPool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
+  const { token0, token1 } = pair;
+  const pool = await createPool(chain, deployment, {
+    ...{ token0, token1, bins: BINS, priceProvider: await deployManualProvider(chain, pair, QUOTE) },
+    initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
+    initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(pair.decimals1),
+  });
+  const bins = [...SHARES].map(([bin, shares]) => ({ bin, shares }));
+  await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
+  return pool;
+}
+
+/** Pools without liquidity: beside the honest ones of a pair, with a provider that burns all gas, and those that just are. */
+async function strangersGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Promise<PoolGroup[]> {
+  const quiet = await deployManualProvider(world.chain, pair, QUOTE);
+  const group = async (kind: 'crowd' | 'burner' | 'silent', address: Address, firstClone: number) =>
+    groupOf(world, address, { kind, firstClone, clones: sizes[kind] - 1 });
+  return [
+    await group('crowd', await poolBehind(world, pair, quiet), FIRST_CLONE.crowd),
+    await group('burner', await gasHogPool(world, pair), FIRST_CLONE.burner),
+    await group('silent', await poolBehind(world, pair, quiet), FIRST_SILENT),
+  ];
+}
+
+async function groupOf(
+  { chain, deployment }: QuoteWorld,
+  address: Address,
+  group: Pick<PoolGroup, 'kind' | 'firstClone' | 'clones'>,
+): Promise<PoolGroup> {
+  const served = await servedPool(chain, deployment, address);
+  const wordAt = async (slot: Hex): Promise<Hex> => (await chain.client.getStorageAt({ address, slot })) ?? '0x0';
+  const words = await Promise.all(flatStorage.stateSlots(served.immutables).map(wordAt));
+  const priceProvider: Address = `0x${(await wordAt(PROVIDER_SLOT)).slice(-40)}`;
+  return { ...group, served, priceProvider, state: flatStorage.decodeState(served.immutables, words) };
+}

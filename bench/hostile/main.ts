@@ -1,0 +1,61 @@
+import { Command } from 'commander';
+import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startRedis } from '../../devnet/services/redis.ts';
+import { stopRunningServices } from '../../devnet/services/service-process.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { type HostileChain, startHostileChain } from './chain.ts';
+import { sizesOf } from './market.ts';
+import { formatReport } from './report.ts';
+import { runMarket } from './run-market.ts';
+
+const CHAIN_IDS = { plain: 31_337, guarded: 31_338 };
+
+interface Options {
+  readonly pools: string;
+  readonly seconds: string;
+  readonly requests: string;
+}
+
+const startedAt = performance.now();
+const write = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string) => write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
+
+runMain(async () => {
+  const { pools, seconds, requests } = new Command('bench:hostile')
+    .description(
+      `Serves a market that is nearly all strangers' pools, and the honest ones alone, and puts both beside the targets:
+1 % active, 10 % with a provider that burns all gas, 10 % on one pair, the rest silent, over two chains.`,
+    )
+    .option('--pools <number>', 'of both chains', '100000')
+    .option('--seconds <number>', 'how long prices and stalls are watched: all is read anew within a minute', '75')
+    .option('--requests <number>', 'quotes and pages; of routes a quarter', '4000')
+    .parse()
+    .opts<Options>();
+  try {
+    await bench(Number(pools), Number(seconds), Number(requests));
+  } finally {
+    await stopRunningServices();
+  }
+});
+
+async function bench(pools: number, seconds: number, requests: number): Promise<void> {
+  const sizes = sizesOf(pools);
+  const folder = await createTempFolder('hostile');
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const chains: HostileChain[] = [
+    await startHostileChain(CHAIN_IDS.plain, sizes, false),
+    await startHostileChain(CHAIN_IDS.guarded, sizes, true),
+  ];
+  const { honest, crowd, burner, silent } = sizes;
+  say(`each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${silent} silent`);
+  const run = (onlyHonest: boolean) => {
+    say(onlyHonest ? 'the honest pools alone' : 'all pools');
+    return runMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, requests, say });
+  };
+  const alone = await run(true);
+  const among = await run(false);
+  write(`\n${formatReport(alone, among)}`);
+  await Promise.all(chains.map((chain) => chain.stop()));
+  await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import { captureJobs } from '../../capture/capture-jobs.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { Samples } from '../route/measure.ts';
+import { trade } from './activity.ts';
+import type { HostileChain } from './chain.ts';
+import { serverCpuMs } from './processor-time.ts';
+import { chainsFile } from './served-market.ts';
+
+/** Milliseconds; those after the first are medians. */
+export interface RefreshCost {
+  readonly refreshFirstMs: number;
+  readonly refreshMs: number;
+  /** Of this process and of Postgres together. */
+  readonly refreshCpuMs: number;
+}
+
+const REFRESHES = 8;
+/** After this long two are enough. */
+const PATIENCE_MS = 60_000;
+const AGES = { fiatMaxAgeSecs: 86_400, statusMaxAgeSecs: 60 };
+
+/** What one refresh of the listing costs by itself, a second of trading before each. */
+export async function measureRefresh(
+  database: pg.Pool,
+  chains: readonly HostileChain[],
+  postgresPid: number,
+): Promise<RefreshCost> {
+  const file = parseChainsFile(
+    chainsFile(chains, ({ world }) => world.anvil.url),
+    'bench',
+  );
+  const logger = createLogger('bench', 'warn');
+  const jobs = captureJobs({ file, database, ...AGES, llamaUrl: 'http://127.0.0.1:1', logger });
+  const run = async (name: string) => {
+    const job = jobs.find((each) => each.name === name);
+    if (!job) throw new Error(`capture has no job ${name}`);
+    await job.run();
+  };
+  for (const name of ['fiat-prices', 'classification']) await run(name);
+  const timed = async () => {
+    const [startedAt, cpuBefore, serverBefore] = [performance.now(), process.cpuUsage(), serverCpuMs(postgresPid)];
+    await run('listing');
+    const { user, system } = process.cpuUsage(cpuBefore);
+    return {
+      wallMs: performance.now() - startedAt,
+      cpuMs: (user + system) / 1_000 + serverCpuMs(postgresPid) - serverBefore,
+    };
+  };
+  const { wallMs: refreshFirstMs } = await timed();
+  const [wall, cpu] = [new Samples(), new Samples()];
+  const deadline = performance.now() + PATIENCE_MS;
+  while (wall.count < 2 || (wall.count < REFRESHES && performance.now() < deadline)) {
+    await trade(
+      database,
+      chains.map(({ chainId }) => chainId),
+    );
+    const cost = await timed();
+    wall.add(cost.wallMs);
+    cpu.add(cost.cpuMs);
+  }
+  return { refreshFirstMs, refreshMs: wall.quantile(0.5), refreshCpuMs: cpu.quantile(0.5) };
+}

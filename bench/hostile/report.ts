@@ -1,0 +1,72 @@
+import { formatTable } from '../route/measure.ts';
+import type { RefreshCost } from './refresh.ts';
+
+/** Figures of one run. Times in milliseconds unless the name says otherwise. */
+export interface Figures extends RefreshCost {
+  readonly agesP99Secs: number;
+  readonly unhealthy: number;
+  readonly stallCalmMs: number;
+  readonly stallLoadMs: number;
+  readonly apiMemory: number;
+  readonly captureMemory: number;
+  readonly quotesP99: number;
+  readonly pagesP99: number;
+  readonly routesP99: number;
+  readonly guardedRoutesP99: number;
+  readonly coldCalls: number;
+  readonly coldMs: number;
+  readonly guardedColdCalls: number;
+  readonly guardedColdMs: number;
+  readonly startMs: number;
+  /** Answers to these requests that were not 200. */
+  readonly refused: number;
+}
+
+interface Row {
+  readonly name: string;
+  readonly figure: keyof Figures;
+  /** Shown in these units. */
+  readonly unit?: number;
+  /** At most this, in the shown unit, or this many times the honest run's. */
+  readonly most?: number;
+  readonly mostRatio?: number;
+}
+
+const SECOND = 1_000;
+const MEGABYTE = 1_000_000;
+
+const ROWS: readonly Row[] = [
+  { name: 'first refresh of the listing, s', figure: 'refreshFirstMs', unit: SECOND },
+  { name: 'refresh of the listing, s', figure: 'refreshMs', unit: SECOND },
+  { name: '  its processor time, s', figure: 'refreshCpuMs', unit: SECOND, most: 2 },
+  { name: "age of honest pools' prices, p99 s", figure: 'agesP99Secs', most: 15 },
+  { name: 'honest pools not healthy', figure: 'unhealthy', most: 0 },
+  { name: 'longest stall of the API, calm, ms', figure: 'stallCalmMs', most: 50 },
+  { name: 'longest stall of the API, under load, ms', figure: 'stallLoadMs', most: 50 },
+  { name: 'memory of the API, peak MB', figure: 'apiMemory', unit: MEGABYTE, most: 600 },
+  { name: 'memory of capture, peak MB', figure: 'captureMemory', unit: MEGABYTE },
+  { name: 'quotes from cache, p99 ms', figure: 'quotesP99', mostRatio: 1.3 },
+  { name: 'pages of the listing, p99 ms', figure: 'pagesP99', mostRatio: 1.3 },
+  { name: 'routes over the crowded pair, p99 ms', figure: 'routesP99', most: 15 },
+  { name: '  with stop losses, p99 ms', figure: 'guardedRoutesP99', most: 15 },
+  { name: '  at a new block, most calls', figure: 'coldCalls', most: 6 },
+  { name: '  at a new block, slowest ms', figure: 'coldMs' },
+  { name: '  with stop losses at a new block, most calls', figure: 'guardedColdCalls', most: 12 },
+  { name: '  with stop losses at a new block, slowest ms', figure: 'guardedColdMs' },
+  { name: 'requests refused', figure: 'refused', most: 0 },
+  { name: 'start of the API, s', figure: 'startMs', unit: SECOND, most: 20 },
+];
+
+/** Both runs side by side with the targets. */
+export function formatReport(honest: Figures, hostile: Figures): string {
+  const rows = ROWS.map(({ name, figure, unit = 1, most, mostRatio }) => {
+    const [alone, among] = [honest[figure] / unit, hostile[figure] / unit];
+    const limit = most ?? (mostRatio === undefined ? undefined : mostRatio * alone);
+    const target = most !== undefined ? `${most}` : mostRatio === undefined ? '' : `${mostRatio} x`;
+    const verdict = limit === undefined ? '' : among <= limit ? 'pass' : 'MISS';
+    return [name, shown(alone), shown(among), shown(among / alone), target, verdict];
+  });
+  return formatTable(['', 'honest alone', 'hostile', 'ratio', 'target', ''], rows);
+}
+
+const shown = (value: number): string => (Number.isFinite(value) ? value.toFixed(value < 100 ? 2 : 0) : '');

@@ -1,0 +1,78 @@
+import type { Queryable } from '../../db/transaction.ts';
+import { type Mark, type PoolTable, readAllPools, readPoolsOf, readWritten } from '../changes/changed-pools.ts';
+import { changedCurators } from '../changes/curators.ts';
+import type { PoolKey } from '../changes/pool-key.ts';
+import { type IndexLook, lookAgain, lookFirst } from '../changes/recent-changes.ts';
+import { changedPrices, type KnownPool, pastDue } from './known-pools.ts';
+import { type OutsideData, relisted } from './outside-data.ts';
+
+/** What a process published last. */
+export type Published = {
+  readonly generation: number;
+  readonly look: IndexLook;
+  readonly toTs: number;
+  readonly outside: OutsideData;
+  readonly known: ReadonlyMap<PoolKey, KnownPool>;
+  /** Pools of less than a dollar that wait for other prices. */
+  readonly waiting: ReadonlySet<PoolKey>;
+};
+
+/** What a refresh sees. */
+export type Seen = Pick<Published, 'generation' | 'toTs' | 'outside'> & { readonly mark: Mark };
+
+/** What is to be computed, and what the next refresh has to look at again. */
+export type Due = Pick<Published, 'look' | 'waiting'> & {
+  readonly keys: readonly PoolKey[];
+  /** Whether these are all pools there are. */
+  readonly isAll: boolean;
+};
+
+const TABLES: readonly PoolTable[] = [
+  ...(['pool', 'pool_state', 'pool_extension', 'stop_loss', 'price_velocity', 'allowlist'] as const),
+];
+
+/**
+ * Pools that may be other than they were published: all of them, when that cannot be told.
+ *
+ * @param repriced how many of the pools that wait for other prices are taken
+ */
+export async function duePools(client: Queryable, seen: Seen, last: Published | null, repriced: number): Promise<Due> {
+  const look = last && isContinued(seen, last) ? await lookAgain(client, seen.mark, last.look, TABLES) : null;
+  if (last !== null && look !== null) return changedPools(client, seen, last, look, repriced);
+  return {
+    isAll: true,
+    keys: await readAllPools(client),
+    look: await lookFirst(client, seen.mark, seen.toTs, TABLES),
+    waiting: new Set(),
+  };
+}
+
+/** False also when another listing was restored than the one published, or what is decided of packed factories changed. */
+function isContinued(seen: Seen, last: Published): boolean {
+  const isLater = seen.generation >= last.generation && seen.toTs >= last.toTs;
+  return isLater && seen.outside.readings === last.outside.readings;
+}
+
+async function changedPools(
+  client: Queryable,
+  seen: Seen,
+  last: Published,
+  look: IndexLook,
+  repriced: number,
+): Promise<Due> {
+  const prices = changedPrices(last.outside.prices, seen.outside.prices);
+  const due = pastDue(last.known, seen.toTs, prices, seen.outside.prices);
+  const waiting = new Set([...last.waiting, ...due.later]);
+  const curators = changedCurators(last.outside.curators, seen.outside.curators);
+  const keys = new Set([
+    ...look.recent.keys(),
+    ...due.now,
+    ...(await readWritten(client, 'pool_classification', last.look.mark)),
+    ...(await readWritten(client, 'pool_storage', last.look.mark)),
+    ...relisted(last.outside, seen.outside),
+    ...(await readPoolsOf(client, curators)),
+    ...[...waiting].slice(0, repriced),
+  ]);
+  for (const key of keys) waiting.delete(key);
+  return { isAll: false, keys: [...keys], look, waiting };
+}

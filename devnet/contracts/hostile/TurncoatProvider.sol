@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: UNLICENSED
+pragma solidity ^0.8.37;
+
+import {IPriceProvider} from "../interfaces/IPriceProvider.sol";
+import {Turncoat} from "./Turncoat.sol";
+
+/// A price provider, and an extension that takes every hook.
+contract TurncoatProvider is IPriceProvider, Turncoat {
+    address public immutable token0;
+    address public immutable token1;
+    uint128 private immutable BID_X64;
+    uint128 private immutable ASK_X64;
+
+    constructor(address token0_, address token1_, uint128 bid, uint128 ask) {
+        (token0, token1) = (token0_, token1_);
+        (BID_X64, ASK_X64) = (bid, ask);
+    }
+
+    function getBidAndAskPrice() external returns (uint128, uint128) {
+        _betray();
+        return _lies() ? (type(uint128).max - 1, type(uint128).max) : (BID_X64, ASK_X64);
+    }
+
+    /// Hooks of an extension.
+    fallback() external {
+        _betray();
+        if (_lies()) revert();
+    }
+}

@@ -1,0 +1,148 @@
+import { type Address, encodeFunctionData, type Hex, numberToHex, parseAbi, stringToHex } from 'viem';
+import { addLiquidity, fundAccounts } from '../../devnet/actions.ts';
+import { type Deployment, deployContract, deployProtocol } from '../../devnet/deploy.ts';
+import { type DevChain, send } from '../../devnet/dev-chain.ts';
+import { createPool, type ExtensionSpec, evenBins, stopLossExtension } from '../../devnet/pools.ts';
+import type { Random } from '../../devnet/traffic/random.ts';
+import { Q64 } from '../../protocol/fixed-point.ts';
+import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+
+/** How a contract of the attacker behaves, by the numbers of `Turncoat.sol`. */
+const WAYS = [
+  ...['honest again', 'burns gas', 'reverts with much data', 'answers much', 'answers nothing'],
+  ...['panics', 'lies', 'wavers', 'reenters'],
+];
+
+/** What tokens say they are called. */
+const NAMES: readonly Hex[] = [
+  stringToHex('USDC'),
+  stringToHex('<script>alert(1)</script>"\',;\r\n=1+1'),
+  stringToHex('\u0000\u0007\u001b[31m'),
+  stringToHex('\u202eCDSU\u2066'),
+  stringToHex('A'.repeat(2_000)),
+  '0x',
+  // No UTF-8: a lone continuation, an encoded surrogate, a cut sequence.
+  '0x80eda080f09f98',
+];
+const DECIMALS = [0, 6, 18, 36, 77];
+
+/** Code that ends itself when it is called: `CALLER SELFDESTRUCT`, with what returns it as the code of a contract. */
+const BOMB: Hex = '0x6133ff5f526002601ef3';
+
+const turncoatAbi = parseAbi(['function turn(uint8 next)']);
+const FORTUNE = 10n ** 30n;
+const SHARES = 10n ** 15n;
+/** In a hundred. */
+const OPENINGS = 65;
+const BETRAYALS = 80;
+
+/**
+ * Opens pools at a factory of its own, from the same tokens as honest ones and from its own, behind providers, with
+ * extensions and tokens that are honest at first and then turn.
+ */
+export class Attacker {
+  /** Everything that was ever made here, lowercase: rows which name one of these are the attacker's. */
+  readonly addresses = new Set<string>();
+  readonly pools: { readonly address: Address; readonly token0: Address; readonly token1: Address }[] = [];
+  /** How often a contract turned, by what it does since. */
+  readonly turns: Record<string, number> = {};
+  readonly deployment: Deployment;
+  readonly #chain: DevChain;
+  readonly #honestTokens: readonly Address[];
+  readonly #random: Random;
+  readonly #turncoats: Address[] = [];
+  #opened = 0;
+
+  private constructor(chain: DevChain, deployment: Deployment, honestTokens: readonly Address[], random: Random) {
+    this.#chain = chain;
+    this.deployment = deployment;
+    this.#honestTokens = honestTokens;
+    this.#random = random;
+    for (const value of Object.values(deployment)) if (typeof value === 'string') this.addresses.add(value);
+    this.addresses.delete(deployment.multicall3);
+  }
+
+  static async settle(chain: DevChain, honestTokens: readonly Address[], random: Random): Promise<Attacker> {
+    const deployment = await deployProtocol(chain.rpcUrl, chain.chainId);
+    for (const token of honestTokens) {
+      await fundAccounts(chain, deployment, token, { accounts: [chain.roles.stranger], amount: FORTUNE });
+    }
+    return new Attacker(chain, deployment, honestTokens, random);
+  }
+
+  /** One more evil deed. Throws what the node or a contract refuses. */
+  async act(): Promise<void> {
+    if (this.#turncoats.length === 0 || this.#random.chance(OPENINGS)) await this.#openPool();
+    else await this.#turn(this.#random.pick(this.#turncoats));
+  }
+
+  async #openPool(): Promise<void> {
+    const random = this.#random;
+    const token0 = random.pick(this.#honestTokens);
+    const token1 = random.chance(50) ? await this.#token() : random.pick(this.#honestTokens);
+    if (token0 === token1) return;
+    const provider = await this.#turncoat(token0, token1);
+    const extensions = await this.#extensions(token0, token1);
+    const pool = await createPool(this.#chain, this.deployment, {
+      ...{ token0, token1, priceProvider: provider, bins: evenBins(-3, 3, 1_000), extensions },
+      initialAmount0PerShareE18: 10n ** 18n,
+      initialAmount1PerShareE18: 10n ** 18n,
+      creator: this.#chain.roles.stranger,
+      salt: numberToHex(++this.#opened, { size: 32 }),
+    });
+    this.addresses.add(pool);
+    this.pools.push({ address: pool, token0, token1 });
+    const bins = evenBins(-3, 3, 1_000).map(({ bin }) => ({ bin, shares: SHARES }));
+    if (random.chance(60)) {
+      await addLiquidity(this.#chain, this.deployment, { pool, owner: this.#chain.roles.stranger, bins });
+    }
+    for (const contract of [provider, token1, ...extensions.map(({ address }) => address)]) {
+      if (this.#turncoats.includes(contract) && random.chance(BETRAYALS)) await this.#turn(contract);
+    }
+  }
+
+  /** None, a stop loss, or one that takes some hooks: a turncoat, or one that ends itself. */
+  async #extensions(token0: Address, token1: Address): Promise<ExtensionSpec[]> {
+    const random = this.#random;
+    if (random.chance(40)) return [];
+    if (random.chance(20)) return [stopLossExtension(this.deployment)];
+    const address = random.chance(15) ? await this.#bomb() : await this.#turncoat(token0, token1);
+    return [{ address, phases: EXTENSION_PHASES.filter(() => random.chance(50)) }];
+  }
+
+  async #turncoat(token0: Address, token1: Address): Promise<Address> {
+    const quote = [Q64 - Q64 / 1_000n, Q64 + Q64 / 1_000n];
+    return this.#made(await this.#deploy('TurncoatProvider', [token0, token1, ...quote]));
+  }
+
+  async #token(): Promise<Address> {
+    const args = [this.#random.pick(NAMES), BigInt(this.#random.pick(DECIMALS))];
+    return this.#made(await this.#deploy('TurncoatToken', args));
+  }
+
+  async #bomb(): Promise<Address> {
+    const { contractAddress } = await send(this.#chain, { from: this.#chain.roles.stranger, data: BOMB });
+    if (!contractAddress) throw new Error('the node reports no contract address');
+    const address = contractAddress.toLowerCase() as Address;
+    this.addresses.add(address);
+    return address;
+  }
+
+  #deploy(name: 'TurncoatProvider' | 'TurncoatToken', args: readonly unknown[]): Promise<Address> {
+    return deployContract(this.#chain, name, args, this.#chain.roles.stranger);
+  }
+
+  #made(contract: Address): Address {
+    this.addresses.add(contract);
+    this.#turncoats.push(contract);
+    return contract;
+  }
+
+  async #turn(contract: Address): Promise<void> {
+    const way = this.#random.integer(0, WAYS.length - 1);
+    const data = encodeFunctionData({ abi: turncoatAbi, functionName: 'turn', args: [way] });
+    await send(this.#chain, { from: this.#chain.roles.stranger, to: contract, data });
+    const name = WAYS[way] ?? '';
+    this.turns[name] = (this.turns[name] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { launchBrowser, visit } from './browser.ts';
+
+const run = promisify(execFile);
+const PATIENCE_MS = 60_000;
+
+/**
+ * What somebody does who just started the demo: opens the first address that it printed, finds the best pool of a pair,
+ * sees its depth move with trades, asks for a route, and runs the line that the page shows.
+ *
+ * @param printed all that the demo has printed
+ */
+export async function expectNewcomersWalk(printed: string): Promise<void> {
+  const [, name, url = ''] = /Everything is up.+\s+(\S+) +(http:\S+?)\/\n/.exec(printed) ?? [];
+  expect(name).toBe('explorer');
+  const browser = await launchBrowser();
+  try {
+    const { page, errors, foreign } = await visit(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto('/');
+    await page.getByLabel('Search').fill('weth/usdc');
+    await page.getByRole('combobox', { name: 'Sort' }).selectOption('tvl');
+    const best = page.locator('tbody tr[data-pool]').first();
+    await best.getByText('WETH').first().waitFor();
+    await best.locator('th > a').click();
+
+    await page.getByText('Levels in numbers').click();
+    const levels = page.locator('.levels');
+    await levels.locator('td').first().waitFor();
+    const before = await levels.textContent();
+    await expect.poll(() => levels.textContent(), { timeout: PATIENCE_MS }).not.toBe(before);
+
+    await page.getByRole('link', { name: 'Quote a trade' }).last().click();
+    await page.getByLabel('Amount').fill('2');
+    await page.getByRole('button', { name: 'Quote' }).click();
+    await page.getByText('You receive').waitFor();
+    await page.getByRole('button', { name: 'Copy the curl command' }).click();
+    await page.getByText('copied').waitFor();
+    const line = await page.evaluate<string>('navigator.clipboard.readText()');
+    const { stdout } = await run('sh', ['-c', line]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      tradeType: 'exact_in',
+      amountIn: '2000000000000000000',
+      amountOut: expect.stringMatching(/^\d{9,}$/),
+    });
+    expect([errors, foreign]).toEqual([[], []]);
+  } finally {
+    await browser.close();
+  }
+}

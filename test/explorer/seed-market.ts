@@ -1,0 +1,111 @@
+import type { Address } from 'viem';
+import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
+import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
+import { seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
+import { CHAIN_A, CHAIN_B, type Listing, NOW } from '../metadata/listing-fixture.ts';
+import type { Pair } from '../quotes/quote-world.ts';
+
+/** Markup, a script, a change of direction, and far too long; the indexer would take some of it out. */
+export const HOSTILE_SYMBOL = `"><img src=https://evil.example/x onerror=alert(1)><script>alert(2)</script>\u202Egnp.${'W'.repeat(60)}`;
+
+/** Pools of the second chain, which no node serves: more than a page. */
+const OTHERS = 60;
+
+type Market = {
+  /** Of WETH and USDC. */
+  readonly pools: readonly [Address, Address];
+  readonly hostile: Address;
+  readonly tokens: Pair;
+  readonly odd: Pair;
+};
+
+/** Lists the pools of a chain, and many more of another. */
+export async function seedMarket(listing: Listing, { pools, hostile, tokens, odd }: Market): Promise<void> {
+  const { db, pool: database } = listing;
+  const token = (address: Address, symbol: string, decimals: number, chainId = CHAIN_A) =>
+    seedToken(db, { chainId, address, symbol, name: symbol, decimals });
+  await token(tokens.token0, 'WETH', 18);
+  await token(tokens.token1, 'USDC', 6);
+  await token(odd.token0, HOSTILE_SYMBOL, 18);
+  await token(odd.token1, 'USDX', 6);
+  await token(seedAddress(0x70), 'MKR', 18, CHAIN_B);
+  await token(seedAddress(0x71), 'DAI', 18, CHAIN_B);
+  const prices: [number, Address, number][] = [
+    [CHAIN_A, tokens.token0, 3_000],
+    [CHAIN_A, tokens.token1, 1],
+    [CHAIN_A, odd.token0, 25],
+    [CHAIN_A, odd.token1, 1],
+    [CHAIN_B, seedAddress(0x70), 1_500],
+    [CHAIN_B, seedAddress(0x71), 1],
+  ];
+  for (const row of prices) {
+    await database.query(`INSERT INTO operator.fiat_price VALUES ($1, $2, $3, 'static', now())`, row);
+  }
+  const funded = (address: Address, pair: Pair, whole0: bigint, price: bigint) => ({
+    pool: { chainId: CHAIN_A, address, token0: pair.token0, token1: pair.token1, token1ScaleMultiplier: 10n ** 12n },
+    state: { total0Scaled: whole0 * 10n ** 18n, total1Scaled: whole0 * price * 10n ** 18n },
+  });
+  const others = Array.from({ length: OTHERS }, (_, n) => ({
+    pool: { chainId: CHAIN_B, address: seedAddress(0x2000 + n) },
+    state: { total0Scaled: 10n ** 17n * BigInt(1 + n), total1Scaled: 10n ** 18n },
+  }));
+  await seedPools(db, [
+    funded(pools[0], tokens, 48n, 3_000n),
+    funded(pools[1], tokens, 16n, 3_000n),
+    funded(hostile, odd, 8n, 25n),
+    ...others,
+  ]);
+  await seedDay(listing, pools[0]);
+  await classify(listing, pools[0], 'green', []);
+  await classify(listing, pools[1], 'yellow', ['curator_unverified', 'stop_loss_mutable']);
+  await classify(listing, hostile, 'red', ['stop_loss_missing', 'app_missing', 'code_of_tomorrow']);
+  await listing.refresh();
+}
+
+async function classify({ pool }: Listing, address: Address, tier: string, codes: readonly string[]): Promise<void> {
+  await pool.query('INSERT INTO operator.pool_classification VALUES ($1, $2, $3, $4)', [CHAIN_A, address, tier, codes]);
+  await pool.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
+     VALUES ($1, $2, 'healthy', 1, 1, now())`,
+    [CHAIN_A, address],
+  );
+}
+
+const TRADES = 70;
+
+/** Trades of the last day, and their totals. */
+async function seedDay({ db }: Listing, pool: Address): Promise<void> {
+  const rows = Array.from({ length: TRADES }, (_, n) => ({
+    ...{ chainId: CHAIN_A, pool, blockNumber: 900 + n, blockTimestamp: NOW - 60 * (TRADES - n), logIndex: n % 5 },
+    transactionHash: `0x${(n + 1).toString(16).padStart(64, 'a')}` as const,
+    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: n % 2 === 0, exactInput: true },
+    amount0Raw: (n % 2 === 0 ? 1n : -1n) * BigInt(n + 1) * 10n ** 17n,
+    amount1Raw: (n % 2 === 0 ? -1n : 1n) * BigInt(n + 1) * (n % 2 === 0 ? 299_800_000n : 300_200_000n),
+    ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+  }));
+  await db.insert(swap).values(rows);
+  await recordDay(db, pool, NOW - 60);
+}
+
+const DAY: Partial<Record<TotalName, bigint>> = {
+  ...{ swapCount: 70n, swapTxCount: 70n, transferCount: 140n },
+  ...{ swapIn0Raw: 124n * 10n ** 18n, swapIn1Raw: 378_000n * 10n ** 6n },
+  ...{ lpFee0Scaled: 5n * 10n ** 16n, lpFee1Scaled: 120n * 10n ** 18n },
+};
+
+async function recordDay(db: Listing['db'], pool: Address, blockTimestamp: number): Promise<void> {
+  const totals = arrayLiteral([...TOTAL_NAMES].sort((a, b) => TOTAL[a] - TOTAL[b]).map((name) => DAY[name] ?? 0n));
+  await db.insert(poolActivity).values({ chainId: CHAIN_A, pool, blockNumber: 950, blockTimestamp, totals });
+}
+
+/** One more trade, as the indexer would add it. */
+export async function addTrade({ db }: Listing, pool: Address, blockNumber: number): Promise<void> {
+  await db.insert(swap).values({
+    ...{ chainId: CHAIN_A, pool, blockNumber, blockTimestamp: NOW, logIndex: 0 },
+    transactionHash: `0x${blockNumber.toString(16).padStart(64, 'b')}`,
+    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: false, exactInput: true },
+    ...{ amount0Raw: -(12_345n * 10n ** 15n), amount1Raw: 37_100_000_000n },
+    ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+  });
+}

@@ -1,0 +1,21 @@
+import { signal } from '@preact/signals';
+import { type Chain, client, unwrap } from './api.ts';
+import { startPolling } from './polling.ts';
+
+/** The chains that are served; null until they are known. */
+export const chains = signal<readonly Chain[] | null>(null);
+
+const stop = startPolling(async () => {
+  chains.value = await unwrap(client.GET('/public/v1/chains'));
+  stop();
+}, 2_000);
+
+export const chainNamed = (name: string): Chain | undefined => chains.value?.find((chain) => chain.name === name);
+export const chainOf = (chainId: number): Chain | undefined => chains.value?.find((chain) => chain.chainId === chainId);
+
+/** A page of the chain's explorer; undefined when the operator names none. */
+export function explorerPage(chainId: number, kind: 'tx' | 'address', hex: string): string | undefined {
+  const base = chainOf(chainId)?.explorerUrl;
+  // Anything else than https is no link, whatever the answer says.
+  return base?.startsWith('https://') ? `${base}/${kind}/${hex}` : undefined;
+}

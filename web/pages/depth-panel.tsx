@@ -1,0 +1,94 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Quote } from '../api.ts';
+import { type DepthPoint, type DepthSides, depthSides } from '../depth.ts';
+import { priceText, share, tokenAmount } from '../format.ts';
+import { Notice, Skeleton } from '../parts/notice.tsx';
+import { nameOf, type Token } from '../parts/token.tsx';
+
+type ChartProps = { readonly sides: DepthSides; readonly names: readonly [string, string] };
+
+/** The chart, loaded when there is something to chart, and its numbers. */
+export function DepthPanel({
+  quote,
+  tokens,
+}: {
+  readonly quote: Quote | null;
+  readonly tokens: readonly [Token, Token];
+}) {
+  const Chart = useChart();
+  const [token0, token1] = tokens;
+  if (token0.decimals === null || token1.decimals === null) {
+    return <Notice>A token does not tell its decimals: amounts cannot be shown in whole tokens.</Notice>;
+  }
+  if (quote === null) return <Skeleton lines={5} />;
+  const sides = depthSides(quote, [token0.decimals, token1.decimals]);
+  if (sides.bids.length + sides.asks.length === 0) return <Notice>Nothing can be traded now.</Notice>;
+  const names = [nameOf(token0), nameOf(token1)] as const;
+  return (
+    <>
+      {Chart ? <Chart sides={sides} names={names} /> : <Skeleton lines={5} />}
+      <details>
+        <summary>Levels in numbers</summary>
+        <div class="levels">
+          <Levels title="Sell" points={sides.bids} names={names} />
+          <Levels title="Buy" points={sides.asks} names={names} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function useChart(): ComponentType<ChartProps> | null {
+  const [Chart, show] = useState<ComponentType<ChartProps> | null>(null);
+  useEffect(() => {
+    // Without the chart the numbers are still there.
+    import('./depth-chart.tsx').then(
+      ({ DepthChart }) => show(() => DepthChart),
+      () => undefined,
+    );
+  }, []);
+  return Chart;
+}
+
+type LevelsProps = {
+  readonly title: string;
+  readonly points: readonly DepthPoint[];
+  readonly names: readonly [string, string];
+};
+
+function Levels({ title, points, names: [name0, name1] }: LevelsProps) {
+  return (
+    <table>
+      <caption>
+        {title} <bdi>{name0}</bdi>
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col" class="figure">
+            Up to price
+          </th>
+          <th scope="col" class="figure">
+            <bdi>{name0}</bdi>
+          </th>
+          <th scope="col" class="figure">
+            <bdi>{name1}</bdi>
+          </th>
+          <th scope="col" class="figure">
+            Impact
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {points.slice(1).map(({ price, volume0, volume1, impact }) => (
+          <tr key={price}>
+            <td class="figure">{priceText(price)}</td>
+            <td class="figure">{tokenAmount(volume0)}</td>
+            <td class="figure">{tokenAmount(volume1)}</td>
+            <td class="figure">{share(impact, 1)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,108 @@
+import { useEffect, useState } from 'preact/hooks';
+import { chains } from '../chains.ts';
+import { TIERS as TIER_TERMS } from '../glossary-terms.ts';
+import { go, here } from '../location.ts';
+import { hrefOf, type PoolsView, SORT_NAMES, SORTS, type Sort, TIERS, viewOf } from './pools-query.ts';
+
+const TYPING_MS = 250;
+
+/** Shows the present view with a change, from its first page. */
+const change = (part: Partial<PoolsView>, replace = false) =>
+  go(hrefOf({ ...viewOf(here.peek().searchParams), offset: 0, ...part }), replace);
+
+const checked = (event: Event) => (event.currentTarget as HTMLInputElement).checked;
+const textOf = (event: Event) => (event.currentTarget as HTMLInputElement | HTMLSelectElement).value;
+
+/** Search, filters and sort order of the list: each change is a new address. */
+export function Filters({ view }: { readonly view: PoolsView }) {
+  const sorts = SORTS.filter((sort) => sort !== 'created' || view.chain !== null);
+  return (
+    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <SearchField search={view.search} />
+      <label>
+        Chain
+        <select
+          value={view.chain ?? ''}
+          onChange={(event) => change({ chain: textOf(event) === '' ? null : Number(textOf(event)) })}
+        >
+          <option value="">all</option>
+          {chains.value?.map(({ chainId, name }) => (
+            <option key={chainId} value={chainId}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Sort
+        <select value={view.sort} onChange={(event) => change({ sort: textOf(event) as Sort })}>
+          {sorts.map((sort) => (
+            <option key={sort} value={sort}>
+              {SORT_NAMES[sort]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        aria-label={view.order === 'desc' ? 'Best first; change to last first' : 'Last first; change to best first'}
+        onClick={() => change({ order: view.order === 'desc' ? 'asc' : 'desc' })}
+      >
+        {view.order === 'desc' ? '↓' : '↑'}
+      </button>
+      <fieldset>
+        <legend>Tier</legend>
+        {TIERS.map((tier) => (
+          <Check
+            key={tier}
+            label={TIER_TERMS[tier].label}
+            value={view.tiers.includes(tier)}
+            onChange={(on) => change({ tiers: TIERS.filter((one) => (one === tier ? on : view.tiers.includes(one))) })}
+          />
+        ))}
+      </fieldset>
+      <fieldset>
+        <legend>Only</legend>
+        <Check label="locked pricing" value={view.locked} onChange={(locked) => change({ locked })} />
+        <Check
+          label="restricted deposits"
+          value={view.allowlisted}
+          onChange={(allowlisted) => change({ allowlisted })}
+        />
+      </fieldset>
+      <Check label="also below $10 or unpriced" value={view.small} onChange={(small) => change({ small })} />
+    </form>
+  );
+}
+
+type CheckProps = { readonly label: string; readonly value: boolean; readonly onChange: (on: boolean) => void };
+
+const Check = ({ label, value, onChange }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" checked={value} onChange={(event) => onChange(checked(event))} />
+    {label}
+  </label>
+);
+
+/** Searches shortly after the last key. */
+function SearchField({ search }: { readonly search: string }) {
+  const [text, setText] = useState(search);
+  useEffect(() => setText(search), [search]);
+  useEffect(() => {
+    if (text === search) return undefined;
+    const timer = setTimeout(() => change({ search: text }, true), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <label class="search">
+      Search
+      <input
+        type="search"
+        placeholder="symbol, pair or address"
+        maxLength={64}
+        value={text}
+        onInput={(event) => setText(textOf(event))}
+      />
+    </label>
+  );
+}

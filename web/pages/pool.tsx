@@ -1,0 +1,137 @@
+import { useEffect, useState } from 'preact/hooks';
+import { client, type Pool, type Quote, unwrap } from '../api.ts';
+import { curlOf } from '../curl.ts';
+import { bps, priceExact, priceText } from '../format.ts';
+import { FIGURES } from '../glossary-terms.ts';
+import { followDepth, type LiveQuote } from '../live.ts';
+import { here } from '../location.ts';
+import { AgeBadge, freshness, LISTING_LIMITS, now, PRICE_LIMITS } from '../parts/age.tsx';
+import { Reasons, StatusChip, TierChip } from '../parts/chips.tsx';
+import { CurlBox } from '../parts/copy.tsx';
+import { Notice, Skeleton } from '../parts/notice.tsx';
+import { PairName, tokensOf } from '../parts/token.tsx';
+import { usePolled } from '../polling.ts';
+import { priceOfX64, spreadBps } from '../quantities.ts';
+import { DepthPanel } from './depth-panel.tsx';
+import { DayFigures, Guards, PoolFacts } from './pool-facts.tsx';
+import { Trades } from './trades.tsx';
+
+const EVERY_MS = 10_000;
+
+/** One pool: live price and depth, figures, what guards it, trades. */
+export function PoolPage() {
+  const [, , chain = '', address = ''] = here.value.pathname.split('/');
+  const [chainId, pool] = [Number(chain), address.toLowerCase()];
+  const params = { path: { chain_id: chainId }, query: { addresses: pool, include24h: true } };
+  const load = () => unwrap(client.GET('/public/v1/evm/{chain_id}/metadata', { params }));
+  const { data, failure } = usePolled(`${chainId}:${pool}`, load, EVERY_MS);
+  if (data?.data[0]) return <Shown pool={data.data[0]} chainId={chainId} failure={failure} />;
+  if (failure) return <Notice tone="bad">{failure}</Notice>;
+  if (!data) return <Skeleton lines={12} />;
+  return (
+    <>
+      <h1>This pool is not listed</h1>
+      <p>It may be new, delisted, or on another chain.</p>
+    </>
+  );
+}
+
+type ShownProps = { readonly pool: Pool; readonly chainId: number; readonly failure: string | null };
+
+function Shown({ pool, chainId, failure }: ShownProps) {
+  const live = useDepth(chainId, pool.poolAddress);
+  const tokens = tokensOf(pool);
+  const path = `/public/v1/evm/${chainId}/${pool.poolAddress}/bid_ask`;
+  const generatedAt = pool.analytics24h?.generatedAtTs ?? null;
+  return (
+    <>
+      <div class="title">
+        <h1>
+          <PairName pool={pool} />
+        </h1>
+        <span class="sub">
+          <bdi>{pool.chain}</bdi>
+          <TierChip tier={pool.classificationSummary.tierQualification} />
+          <StatusChip status={live.quote?.priceProviderStatus ?? pool.priceProviderStatus} />
+        </span>
+        <a class="button" href={`/route?chain=${chainId}&in=${pool.token0}&out=${pool.token1}`}>
+          Quote a trade
+        </a>
+      </div>
+      <Reasons codes={pool.classificationSummary.reasonCodes} />
+      {failure && <Notice tone="bad">{failure}</Notice>}
+      {live.failure && <Notice tone="bad">Price: {live.failure}</Notice>}
+      <Prices quote={live.quote} />
+      <section aria-labelledby="depth">
+        <h2 id="depth">Depth</h2>
+        <DepthPanel quote={live.quote} tokens={tokens} />
+        <CurlBox line={curlOf(location.origin, path)} />
+      </section>
+      <section aria-labelledby="day">
+        <h2 id="day">
+          24 hours <AgeBadge at={generatedAt} limits={LISTING_LIMITS} />
+        </h2>
+        <DayFigures pool={pool} />
+      </section>
+      <div class="columns">
+        <section aria-labelledby="guards">
+          <h2 id="guards">Price and guards</h2>
+          <Guards pool={pool} chainId={chainId} />
+        </section>
+        <section aria-labelledby="facts">
+          <h2 id="facts">Facts</h2>
+          <PoolFacts pool={pool} chainId={chainId} />
+        </section>
+      </div>
+      <section aria-labelledby="trades">
+        <h2 id="trades">Last trades</h2>
+        <Trades chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
+      </section>
+    </>
+  );
+}
+
+const NOTHING_YET: LiveQuote = { quote: null, failure: null };
+
+function useDepth(chainId: number, pool: string): LiveQuote {
+  const [live, setLive] = useState(NOTHING_YET);
+  useEffect(() => followDepth(chainId, pool, setLive), [chainId, pool]);
+  return live;
+}
+
+function Prices({ quote }: { readonly quote: Quote | null }) {
+  const bid = quote && priceOfX64(quote.bidAdj);
+  const ask = quote && priceOfX64(quote.askAdj);
+  const old = quote ? freshness(now.value - quote.serverTs, PRICE_LIMITS) : 'fresh';
+  return (
+    <dl class={`prices price ${old}`}>
+      <Figure term="bid" text={closedOr(quote, bid)} title={priceExact(bid)} tone="good" />
+      <Figure term="ask" text={closedOr(quote, ask)} title={priceExact(ask)} tone="bad" />
+      <Figure term="spread" text={bps(spreadBps(bid, ask))} title={FIGURES.spread.meaning} tone="" />
+      <div>
+        <dt>Age</dt>
+        <dd>
+          <AgeBadge at={quote?.serverTs ?? null} limits={PRICE_LIMITS} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+const closedOr = (quote: Quote | null, price: number | null) => (quote && price === null ? 'closed' : priceText(price));
+
+type FigureProps = {
+  readonly term: keyof typeof FIGURES;
+  readonly text: string;
+  readonly title: string;
+  readonly tone: string;
+};
+
+const Figure = ({ term, text, title, tone }: FigureProps) => (
+  <div>
+    <dt title={FIGURES[term].meaning}>{FIGURES[term].label}</dt>
+    <dd class={`tone ${tone}`} title={title} data-figure={term}>
+      {text}
+    </dd>
+  </div>
+);

@@ -1,0 +1,90 @@
+/** What the list of pools shows: all of it stands in the address of the page. */
+export type PoolsView = {
+  /** Null: all chains. */
+  readonly chain: number | null;
+  readonly sort: Sort;
+  readonly order: 'asc' | 'desc';
+  readonly tiers: readonly Tier[];
+  readonly search: string;
+  readonly locked: boolean;
+  readonly allowlisted: boolean;
+  /** Whether pools of less than 10 USD, or of unknown TVL, are shown too. */
+  readonly small: boolean;
+  readonly offset: number;
+};
+
+export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created'] as const;
+export type Sort = (typeof SORTS)[number];
+export const SORT_NAMES: Readonly<Record<Sort, string>> = {
+  ...{ tiered: 'Tier, then TVL', tvl: 'TVL', volume: 'Volume 24 h' },
+  ...{ apr: 'APR 24 h', apr7d: 'APR 7 days', created: 'Newest (one chain)' },
+};
+export const TIERS = ['green', 'yellow', 'red'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export const PAGE_SIZE = 25;
+/** Shorter texts are not searched for. */
+const LEAST_SEARCH = 2;
+
+/** What an address asks for; what makes no sense in it counts as not there. */
+export function viewOf(params: URLSearchParams): PoolsView {
+  const chain = /^\d+$/.test(params.get('chain') ?? '') ? Number(params.get('chain')) : null;
+  const asked = SORTS.find((sort) => sort === params.get('sort')) ?? 'tiered';
+  const tiers = (params.get('tier') ?? '').split(',');
+  const offset = Number(params.get('offset'));
+  return {
+    chain,
+    // Block numbers of different chains do not compare.
+    sort: asked === 'created' && chain === null ? 'tiered' : asked,
+    order: params.get('order') === 'asc' ? 'asc' : 'desc',
+    tiers: TIERS.filter((tier) => tiers.includes(tier)),
+    search: params.get('search') ?? '',
+    locked: params.get('locked') === '1',
+    allowlisted: params.get('allowlisted') === '1',
+    small: params.get('small') === '1',
+    offset: Number.isSafeInteger(offset) && offset > 0 ? offset : 0,
+  };
+}
+
+/** The address of a view, without what is usual. */
+export function hrefOf(view: PoolsView): string {
+  const { chain, sort, order, tiers, search, locked, allowlisted, small, offset } = view;
+  const entries: readonly (readonly [string, string | false])[] = [
+    ['chain', chain !== null && String(chain)],
+    ['search', search !== '' && search],
+    ['sort', sort !== 'tiered' && sort],
+    ['order', order !== 'desc' && order],
+    ['tier', tiers.length > 0 && tiers.join(',')],
+    ['locked', locked && '1'],
+    ['allowlisted', allowlisted && '1'],
+    ['small', small && '1'],
+    ['offset', offset > 0 && String(offset)],
+  ];
+  const text = new URLSearchParams(entries.filter((entry): entry is [string, string] => entry[1] !== false)).toString();
+  return text === '' ? '/' : `/?${text}`;
+}
+
+/** Parameters of the listing that shows a view. */
+export function listingQuery({ tiers, search, locked, allowlisted, small, ...view }: PoolsView) {
+  const searched = search.trim().length >= LEAST_SEARCH ? search.trim() : null;
+  return {
+    count: PAGE_SIZE,
+    offset: view.offset,
+    sortBy: view.sort,
+    sortOrder: view.order,
+    include24h: true,
+    ...(tiers.length > 0 && { tier: tiers.join(',') }),
+    ...(searched !== null && { search: searched }),
+    ...(locked && { lockedPricingOnly: true }),
+    ...(allowlisted && { depositAllowlistEnabled: true }),
+    // Who looks for a pool by its name wants to see it, however small it is.
+    ...((small || searched !== null) && { minTvlFiat: 0 }),
+  };
+}
+
+/** The path of the same request, as the curl line names it. */
+export function listingPath(view: PoolsView): string {
+  const scope = view.chain === null ? '' : `/${view.chain}`;
+  const entries = Object.entries(listingQuery(view)).map(([name, value]) => [name, String(value)]);
+  return `/public/v1/evm${scope}/metadata?${new URLSearchParams(entries)}`;
+}

@@ -1,0 +1,67 @@
+import type { Token } from '../parts/token.tsx';
+import { rawUnits } from '../quantities.ts';
+
+/** What a trade is asked about: all of it stands in the address of the page. */
+export type RouteView = {
+  readonly chain: number | null;
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly tradeType: 'exact_in' | 'exact_out';
+  /** As it was typed, whole tokens. */
+  readonly amount: string;
+  /** Basis points. */
+  readonly slippageBps: number;
+};
+
+const DEFAULT_SLIPPAGE_BPS = 50;
+const MOST_SLIPPAGE_BPS = 5_000;
+
+export function viewOf(params: URLSearchParams): RouteView {
+  const chain = params.get('chain') ?? '';
+  const slippage = Math.round(Number(params.get('slippage') ?? '') * 100);
+  return {
+    chain: /^\d+$/.test(chain) ? Number(chain) : null,
+    tokenIn: (params.get('in') ?? '').toLowerCase(),
+    tokenOut: (params.get('out') ?? '').toLowerCase(),
+    tradeType: params.get('type') === 'exact_out' ? 'exact_out' : 'exact_in',
+    amount: params.get('amount') ?? '',
+    slippageBps:
+      params.has('slippage') && slippage >= 0 && slippage <= MOST_SLIPPAGE_BPS ? slippage : DEFAULT_SLIPPAGE_BPS,
+  };
+}
+
+export function hrefOf({ chain, tokenIn, tokenOut, tradeType, amount, slippageBps }: RouteView): string {
+  const entries = [
+    ['chain', chain === null ? '' : String(chain)],
+    ['in', tokenIn],
+    ['out', tokenOut],
+    ['type', tradeType === 'exact_in' ? '' : tradeType],
+    ['amount', amount],
+    ['slippage', slippageBps === DEFAULT_SLIPPAGE_BPS ? '' : String(slippageBps / 100)],
+  ].filter(([, value]) => value !== '');
+  return `/route?${new URLSearchParams(entries as [string, string][])}`;
+}
+
+export type RouteBody = {
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly tradeType: 'exact_in' | 'exact_out';
+  readonly amountIn?: string;
+  readonly amountOut?: string;
+};
+
+/** The request of a view, or what is missing in it, in words. */
+export function bodyOf(view: RouteView, tokens: readonly Token[]): RouteBody | string {
+  const tokenIn = tokens.find(({ address }) => address === view.tokenIn);
+  const tokenOut = tokens.find(({ address }) => address === view.tokenOut);
+  if (!tokenIn || !tokenOut) return 'Choose two tokens.';
+  if (tokenIn === tokenOut) return 'Choose two different tokens.';
+  const { tradeType, amount } = view;
+  const given = tradeType === 'exact_in' ? tokenIn : tokenOut;
+  if (given.decimals === null) return 'This token does not tell its decimals: ask the API with raw units.';
+  if (amount === '') return 'Type an amount.';
+  const raw = rawUnits(amount, given.decimals);
+  if (raw === null) return `The amount must be a positive number with at most ${given.decimals} decimals.`;
+  const amounts = tradeType === 'exact_in' ? { amountIn: raw.toString() } : { amountOut: raw.toString() };
+  return { tokenIn: tokenIn.address, tokenOut: tokenOut.address, tradeType, ...amounts };
+}

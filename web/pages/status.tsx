@@ -1,0 +1,94 @@
+import { client, type ServiceStatus, unwrap } from '../api.ts';
+import { curlOf } from '../curl.ts';
+import { age, count, NOTHING } from '../format.ts';
+import { AgeBadge } from '../parts/age.tsx';
+import { CurlBox } from '../parts/copy.tsx';
+import { Notice, Skeleton } from '../parts/notice.tsx';
+import { usePolled } from '../polling.ts';
+
+const EVERY_MS = 3_000;
+const ANSWER_LIMITS = { amber: 10, red: 30 };
+
+/** How fresh the data of every chain are. */
+export function StatusPage() {
+  const load = () => unwrap(client.GET('/public/v1/status'));
+  const { data, failure } = usePolled('status', load, EVERY_MS);
+  return (
+    <>
+      <div class="title">
+        <h1>Status</h1>
+        {data && <AgeBadge at={data.serverTs} limits={ANSWER_LIMITS} of="answer" />}
+      </div>
+      {failure && <Notice tone="bad">{failure}</Notice>}
+      {data ? <Chains status={data} /> : !failure && <Skeleton lines={4} />}
+      <h2>Documents</h2>
+      <p>
+        <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI document</a>
+      </p>
+      <h2>The same from a terminal</h2>
+      <CurlBox line={curlOf(location.origin, '/public/v1/status')} />
+    </>
+  );
+}
+
+type ChainStatus = ServiceStatus['chains'][number];
+
+const ageOrNothing = (secs: number | null) => (secs === null ? NOTHING : age(secs));
+
+/** On a narrow screen the wide ones are left out. */
+const HEADINGS = [
+  ['Head', 'wide'],
+  ['Indexed', ''],
+  ['Lag', ''],
+  ['Prices', ''],
+  ['Listing', 'wide'],
+] as const;
+
+function Chains({ status }: { readonly status: ServiceStatus }) {
+  return (
+    <table class="freshness">
+      <caption class="offscreen">Freshness by chain</caption>
+      <thead>
+        <tr>
+          <th scope="col">Chain</th>
+          {HEADINGS.map(([label, width]) => (
+            <th key={label} scope="col" class={`figure ${width}`}>
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {status.chains.map((chain) => (
+          <ChainRow key={chain.chainId} chain={chain} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function ChainRow({ chain }: { readonly chain: ChainStatus }) {
+  const { lagBlocks, lagSecs, newestPriceAgeSecs, oldestPriceAgeSecs } = chain;
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{chain.name}</bdi>{' '}
+        <span class={`chip ${chain.following ? 'good' : 'bad'}`}>
+          {chain.following ? 'following' : 'not following'}
+        </span>
+      </th>
+      <td class="figure wide">{count(chain.headBlock)}</td>
+      <td class="figure">{count(chain.indexedBlock)}</td>
+      <td class="figure" title={lagSecs === null ? undefined : `${lagSecs} s`}>
+        {lagBlocks === null ? NOTHING : `${count(lagBlocks)} blocks`}
+      </td>
+      <td
+        class="figure"
+        title={`newest ${ageOrNothing(newestPriceAgeSecs)}, oldest ${ageOrNothing(oldestPriceAgeSecs)}`}
+      >
+        {ageOrNothing(newestPriceAgeSecs)}
+      </td>
+      <td class="figure wide">{ageOrNothing(chain.listingAgeSecs)}</td>
+    </tr>
+  );
+}

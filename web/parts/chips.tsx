@@ -1,0 +1,41 @@
+import type { Pool } from '../api.ts';
+import { REASONS, reasonOf, STATUSES, TIERS } from '../glossary-terms.ts';
+
+type Status = keyof typeof STATUSES;
+
+/** A word with a colour; the colour never says more than the word. */
+export function StatusChip({ status }: { readonly status: Status }) {
+  const { label, meaning } = STATUSES[status];
+  const tone =
+    status === 'healthy' ? 'good' : status === 'pool_paused' ? 'warn' : status === 'unknown' ? 'mute' : 'bad';
+  return (
+    <a class={`chip ${tone}`} href={`/glossary#${status}`} title={meaning}>
+      {label}
+    </a>
+  );
+}
+
+const TONES = { green: 'good', yellow: 'warn', red: 'bad', unclassified: 'mute', black: 'bad' } as const;
+
+export function TierChip({ tier }: { readonly tier: Pool['classificationSummary']['tierQualification'] }) {
+  const { label, meaning } = TIERS[tier];
+  return (
+    <a class={`chip ${TONES[tier]}`} href={`/glossary#${tier}`} title={meaning}>
+      {label}
+    </a>
+  );
+}
+
+/** Why a pool is not green, each linked to what it means. */
+export function Reasons({ codes }: { readonly codes: readonly string[] }) {
+  if (codes.length === 0) return null;
+  return (
+    <span class="reasons">
+      {codes.map((code) => (
+        <a key={code} href={code in REASONS ? `/glossary#${code}` : '/glossary'} title={reasonOf(code).meaning}>
+          {reasonOf(code).label}
+        </a>
+      ))}
+    </span>
+  );
+}

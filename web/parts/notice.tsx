@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+
+/** Something went wrong, or there is nothing to show. */
+export function Notice({
+  tone = 'mute',
+  children,
+}: {
+  readonly tone?: 'mute' | 'bad';
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <p class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      {children}
+    </p>
+  );
+}
+
+/** Grey bars in the place of what is loading. */
+export function Skeleton({ lines }: { readonly lines: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+/** `bidAdj` of a side that does not trade, and `askAdj`. */
+const CLOSED_BID = '0';
+const CLOSED_ASK = String(2n ** 128n - 1n);
+
+/** A Q64.64 price as a number, for show; null for a closed side. */
+export function priceOfX64(x64: string): number | null {
+  return x64 === CLOSED_BID || x64 === CLOSED_ASK ? null : Number(BigInt(x64)) / 2 ** 64;
+}
+
+/** Raw units as an exact decimal of whole tokens, without trailing zeros. */
+export function wholeTokens(raw: bigint, decimals: number): string {
+  const sign = raw < 0n ? '-' : '';
+  const digits = (raw < 0n ? -raw : raw).toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  const fraction = digits.slice(point).replace(/0+$/, '');
+  return `${sign}${digits.slice(0, point)}${fraction && `.${fraction}`}`;
+}
+
+/** Raw units of a decimal that a person typed; null when it is no positive amount of the token. */
+export function rawUnits(text: string, decimals: number): bigint | null {
+  const [, whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text.trim().replaceAll(/[\s_,’']/g, '')) ?? [];
+  if (whole + fraction === '' || fraction.length > decimals) return null;
+  const raw = BigInt(whole + fraction.padEnd(decimals, '0'));
+  return raw > 0n ? raw : null;
+}
+
+/** Distance of ask from bid in basis points of their middle; null while a side is closed. */
+export function spreadBps(bid: number | null, ask: number | null): number | null {
+  return bid === null || ask === null ? null : ((ask - bid) / ((ask + bid) / 2)) * 10_000;
+}
+
+/** token out per token in, whole tokens, of a Q64.64 price in raw units. */
+export function humanPrice(effectivePriceX64: string, decimalsIn: number, decimalsOut: number): number {
+  return (Number(BigInt(effectivePriceX64)) / 2 ** 64) * 10 ** (decimalsIn - decimalsOut);
+}
+
+const BPS = 10_000n;
+
+/**
+ * The least output of an exact input, or the largest input of an exact output, rounded to the trader's side.
+ *
+ * @param slippageBps tolerance in basis points
+ */
+export function worstCase(tradeType: 'exact_in' | 'exact_out', computed: bigint, slippageBps: number): bigint {
+  const bps = BigInt(slippageBps);
+  if (tradeType === 'exact_in') return (computed * (BPS - bps) + BPS - 1n) / BPS;
+  return (computed * (BPS + bps)) / BPS;
+}
