@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import { MeteredRpc } from '../chain/read-budget/metered-rpc.ts';
 import { ReadBudget } from '../chain/read-budget/read-budget.ts';
@@ -17,10 +18,12 @@ import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
-import { capturePoolStorage, hasStoredPools } from './pool-storage/capture-storage.ts';
+import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
 import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
+import { readGuardedPools } from './price-health/guarded-pools.ts';
+import { createGuardProbe } from './price-health/probe-guards.ts';
 
 export type CaptureDeps = {
   readonly file: ChainsFile;
@@ -58,12 +61,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const metered = (chain: ChainConfig) => new MeteredRpc(of(rpcs, chain), of(budgets, chain), 'worth');
   const sources = priceSources(deps);
   return [
-    ...file.chains.flatMap((chain) => priceJobs(chain, of(rpcs, chain), of(budgets, chain), deps)),
-    ...file.chains.filter(hasStoredPools).map((chain) => ({
-      name: `pool-storage-${chain.chainId}`,
-      run: () => capturePoolStorage(database, metered(chain), chain),
-      ...every(STORAGE_PAUSE_MS),
-    })),
+    ...file.chains.flatMap((chain) => poolJobs(chain, of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
       run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, metered(chain), chain),
@@ -96,24 +94,34 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
 
 const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
 
-/** Pools of worth apart from the others, which delay them neither by their number nor by failures of their nodes. */
-function priceJobs(chain: ChainConfig, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
+/**
+ * Prices, guards that close pools, and storage. Pools of worth apart from the others, which delay them neither by their
+ * number nor by failures of their nodes.
+ */
+function poolJobs(chain: ChainConfig, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
   const { database, onAttention } = deps;
   const now = () => performance.now();
   const strangersRpc = openRpc(chain, deps);
-  const capture = createPriceCapture({
-    ...{ database, chain, budget, onAttention, now },
-    rpcs: { worth: rpc, wanted: strangersRpc, others: strangersRpc },
-    pools: keepList(() => readPoolsWithWorth(database, chain), now),
-  });
-  return [
-    { name: `price-health-${chain.chainId}`, run: () => capture(['worth']), ...every(PRICE_PAUSE_MS) },
+  const pools = keepList(() => readPoolsWithWorth(database, chain), now);
+  const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), now);
+  const rpcs = { worth: rpc, wanted: strangersRpc, others: strangersRpc };
+  const shared = { chain, budget, rpcs, now, closed: new Set<Address>() };
+  const probe = createGuardProbe({ ...shared, pools: guarded });
+  const capture = createPriceCapture({ ...shared, database, onAttention, pools });
+  const storage = hasStoredPools(chain) ? createStorageCapture({ ...shared, database, pools }) : null;
+  const guardPauseMs = chain.readBudget.guardPauseSecs * 1_000;
+  const kinds = { '': ['worth'], '-others': ['wanted', 'others'] } as const;
+  return Object.entries(kinds).flatMap(([suffix, own]) => [
     {
-      name: `price-health-others-${chain.chainId}`,
-      run: () => capture(['wanted', 'others']),
-      ...every(PRICE_PAUSE_MS),
+      name: `guards${suffix}-${chain.chainId}`,
+      run: () => probe(own),
+      ...{ minPauseMs: guardPauseMs, maxPauseMs: guardPauseMs },
     },
-  ];
+    { name: `price-health${suffix}-${chain.chainId}`, run: () => capture(own), ...every(PRICE_PAUSE_MS) },
+    ...(storage
+      ? [{ name: `pool-storage${suffix}-${chain.chainId}`, run: () => storage(own), ...every(STORAGE_PAUSE_MS) }]
+      : []),
+  ]);
 }
 
 function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): readonly PriceSource[] {

@@ -1,5 +1,7 @@
 import pg from 'pg';
-import { MULTICALL3 } from '../config/chains-schema.ts';
+import { openChainRpc } from '../chain/chain-rpc.ts';
+import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { type ChainConfig, MULTICALL3 } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import {
@@ -13,6 +15,8 @@ import type { Anvil } from '../devnet/services/anvil.ts';
 import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';
+import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { createStorageCapture } from './pool-storage/capture-storage.ts';
 
 export const CHAIN = 31_337;
 
@@ -54,4 +58,16 @@ async function seed(url: string, { deployment }: PackedGround, pool: PackedPool)
   const seeder = openSeeder(url);
   await seedPools(seeder.db, [{ pool: { ...row, token0ScaleMultiplier, token1ScaleMultiplier } }]);
   await seeder.end();
+}
+
+/** Reads the storage of all packed pools of a chain once. */
+export function captureStorage(database: pg.Pool, chain: ChainConfig): Promise<number> {
+  const rpc = openChainRpc(chain, 10_000);
+  const now = () => performance.now();
+  const capture = createStorageCapture({
+    ...{ database, chain, now, budget: new ReadBudget(chain.readBudget, now) },
+    rpcs: { worth: rpc, wanted: rpc, others: rpc },
+    pools: () => readPoolsWithWorth(database, chain),
+  });
+  return capture(READ_CLASSES);
 }

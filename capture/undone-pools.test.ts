@@ -70,6 +70,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   const capture = createPriceCapture({
     ...{ database: pool, chain: unserved, budget: new ReadBudget(unserved.readBudget), now: () => performance.now() },
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
+    closed: new Set(),
     pools: () => readPoolsWithWorth(pool, unserved),
   });
   expect(await capture(READ_CLASSES)).toBe(0);

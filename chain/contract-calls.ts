@@ -116,13 +116,15 @@ export function boundedCallsOnce(
   calls: readonly BoundedCall[],
   signal?: AbortSignal,
   gas = CALL_GAS_CAP,
+  overrides?: CodeOverrides,
 ): Promise<BoundedAnswer> {
   const check = (result: Hex): BoundedAnswer => {
     const answer = decodeBoundedCalls(result, calls.length);
     checkChain(chainId, answer.chainId);
     return answer;
   };
-  return rpc.call({ from: CALLER, data: encodeBoundedCalls(calls), gas, block }, check, signal);
+  const call = { from: CALLER, data: encodeBoundedCalls(calls), gas, block, ...(overrides && { overrides }) };
+  return rpc.call(call, check, signal);
 }
 
 /**

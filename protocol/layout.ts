@@ -19,6 +19,7 @@ export interface LayoutAdapter {
   readonly prices: PriceDuty;
   readonly state: StateDuty;
   readonly stopLoss: StopLossDuty;
+  readonly unitSwaps: UnitSwapDuty;
 }
 
 /**
@@ -121,4 +122,19 @@ export interface StopLossDuty {
    * @throws Error when they are no answers of a stop loss
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
+}
+
+/** Simulated swaps of one raw unit, which tell whether the guards of a pool close a side. */
+export interface UnitSwapDuty {
+  /** Gas after which one with known guards counts as refused. */
+  readonly gasLimit: number;
+  /**
+   * Calldata for the pool: each side's exact input of one unit, in every form that a pool may know.
+   *
+   * @param quote result of `providerQuoteCall`
+   * @returns null when it is no quote
+   */
+  calls(quote: CallResult, trader: Address): { readonly bids: readonly Hex[]; readonly asks: readonly Hex[] } | null;
+  /** @param results of the calls of one side, of which the first four bytes are enough */
+  isRefused(results: readonly CallResult[]): boolean;
 }

@@ -4,24 +4,28 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readPoolsWithWorth } from '../capture/attention/pools-with-worth.ts';
 import { captureJobs } from '../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
+import { readGuardedPools } from '../capture/price-health/guarded-pools.ts';
+import { createGuardProbe } from '../capture/price-health/probe-guards.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
 import { ChainsFile, DeploymentConfig } from '../config/chains-schema.ts';
 import { ReadBudgetConfig } from '../config/read-budget-schema.ts';
 import { migrate } from '../db/migrate.ts';
-import { administer, balanceOf, sellAndBuyPrices } from '../devnet/actions.ts';
-import { evenBins } from '../devnet/pools.ts';
+import { administer, balanceOf, sellAndBuyPrices, swap } from '../devnet/actions.ts';
+import { deployContract } from '../devnet/deploy.ts';
+import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
-import { createOnchainTables } from './harness/onchain-tables.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from './harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from './harness/seed-pools.ts';
 import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
 import {
   chainConfig,
   evenShares,
   makePool,
+  movePrice,
   type Pair,
   priceX64,
   type QuoteWorld,
@@ -33,8 +37,8 @@ import {
 /** More than one call can pay for, at three million each, and than one call holds. */
 const HOGS = 25;
 const HEALTHY = 100;
-/** More than a share of the least budget pays for in a minute. */
-const BURNERS = 12;
+/** More than a call of the least budget pays for. */
+const BURNERS = 6;
 /** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
 const OF_HOG_TOKENS = 45;
 
@@ -92,7 +96,28 @@ function priceCapture(
     ...{ database, chain, now, budget: new ReadBudget(readBudget, now) },
     rpcs: { worth: rpc, wanted: others, others },
     pools: () => readPoolsWithWorth(database, chain),
+    closed: new Set(),
   });
+}
+
+/** Pools that guards close on both sides, by a probe of all. */
+async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
+  const { stopLoss, priceVelocityGuard } = world.deployment;
+  const [deployment] = deploymentsOf(factory);
+  if (!deployment) throw new Error('no deployment');
+  const readBudget = ReadBudgetConfig.parse(AMPLE);
+  const deployments = [{ ...deployment, stopLoss, priceVelocityGuard }];
+  const chain = chainConfig(31337, [world.anvil.url], { deployments, readBudget });
+  const rpc = openChainRpc(chain, 10_000);
+  const now = () => performance.now();
+  const closed = new Set<Address>();
+  const probe = createGuardProbe({
+    ...{ chain, now, closed, budget: new ReadBudget(readBudget, now) },
+    rpcs: { worth: rpc, wanted: rpc, others: rpc },
+    pools: async () => readGuardedPools(database, chain, await readPoolsWithWorth(database, chain)),
+  });
+  await probe(READ_CLASSES);
+  return closed;
 }
 
 const capture = (url = world.anvil.url): Promise<number> => priceCapture({ url })(READ_CLASSES);
@@ -206,6 +231,50 @@ test('a node of another chain is an error, and what was captured before stays', 
   expect(await captured()).toEqual(before);
 });
 
+test('a pool is closed when guards refuse the first unit of both sides, and not when they refuse one', async () => {
+  const { chain, deployment } = world;
+  const burning = await deployContract(chain, 'GasHog', [0n]);
+  const stopLoss = (drawdownE6: number) =>
+    stopLossExtension(deployment, { drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 });
+  const make = (...extensions: readonly ExtensionSpec[]) =>
+    makePool(world, {
+      ...{ pair, price: 2_000, bins: evenBins(-5, 5, 1_000), shares: evenShares(-5, 5, SHARES_OF_ONE), extensions },
+    });
+  const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>
+    swap(chain, deployment, { pool: address, zeroForOne, amountSpecified });
+  const open = await make(stopLoss(50_000));
+  const [oneSided, stopped] = [await make(stopLoss(10_000)), await make(stopLoss(1))];
+  for (const pool of [oneSided, stopped]) await trade(pool, true, 5n * 10n ** 17n);
+  await trade(oneSided, false, 500n * 10n ** 6n);
+  for (const pool of [oneSided, stopped]) await movePrice(world, pool, 2_000 * 1.03);
+  await trade(stopped, false, 100n * 10n ** 6n);
+  await movePrice(world, stopped, 2_000 * 1.01);
+  const burnt = await make({ address: burning, phases: ['beforeSwap'] });
+  const jumpy = await make(velocityExtension(deployment, 10n ** 15n));
+  await trade(jumpy, true, 10n ** 17n);
+  await movePrice(world, jumpy, 2_000 * 1.004);
+
+  const factory = seedAddress(0xfab);
+  const pools = [open, oneSided, stopped, burnt, jumpy];
+  await seed(
+    pools.map(({ address }) => address),
+    pair,
+    { factory },
+  );
+  const { stopLoss: loss, priceVelocityGuard } = deployment;
+  const guards = [loss, loss, loss, burning, priceVelocityGuard];
+  for (const [index, { address }] of pools.entries()) {
+    await database.query(`INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension VALUES (31337, $1, 1, $2, $3, 1, 1)`, [
+      address,
+      guards[index]?.toLowerCase(),
+      [guards[index] === loss ? 'afterSwap' : 'beforeSwap'],
+    ]);
+  }
+  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt, jumpy].map(({ address }) => address)));
+  await chain.client.mine({ blocks: 20 });
+  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
+});
+
 test('pools of worth are read in every round, and burners beside them only as far as their share goes', async () => {
   const { chain } = world;
   const priced = await world.pair(18, 6);
@@ -226,7 +295,7 @@ test('pools of worth are read in every round, and burners beside them only as fa
     calls += 1;
   });
   let seen = await captured();
-  for (time = 0; time < 60_000; time += 10_000) {
+  for (time = 0; time < 60_000; time += 15_000) {
     await chain.client.mine({ blocks: 1 });
     expect(await rounds(['worth'])).toBe(honest.length);
     await rounds(['wanted', 'others']);

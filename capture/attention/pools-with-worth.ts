@@ -22,16 +22,25 @@ export async function readPoolsWithWorth(database: Queryable, { chainId, deploym
   );
   const worthUsd = sql<number>`${worthOf('balance0Raw', 'token0Decimals', fiat0)} + ${worthOf('balance1Raw', 'token1Decimals', fiat1)}`;
   const rows = await queriesOn(database)
-    .select({ address: pools.address, token0: pools.token0, token1: pools.token1, factory: pools.factory, worthUsd })
+    .select({
+      address: pools.address,
+      token0: pools.token0,
+      token1: pools.token1,
+      factory: pools.factory,
+      priceProvider: pools.priceProvider,
+      multiplier0: pools.token0ScaleMultiplier,
+      multiplier1: pools.token1ScaleMultiplier,
+      worthUsd,
+    })
     .from(pools)
     .leftJoin(poolStates, and(eq(poolStates.chainId, chainId), eq(poolStates.pool, pools.address)))
     .leftJoin(fiat0, and(eq(fiat0.chainId, chainId), eq(fiat0.token, pools.token0)))
     .leftJoin(fiat1, and(eq(fiat1.chainId, chainId), eq(fiat1.token, pools.token1)))
     .where(eq(pools.chainId, chainId))
     .orderBy(pools.address);
-  return rows.flatMap(({ factory, ...pool }) => {
-    const layout = layouts.get(factory);
-    return layout === undefined ? [] : [{ ...pool, layout, isWanted: false }];
+  return rows.flatMap(({ multiplier0, multiplier1, ...pool }) => {
+    const layout = layouts.get(pool.factory);
+    return layout === undefined ? [] : [{ ...pool, scale: { multiplier0, multiplier1 }, layout, isWanted: false }];
   });
 }
 

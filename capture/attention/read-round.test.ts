@@ -53,7 +53,7 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }) {
       ],
       store: async (readings) => {
         reads.push(...readings.map(({ pool }) => ({ at: clock.now, pool })));
-        return new Set(readings.flatMap(({ pool }) => (pool.isFailing ? [pool] : [])));
+        return readings.map(({ pool: { isFailing } }) => ({ gas: 0, isFailed: isFailing }));
       },
     });
   const run = async (rounds: number) => {
@@ -185,7 +185,7 @@ test('pools of a call that the node did not answer are asked behind the others, 
       { target: address, data: '0x' as const, likelyGas: 1_000_000, gasLimit: GAS_LIMIT, keptBytes: 0 },
     ],
     send: () => Promise.reject(new Error('no node')),
-    store: async () => new Set<MarketPool>(),
+    store: async () => [],
   };
   const [first] = poor;
   await expect(readRound(['worth', 'others'], clock.now, deps)).rejects.toThrow('no node');

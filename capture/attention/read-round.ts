@@ -3,6 +3,7 @@ import {
   answerBytes,
   type BoundedAnswer,
   type BoundedCall,
+  type BoundedResult,
   CALL_GAS_CAP,
   callBytes,
 } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -13,23 +14,25 @@ import {
   OVERHEAD_GAS,
   packBoundedCalls,
 } from '../../protocol/bounded-calls/run-bounded-calls.ts';
-import type { PoolSchedule, PoolWithWorth } from './pool-schedule.ts';
+import type { PoolOutcome, PoolSchedule, PoolWithWorth } from './pool-schedule.ts';
 
 /** How pools are read in rounds. */
-export interface RoundDeps<P extends PoolWithWorth> {
+export interface RoundDeps<P extends PoolWithWorth, A extends BoundedAnswer> {
   readonly schedule: PoolSchedule<P>;
   readonly budget: ReadBudget;
   /** The calls of a pool, which stay together. */
   readonly callsOf: (pool: P) => readonly BoundedCall[];
   /** Sends one `eth_call` with this much gas. */
-  readonly send: (kind: ReadClass, calls: readonly BoundedCall[], gas: bigint) => Promise<BoundedAnswer>;
-  /** Stores what was read. @returns the pools that told nothing */
-  readonly store: (readings: readonly PoolReading<P>[]) => Promise<ReadonlySet<P>>;
+  readonly send: (kind: ReadClass, calls: readonly BoundedCall[], gas: bigint) => Promise<A>;
+  /** Takes what was read. @returns how it went for each, beside the gas of its calls */
+  readonly store: (readings: readonly PoolReading<P, A>[], kind: ReadClass) => Promise<readonly PoolOutcome[]>;
 }
 
-export interface PoolReading<P> {
+export interface PoolReading<P, A> {
   readonly pool: P;
-  readonly answer: GroupAnswer;
+  readonly results: readonly BoundedResult[];
+  /** Of the whole call. */
+  readonly answer: A;
 }
 
 /** An `eth_call` that is paid for. */
@@ -46,8 +49,8 @@ const CALLS_AT_ONCE = 2;
 const POOLS_AT_ONCE = 400;
 /** A reading may take this much more than the last one did before others of its call are left for the next. */
 const LIKELY_GROWTH = 1.25;
-/** Gas of an `eth_call` beside its calls: the last one must have its limit, and code and answer are paid for by the byte. */
-const CALL_GAS = { rest: 4_500_000, perByte: 40, perAnswerByte: 250 };
+/** Gas of an `eth_call` beside its calls: any must have its limit, and code and answer are paid for by the byte. */
+const CALL_GAS = { rest: 6_500_000, perByte: 40, perAnswerByte: 250 };
 
 /**
  * Reads the pools of these classes whose turn it is, as far as the budget pays for them, each at most once. Pools of
@@ -58,10 +61,10 @@ const CALL_GAS = { rest: 4_500_000, perByte: 40, perAnswerByte: 250 };
  * @returns number of pools read
  * @throws the first error of the nodes or the database, after every class had its turn
  */
-export async function readRound<P extends PoolWithWorth>(
+export async function readRound<P extends PoolWithWorth, A extends BoundedAnswer>(
   kinds: readonly ReadClass[],
   now: number,
-  deps: RoundDeps<P>,
+  deps: RoundDeps<P, A>,
 ): Promise<number> {
   const failures: unknown[] = [];
   let read = 0;
@@ -81,10 +84,10 @@ export async function readRound<P extends PoolWithWorth>(
 }
 
 /** The next calls of a class, in order, as far as the budget pays for them. */
-function planCalls<P extends PoolWithWorth>(
+function planCalls<P extends PoolWithWorth, A extends BoundedAnswer>(
   kind: ReadClass,
   since: number,
-  { schedule, budget, callsOf }: RoundDeps<P>,
+  { schedule, budget, callsOf }: RoundDeps<P, A>,
 ): PlannedCall<P>[] {
   const mostGas = Math.min(GAS_PER_CALL, budget.gasLeft(kind) - CALL_GAS.rest);
   if (mostGas <= 0) return [];
@@ -124,33 +127,78 @@ function overheadOf(groups: readonly (readonly BoundedCall[])[]): number {
 }
 
 /** @returns number of pools read */
-async function makeCall<P extends PoolWithWorth>(
+async function makeCall<P extends PoolWithWorth, A extends BoundedAnswer>(
   kind: ReadClass,
   { pools, groups, gas, paid }: PlannedCall<P>,
-  { schedule, send, store }: RoundDeps<P>,
+  { schedule, send, store }: RoundDeps<P, A>,
 ): Promise<number> {
-  let answers: (GroupAnswer | null)[];
+  let answer: A;
   try {
-    const answer = await send(kind, groups.flat(), BigInt(gas));
-    paid.settle(overheadOf(groups) + answer.results.reduce((sum, result) => sum + (result?.gasUsed ?? 0), 0));
-    answers = groupAnswers(groups, answer);
+    answer = await send(kind, groups.flat(), BigInt(gas));
+    paid.settle(overheadOf(groups) + gasUsedBy(answer.results));
   } catch (error) {
     paid.settle();
     // These may be why the node did not answer: others have their turn first.
     for (const pool of pools) schedule.postpone(pool);
     throw error;
   }
+  const answers = groupAnswers(groups, answer);
   const readings = pools.flatMap((pool, index) => {
-    const answer = answers[index];
-    return answer ? [{ pool, answer }] : [];
+    const results = answers[index]?.results;
+    return results ? [{ pool, results, answer }] : [];
   });
   // Nothing was before the first: the node gives less gas than it may take.
   const [first] = pools;
   if (first && !answers[0]) schedule.record(first, { gas, isFailed: true });
-  const failed = await store(readings);
-  for (const { pool, answer } of readings) {
-    const gasUsed = answer.results.reduce((sum, result) => sum + result.gasUsed, 0);
-    schedule.record(pool, { gas: gasUsed, isFailed: failed.has(pool) });
+  const outcomes = await store(readings, kind);
+  for (const [index, { pool, results }] of readings.entries()) {
+    const { gas: more, isFailed } = outcomes[index] ?? { gas: 0, isFailed: true };
+    schedule.record(pool, { gas: gasUsedBy(results) + more, isFailed });
   }
   return readings.length;
 }
+
+/**
+ * Runs groups of calls as far as the budget of a class pays for them; those that were not begun, since others burned the gas,
+ * go once more, as many at once as can all burn what they may.
+ *
+ * @returns null for a group that was not paid for or not begun
+ */
+export async function paidCalls(
+  kind: ReadClass,
+  groups: readonly (readonly BoundedCall[])[],
+  deps: Pick<RoundDeps<PoolWithWorth, BoundedAnswer>, 'budget' | 'send'>,
+): Promise<(GroupAnswer | null)[]> {
+  const likely = await paidPass(kind, groups, deps);
+  const open = groups.filter((_, index) => likely[index] === null);
+  const certain = await paidPass(kind, open.map(atTheirLimits), deps);
+  return likely.map((answer) => answer ?? certain.shift() ?? null);
+}
+
+const atTheirLimits = (calls: readonly BoundedCall[]): BoundedCall[] =>
+  calls.map((call) => ({ ...call, likelyGas: Math.ceil((call.gasLimit * 25) / 24) }));
+
+async function paidPass(
+  kind: ReadClass,
+  groups: readonly (readonly BoundedCall[])[],
+  { budget, send }: Pick<RoundDeps<PoolWithWorth, BoundedAnswer>, 'budget' | 'send'>,
+): Promise<(GroupAnswer | null)[]> {
+  const answers: (GroupAnswer | null)[] = [];
+  for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas)) {
+    const gas = Math.floor(Math.min(gasOf(chunk), Number(CALL_GAS_CAP), budget.gasLeft(kind)));
+    const paid = gas < gasOf(chunk.slice(0, 1)) ? null : budget.pay(kind, gas);
+    if (!paid) break;
+    try {
+      const answer = await send(kind, chunk.flat(), BigInt(gas));
+      paid.settle(overheadOf(chunk) + gasUsedBy(answer.results));
+      answers.push(...groupAnswers(chunk, answer));
+    } catch (error) {
+      paid.settle();
+      throw error;
+    }
+  }
+  return groups.map((_, index) => answers[index] ?? null);
+}
+
+const gasUsedBy = (results: readonly (BoundedResult | null)[]): number =>
+  results.reduce((sum, result) => sum + (result?.gasUsed ?? 0), 0);

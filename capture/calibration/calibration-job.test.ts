@@ -17,8 +17,7 @@ import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tabl
 import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { createListingRefresh } from '../listing/refresh-listing.ts';
-import { type CapturedGround, CHAIN, startCapturedGround } from '../packed-ground.fixture.ts';
-import { capturePoolStorage } from '../pool-storage/capture-storage.ts';
+import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 import { compareBins } from '../pool-storage/compare-bins.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { calibrateFactories } from './calibration-job.ts';
@@ -138,7 +137,7 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   for (const token of [packedPool.token0, packedPool.token1]) {
     await database.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, token]);
   }
-  expect(await capturePoolStorage(database, openChainRpc(chain, 10_000), chain)).toBe(1);
+  expect(await captureStorage(database, chain)).toBe(1);
   const findBlockAt = async () => 0;
   const registry = createRegistry(file);
   const ages = { fiatMaxAgeSecs: 600, statusMaxAgeSecs: 60 };
@@ -226,7 +225,7 @@ test('pools have their turn, the oldest comparison first, and one that differs c
   const compared = async () => (await database.query('SELECT pool FROM operator.bin_comparison')).rows;
   expect(await compared()).toHaveLength(31);
   await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = ANY ($1)`, [others]);
-  await capturePoolStorage(database, rpc, chain);
+  await captureStorage(database, chain);
   expect(await compared()).toEqual([{ pool: packedPool.address }]);
 });
 

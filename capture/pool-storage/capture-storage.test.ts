@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { balanceOf } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
@@ -10,8 +9,7 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
-import { type CapturedGround, CHAIN, startCapturedGround } from '../packed-ground.fixture.ts';
-import { capturePoolStorage } from './capture-storage.ts';
+import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 
 let captured: CapturedGround;
 let ground: CapturedGround['ground'];
@@ -33,7 +31,7 @@ async function capture(enabled = true): Promise<number> {
   const { poolFactory } = ground.deployment;
   const flat = DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory });
   const chain = chainConfig(CHAIN, [ground.anvil.url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
-  return capturePoolStorage(database, openChainRpc(chain, 10_000), chain);
+  return captureStorage(database, chain);
 }
 
 async function stored(address: Address) {

@@ -1,87 +1,84 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCalls } from '../../chain/contract-calls.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import { MeteredRpc } from '../../chain/read-budget/metered-rpc.ts';
+import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
 import { binComparisons, curveRanks, poolStorages } from '../../db/schema/operator.ts';
-import { pools } from '../../db/schema/read-model.ts';
-import type { Queryable } from '../../db/transaction.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
-import type { StoredLayout } from '../../protocol/stored-layout.ts';
+import { PoolSchedule, type PoolWithWorth } from '../attention/pool-schedule.ts';
+import type { KnownPool } from '../attention/pools-with-worth.ts';
+import { readRound } from '../attention/read-round.ts';
 import { readStorage, type StoredPool, storageCalls } from './storage-reading.ts';
-
-/** Pools read and stored at a time: one `eth_call`, as a rule. */
-const POOLS_AT_ONCE = 150;
 
 type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 
+export type StorageCaptureDeps = {
+  readonly database: pg.Pool;
+  readonly chain: ChainConfig;
+  readonly budget: ReadBudget;
+  readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
+  /** The pools of the chain. */
+  readonly pools: () => Promise<readonly KnownPool[]>;
+  readonly now: Clock;
+};
+
+/** A pool whose storage is read, with its worth. */
+type RankedPool = StoredPool & PoolWithWorth;
+
 /**
- * Reads the storage and the balances of every pool of a chain whose events do not tell its state, each at one block, and
- * stores them with that block and whether they count.
- *
- * @returns number of pools read
- * @throws errors of the node or the database; what was stored before stays, and grows old
+ * Reads the storage and the balances of the pools of a chain whose events do not tell their state, as far as the budget
+ * goes, each at one block, and stores them with that block and whether they count. A round gives the number of pools read
+ * and throws errors of the node or the database; what was stored before stays, and grows old.
  */
-export async function capturePoolStorage(database: pg.Pool, rpc: ChainRpc, chain: ChainConfig): Promise<number> {
-  const stored = await storedPools(database, chain);
-  let read = 0;
-  for (let start = 0; start < stored.length; start += POOLS_AT_ONCE) {
-    const rows = await readBatch(rpc, chain, stored.slice(start, start + POOLS_AT_ONCE));
-    const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
-    await upsertRows(database, poolStorages, rows, options);
-    read += rows.length;
-  }
-  // Undone by a reorganisation, or of a deployment that was disabled.
-  for (const table of [poolStorages, binComparisons, curveRanks]) {
-    await deleteOtherPoolsOf(database, table, chain.chainId, stored);
-  }
-  return read;
+export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly ReadClass[]) => Promise<number> {
+  const { database, chain, budget, rpcs, now } = deps;
+  const { chainId } = chain;
+  const schedule = new PoolSchedule<RankedPool>(chain.readBudget, now);
+  let known: readonly KnownPool[] | undefined;
+
+  const takePools = async () => {
+    const pools = await deps.pools();
+    if (pools === known) return;
+    const stored = pools.flatMap((pool) => {
+      const layout = storedLayout(pool.layout);
+      return layout ? [{ ...pool, layout }] : [];
+    });
+    schedule.setPools(stored);
+    // Undone by a reorganisation, or of a deployment that was disabled.
+    for (const table of [poolStorages, binComparisons, curveRanks]) {
+      await deleteOtherPoolsOf(database, table, chainId, stored);
+    }
+    known = pools;
+  };
+
+  return async (kinds) => {
+    const begun = now();
+    await takePools();
+    return readRound(kinds, begun, {
+      ...{ schedule, budget, callsOf: storageCalls },
+      send: async (kind, calls, gas) => {
+        const { block } = await new MeteredRpc(rpcs[kind], budget, kind).head();
+        return { ...(await boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, gas)), block };
+      },
+      store: async (readings) => {
+        const rows = readings.map(({ pool, results, answer }) =>
+          toRow(chainId, pool, answer.block, readStorage(pool, results)),
+        );
+        const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
+        await upsertRows(database, poolStorages, rows, options);
+        return rows.map(({ refusal }) => ({ gas: 0, isFailed: refusal !== null }));
+      },
+    });
+  };
 }
 
-/** Whether a chain has a factory whose pools are read by {@link capturePoolStorage}. */
-export const hasStoredPools = (chain: ChainConfig): boolean => storedLayouts(chain).size > 0;
-
-/** Layouts by factory. */
-function storedLayouts({ deployments }: ChainConfig): ReadonlyMap<string, StoredLayout> {
-  return new Map(
-    deployments.flatMap(({ enabled, poolFactory, layout }) => {
-      const found = enabled ? storedLayout(layout) : undefined;
-      return found ? [[poolFactory, found] as const] : [];
-    }),
-  );
-}
-
-async function storedPools(database: Queryable, chain: ChainConfig): Promise<StoredPool[]> {
-  const layouts = storedLayouts(chain);
-  const rows = await queriesOn(database)
-    .select({
-      address: pools.address,
-      token0: pools.token0,
-      token1: pools.token1,
-      factory: pools.factory,
-      multiplier0: pools.token0ScaleMultiplier,
-      multiplier1: pools.token1ScaleMultiplier,
-    })
-    .from(pools)
-    .where(eq(pools.chainId, chain.chainId))
-    .orderBy(pools.address);
-  return rows.flatMap(({ factory, multiplier0, multiplier1, ...pool }) => {
-    const layout = layouts.get(factory);
-    return layout === undefined ? [] : [{ ...pool, scale: { multiplier0, multiplier1 }, layout }];
-  });
-}
-
-/** One that the node gave no reading of is left out, and what is stored of it grows old. */
-async function readBatch(rpc: ChainRpc, { chainId }: ChainConfig, batch: readonly StoredPool[]): Promise<Row[]> {
-  const { block } = await rpc.head();
-  const answers = await boundedCalls({ rpc, chainId }, block, batch.map(storageCalls));
-  return batch.flatMap((pool, index) => {
-    const answer = answers[index];
-    return answer ? [toRow(chainId, pool, block, readStorage(pool, answer.results))] : [];
-  });
-}
+/** Whether a chain has a factory whose pools are read by {@link createStorageCapture}. */
+export const hasStoredPools = ({ deployments }: ChainConfig): boolean =>
+  deployments.some(({ enabled, layout }) => enabled && storedLayout(layout) !== undefined);
 
 function toRow(
   chainId: number,

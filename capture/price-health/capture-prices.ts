@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
+import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
@@ -8,9 +9,10 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { priceHealth } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
+import type { BoundedAnswer } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { type OnAttention, reportAttention } from '../attention/attention-report.ts';
-import { PoolSchedule } from '../attention/pool-schedule.ts';
+import { type PoolOutcome, PoolSchedule } from '../attention/pool-schedule.ts';
 import type { KnownPool } from '../attention/pools-with-worth.ts';
 import { type PoolReading, readRound } from '../attention/read-round.ts';
 import { poolPriceCalls, readPoolPrice } from './pool-price.ts';
@@ -23,6 +25,8 @@ export type PriceCaptureDeps = {
   readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
   /** The pools of the chain. */
   readonly pools: () => Promise<readonly KnownPool[]>;
+  /** Pools of which guards close both sides. */
+  readonly closed: ReadonlySet<Address>;
   readonly now: Clock;
   readonly onAttention?: OnAttention | undefined;
 };
@@ -57,7 +61,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
       return await readRound(kinds, begun, {
         ...{ schedule, budget, callsOf },
         send: (kind, calls, gas) => boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls, undefined, gas),
-        store: (readings) => storeReadings(database, chainId, readings),
+        store: (readings) => storeReadings(deps, readings),
       });
     } finally {
       const backlog = schedule.backlog(begun);
@@ -75,15 +79,13 @@ const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
   balanceCall(token1, address),
 ];
 
-/** @returns the pools without a price */
 async function storeReadings(
-  database: pg.Pool,
-  chainId: number,
-  readings: readonly PoolReading<KnownPool>[],
-): Promise<ReadonlySet<KnownPool>> {
-  const rows = readings.map(({ pool: { address, layout }, answer }) => {
-    const [, , balance0, balance1] = answer.results;
-    const { status, sellX64, buyX64 } = readPoolPrice(answer.results, layoutAdapter(layout));
+  { database, chain: { chainId }, closed }: PriceCaptureDeps,
+  readings: readonly PoolReading<KnownPool, BoundedAnswer>[],
+): Promise<PoolOutcome[]> {
+  const rows = readings.map(({ pool: { address, layout }, results, answer }) => {
+    const [, , balance0, balance1] = results;
+    const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), closed.has(address));
     return {
       ...{ chainId, pool: address, status, sellPriceX64: sellX64, buyPriceX64: buyX64 },
       blockNumber: Number(answer.blockNumber),
@@ -94,5 +96,5 @@ async function storeReadings(
   });
   const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
   await upsertRows(database, priceHealth, rows, options);
-  return new Set(readings.flatMap(({ pool }, index) => (rows[index]?.sellPriceX64 === null ? [pool] : [])));
+  return rows.map(({ sellPriceX64 }) => ({ gas: 0, isFailed: sellPriceX64 === null }));
 }

@@ -26,13 +26,17 @@ export function poolPriceCalls(pool: Address, { prices, state }: LayoutAdapter):
   ];
 }
 
-/** @param results begin with what {@link poolPriceCalls} gave; an empty list when the node could not run them */
-export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter): PoolPrice {
+/**
+ * @param results begin with what {@link poolPriceCalls} gave; an empty list when the node could not run them
+ * @param isClosed whether guards refuse both sides
+ */
+export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter, isClosed: boolean): PoolPrice {
   const [prices, pause] = results;
   const quote = prices ? layout.prices.decode(prices) : 'unread';
   const pauseLevel = pause ? layout.state.decodePauseLevel(pause) : null;
   const isRead = typeof quote !== 'string';
-  const status = quoteStatus({ price: isRead ? 'read' : quote, pauseLevel, bidsRefused: false, asksRefused: false });
+  const price = isRead ? 'read' : quote;
+  const status = quoteStatus({ price, pauseLevel, bidsRefused: isClosed, asksRefused: isClosed });
   return {
     status: status === 'internal_error' ? 'unknown' : status,
     sellX64: isRead ? quote.sellX64 : null,

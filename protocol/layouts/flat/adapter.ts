@@ -1,10 +1,11 @@
 import { decodeFunctionResult, size, toFunctionSelector } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { LayoutAdapter, StateDuty } from '../../layout.ts';
+import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
 import { poolPrices } from '../pool-prices.ts';
+import { swapOutcome } from './errors.ts';
 import { flatProviderFunctions } from './provider-abi.ts';
 import type { ProviderQuote } from './provider-quote.ts';
-import { flatCurve } from './quoted-curve.ts';
+import { encodeSimulation, flatCurve, UNIT_SWAP_GAS_LIMIT } from './quoted-curve.ts';
 import { flatStopLoss } from './stop-loss-reading.ts';
 import { decodeSlot0, FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
 
@@ -45,10 +46,21 @@ export function decodeProviderQuote(result: CallResult | undefined): ProviderQuo
   return { bidX64, askX64 };
 }
 
+const flatUnitSwaps: UnitSwapDuty = {
+  gasLimit: UNIT_SWAP_GAS_LIMIT,
+  calls(result, trader) {
+    const quote = decodeProviderQuote(result);
+    const unit = (zeroForOne: boolean, told: ProviderQuote) => [encodeSimulation(zeroForOne, 1n, told, trader)];
+    return quote ? { bids: unit(true, quote), asks: unit(false, quote) } : null;
+  },
+  isRefused: (results) => results.every((result) => swapOutcome(result) !== 'fills'),
+};
+
 /** Pools whose arithmetic, storage and events are public. */
 export const flatAdapter: LayoutAdapter = {
   layout: 'flat',
   prices: poolPrices({ selector: toFunctionSelector('getBidAndAskPrice()'), words: 2 }),
   state: flatState,
   stopLoss: flatStopLoss,
+  unitSwaps: flatUnitSwaps,
 };

@@ -13,6 +13,8 @@ import { stopLossLimit } from './stop-loss-limit.ts';
 
 /** A swap takes about 110,000 beside its bins, with a stop loss. */
 const SWAP_GAS_LIMIT = 400_000;
+/** Two bins more. */
+export const UNIT_SWAP_GAS_LIMIT = SWAP_GAS_LIMIT + 220_000;
 
 /** See `PoolAtBlock`. */
 export function flatCurve(

@@ -1,8 +1,9 @@
-import type { LayoutAdapter, StateDuty } from '../../layout.ts';
+import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { packedSearch } from './curve-ranks.ts';
 import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
 import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
+import { encodeSimulation, SIMULATION_FORMS, SWAP_GAS_LIMIT, simulationOutcome } from './simulation.ts';
 import { packedStopLoss } from './stop-loss-reading.ts';
 import { decodeExtsload, encodeExtsload } from './storage.ts';
 
@@ -29,10 +30,27 @@ const packedState: StateDuty = {
   },
 };
 
+const packedUnitSwaps: UnitSwapDuty = {
+  gasLimit: SWAP_GAS_LIMIT + 220_000,
+  calls(result, trader) {
+    const quote = decodeQuote(result);
+    if (!quote) return null;
+    const unit = (zeroForOne: boolean) =>
+      SIMULATION_FORMS.map((form) => encodeSimulation(form, { zeroForOne, amountSpecified: 1n, quote, trader }));
+    return { bids: unit(true), asks: unit(false) };
+  },
+  // A pool answers a form that it does not know with nothing.
+  isRefused(results) {
+    const outcomes = results.map(simulationOutcome);
+    return !outcomes.includes('fills') && outcomes.some((outcome) => outcome !== 'silence');
+  },
+};
+
 /** Pools whose storage and events are public in part, and whose fees combine as each pool itself shows. */
 export const packedAdapter: LayoutAdapter = {
   layout: 'packed',
   prices: poolPrices({ selector: QUOTE_CALL, words: QUOTE_WORDS }),
   state: packedState,
   stopLoss: packedStopLoss,
+  unitSwaps: packedUnitSwaps,
 };

@@ -9,6 +9,7 @@ import { multipliers, type SwapAmounts } from './side-curve.ts';
 import {
   decodeSimulation,
   encodeSimulation,
+  SIMULATION_FORMS,
   type SimulationForm,
   SWAP_GAS_LIMIT,
   simulationOutcome,
@@ -24,8 +25,6 @@ const LIKELY_GAS = {
 };
 /** Gas after which it counts as refused. */
 const GAS_LIMIT = { base: SWAP_GAS_LIMIT, perBin: 110_000, most: 40_000_000 };
-
-const FORMS: readonly SimulationForm[] = ['sender', 'noSender'];
 
 /** Simulations of swaps in one form. */
 export function searchedSwaps(
@@ -49,12 +48,12 @@ export function searchedSwaps(
 /** A unit bought in every form: pools answer a form that they do not know with nothing. */
 export function formSwaps(priced: PricedPool, isGuarded: boolean): readonly SearchedSwap[] {
   const probe = { zeroForOne: false, amountSpecified: -1n };
-  return FORMS.flatMap((form) => searchedSwaps(priced, form, [probe], isGuarded));
+  return SIMULATION_FORMS.flatMap((form) => searchedSwaps(priced, form, [probe], isGuarded));
 }
 
 /** The form that a pool knows: the one that fills, or the only one that it answers; null when that is not certain. */
 export function knownForm(results: readonly CallResult[]): SimulationForm | null {
-  const outcomes = FORMS.map((form, index) => {
+  const outcomes = SIMULATION_FORMS.map((form, index) => {
     const result = results[index];
     return { form, outcome: result ? simulationOutcome(result) : 'silence' };
   });

@@ -15,6 +15,8 @@ import type { ProviderQuote } from './provider-quote.ts';
 /** Whether a pool's `simulateSwapAndRevert` takes a leading sender: it depends on the factory. */
 export type SimulationForm = 'sender' | 'noSender';
 
+export const SIMULATION_FORMS: readonly SimulationForm[] = ['sender', 'noSender'];
+
 /** A swap to simulate. */
 export interface SimulationOrder {
   readonly zeroForOne: boolean;

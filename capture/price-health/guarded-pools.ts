@@ -1,0 +1,44 @@
+import { eq } from 'drizzle-orm';
+import type { Address } from 'viem';
+import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { poolExtensions } from '../../db/schema/read-model.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import type { KnownPool } from '../attention/pools-with-worth.ts';
+
+/** A pool whose guards may refuse swaps; `isKnown` when all of them are those of its deployment. */
+export type GuardedPool = KnownPool & { readonly isKnown: boolean };
+
+const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
+
+/**
+ * Those of some pools of a chain whose swaps run extensions. A swap allowlist judges the caller: what it would answer us does
+ * not hold for a trader, so its pools are left out, as for quotes.
+ */
+export async function readGuardedPools(
+  database: Queryable,
+  { chainId, deployments }: ChainConfig,
+  pools: readonly KnownPool[],
+): Promise<GuardedPool[]> {
+  const { pool, address, phases } = poolExtensions;
+  const rows = await queriesOn(database)
+    .select({ pool, address, phases })
+    .from(poolExtensions)
+    .where(eq(poolExtensions.chainId, chainId));
+  const guards = new Map<Address, Address[]>();
+  for (const row of rows) {
+    if (!row.phases.some((phase) => SWAP_PHASES.includes(phase))) continue;
+    guards.set(row.pool, [...(guards.get(row.pool) ?? []), row.address]);
+  }
+  const byFactory = new Map(deployments.map((deployment) => [deployment.poolFactory as string, deployment]));
+  return pools.flatMap((known) => {
+    const own = guards.get(known.address) ?? [];
+    const deployment = byFactory.get(known.factory);
+    if (own.length === 0 || !deployment || own.some((guard) => guard === deployment.swapAllowlist)) return [];
+    return [{ ...known, isKnown: own.every((guard) => isKnownGuard(guard, deployment)) }];
+  });
+}
+
+const isKnownGuard = (guard: Address, { stopLoss, priceVelocityGuard }: DeploymentConfig): boolean =>
+  guard === stopLoss || guard === priceVelocityGuard;
