@@ -12,12 +12,15 @@ import { type ExtensionSpec, evenBins, velocityExtension } from '../devnet/pools
 import { decodeSimulation } from '../protocol/layouts/packed/simulation.ts';
 import { amountsOf, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { lastRank, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
+import { eagerQuotes } from './quotes/quote-world.ts';
+import { withProxies } from './quotes/with-proxies.ts';
 
 /** Of the unknown extension. */
 const HOG_GAS = 1_500_000n;
 /** That a side trades through: from the cursor in bin 1 down to -4, and up to 4. */
 const BINS = { bids: 6, asks: 4 };
 
+const isCreation = (call: unknown): boolean => typeof call === 'object' && call !== null && !('to' in call);
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
 /** Of depth: one for each side without its guards, the state of the stop loss, and the swaps that confirm the ends. */
@@ -72,6 +75,23 @@ describe.each([
     await expectWhole(api, own, 201n, quotes[0]);
   });
 
+  test.runIf(rank === 'simulation').each(['refuse', 'ignore'] as const)(
+    'are asked on the way where the node cannot leave them out: %s',
+    async (how) => {
+      const tight = await pool(stopLoss(10_000));
+      await withProxies(market.ground.chain.rpcUrl, async (node) => {
+        node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
+        const { api, quotes } = await afterMove([tight], 204n, node.url);
+        const [bids, asks] = [tradingLevels(quotes[0]?.depth?.bids ?? []), tradingLevels(quotes[0]?.depth?.asks ?? [])];
+        await expectFills(tight, 204n, true, bids);
+        await expectFills(tight, 204n, false, asks);
+        expect(bids.length).toBeLessThan(BINS.bids);
+        expect(asks).toHaveLength(BINS.asks);
+        expect(lastRank(api, lowercase(tight))).toBe('simulation');
+      });
+    },
+  );
+
   const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.ground.deployment, maxChangePerBlockE18);
 
   const stopLoss = (drawdownE6: number) =>
@@ -86,13 +106,13 @@ describe.each([
   }
 
   /** Quotes pools at price 2, at which their guards let them trade, and then at another. */
-  async function afterMove(pools: readonly MarketPool[], hundredths: bigint) {
+  async function afterMove(pools: readonly MarketPool[], hundredths: bigint, node = market.ground.chain.rpcUrl) {
     const { chain, deployment } = market.ground;
     const addresses = pools.map(lowercase);
     const tested = addresses.map((address) => ({ address, deployment }));
     const [first] = tested;
     if (!first) throw new Error('no pools');
-    const api = await packedApi({ chain }, tested);
+    const api = await packedApi({ chain }, tested, eagerQuotes, node);
     await api.results(addresses);
     for (const { provider } of pools) await setQuote(chain, provider, quoteAround(hundredths));
     await mineAndSee({ chain }, api, first);
