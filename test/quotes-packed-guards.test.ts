@@ -20,6 +20,9 @@ const BINS = { bids: 6, asks: 4 };
 
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
+/** Of depth: one for each side without its guards, the state of the stop loss, and the swaps that confirm the ends. */
+const CALLS_SIMULATED = 4;
+
 describe.each([
   ['sumOnPrice', 'formula'],
   ['quotient', 'fit'],
@@ -59,6 +62,7 @@ describe.each([
     const end = bids.at(-1);
     const beyond = end ? amountsOf(end).input + ONE : 1n;
     expect(await simulated(tight, 204n, true, beyond)).toBe('refused');
+    if (rank === 'simulation') expect(await callsAtNewBlock(api, lowercase(tight))).toBe(CALLS_SIMULATED);
   });
 
   test('are probed past an extension that nobody knows', async () => {
@@ -94,6 +98,13 @@ describe.each([
     await mineAndSee({ chain }, api, first);
     const results = await api.results(addresses);
     return { api, quotes: results.map((result) => ('quote' in result ? result.quote : undefined)) };
+  }
+
+  async function callsAtNewBlock(api: PackedApi, address: Address): Promise<number> {
+    await mineAndSee(market.ground, api, { address });
+    const before = api.calls.length;
+    await api.results([address]);
+    return api.calls.slice(before).filter((call) => call.startsWith('eth_call')).length;
   }
 
   type AnyQuote = Awaited<ReturnType<typeof afterMove>>['quotes'][number];

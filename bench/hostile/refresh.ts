@@ -10,10 +10,10 @@ import { chainsFile } from './served-market.ts';
 
 /** Milliseconds; those after the first are medians. */
 export interface RefreshCost {
-  readonly firstMs: number;
-  readonly wallMs: number;
+  readonly refreshFirstMs: number;
+  readonly refreshMs: number;
   /** Of this process and of Postgres together. */
-  readonly cpuMs: number;
+  readonly refreshCpuMs: number;
 }
 
 const REFRESHES = 8;
@@ -48,7 +48,7 @@ export async function measureRefresh(
       cpuMs: (user + system) / 1_000 + serverCpuMs(postgresPid) - serverBefore,
     };
   };
-  const { wallMs: firstMs } = await timed();
+  const { wallMs: refreshFirstMs } = await timed();
   const [wall, cpu] = [new Samples(), new Samples()];
   const deadline = performance.now() + PATIENCE_MS;
   while (wall.count < 2 || (wall.count < REFRESHES && performance.now() < deadline)) {
@@ -60,5 +60,5 @@ export async function measureRefresh(
     wall.add(cost.wallMs);
     cpu.add(cost.cpuMs);
   }
-  return { firstMs, wallMs: wall.quantile(0.5), cpuMs: cpu.quantile(0.5) };
+  return { refreshFirstMs, refreshMs: wall.quantile(0.5), refreshCpuMs: cpu.quantile(0.5) };
 }

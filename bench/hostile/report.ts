@@ -1,10 +1,8 @@
 import { formatTable } from '../route/measure.ts';
+import type { RefreshCost } from './refresh.ts';
 
 /** Figures of one run. Times in milliseconds unless the name says otherwise. */
-export interface Figures {
-  readonly refreshFirstMs: number;
-  readonly refreshMs: number;
-  readonly refreshCpuMs: number;
+export interface Figures extends RefreshCost {
   readonly agesP99Secs: number;
   readonly unhealthy: number;
   readonly stallCalmMs: number;

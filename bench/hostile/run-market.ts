@@ -26,21 +26,32 @@ const FIRST_ROUND_LIMIT_MS = 180_000;
 
 /** Serves one market, with or without the strangers' pools, from a database of its own, and measures it. */
 export async function runMarket(options: RunOptions): Promise<Figures> {
-  const { postgres, chains, onlyHonest, seconds, say } = options;
+  const { postgres, chains, onlyHonest, say } = options;
   const databaseUrl = await createDatabase(postgres.url, onlyHonest ? 'honest' : 'hostile');
-  const ground: Ground = { ...options, databaseUrl };
   const database = new pg.Pool({ connectionString: databaseUrl, max: 6 });
   const end = new AbortController();
   let trading: Promise<void> = Promise.resolve();
-  const running: ServedProcess[] = [];
   try {
     await migrate(databaseUrl);
     await seedIndex(database, databaseUrl, chains, onlyHonest);
     say('the index is filled');
     const refresh = await measureRefresh(database, chains, postgres.pid());
-    say(`a refresh takes ${refresh.wallMs.toFixed(0)} ms, ${refresh.cpuMs.toFixed(0)} ms of processor time`);
+    say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of processor time`);
     const ids = chains.map(({ chainId }) => chainId);
     trading = keepTrading(database, ids, end.signal);
+    return { ...refresh, ...(await measureService(options, { ...options, databaseUrl }, database)) };
+  } finally {
+    end.abort();
+    await trading;
+    await database.end();
+  }
+}
+
+/** Starts capture and the API, and measures them: first calm, then under requests. */
+async function measureService(options: RunOptions, ground: Ground, database: pg.Pool) {
+  const { chains, seconds, say } = options;
+  const running: ServedProcess[] = [];
+  try {
     const capture = await startProcess(ground, 'capture', async () => true);
     running.push(capture);
     await firstPrices(database);
@@ -55,15 +66,11 @@ export async function runMarket(options: RunOptions): Promise<Figures> {
     say('requests');
     const load = await measureRequests(api, options);
     return {
-      ...{ refreshFirstMs: refresh.firstMs, refreshMs: refresh.wallMs, refreshCpuMs: refresh.cpuMs },
       ...{ agesP99Secs, unhealthy, stallCalmMs, ...load, startMs: api.startMs },
       ...{ apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) },
     };
   } finally {
-    end.abort();
     await Promise.all(running.map((process) => process.stop()));
-    await trading;
-    await database.end();
   }
 }
 

@@ -83,7 +83,8 @@ function poolRow({ chainId, world: { chain, deployment } }: HostileChain, { serv
   };
 }
 
-function stateRow({ state }: PoolGroup) {
+function stateRow({ state, served }: PoolGroup) {
+  const { multiplier0, multiplier1 } = served.immutables.scale;
   const { bins, cursor, lowestBin, pauseLevel, spreadFeeE6, notionalFeeE8 } = state;
   const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
   const [balances0, balances1] = [bins.map(({ token0Scaled }) => token0Scaled), bins.map((bin) => bin.token1Scaled)];
@@ -91,6 +92,7 @@ function stateRow({ state }: PoolGroup) {
     ...{ pauseLevel, spreadFeeE6, notionalFeeE8, lowestBin },
     ...{ curBinIdx: cursor.bin, curPosInBin: cursor.position, curBinDistFromProvidedPriceE6: cursor.lowerDistE6 },
     ...{ total0Scaled: sum(balances0), total1Scaled: sum(balances1) },
+    ...{ balance0Raw: sum(balances0) / multiplier0, balance1Raw: sum(balances1) / multiplier1 },
     ...{ binBalances0Scaled: arrayLiteral(balances0), binBalances1Scaled: arrayLiteral(balances1) },
     binShares: arrayLiteral(bins.map(() => 10n ** 18n)),
     binLowerDistsE6: arrayLiteral(bins.map((_, index) => (lowestBin + index) * 1_000)),

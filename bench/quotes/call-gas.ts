@@ -1,8 +1,8 @@
 import type { ProxiedRequest } from '../../devnet/rpc-proxy.ts';
 
-/** Gas of the dearest `eth_call` among these requests, as the node itself traces it. */
-export async function callGas(url: string, requests: readonly ProxiedRequest[]): Promise<number> {
-  let most = 0;
+/** Gas of each `eth_call` among these requests, as the node itself traces it. */
+export async function callGas(url: string, requests: readonly ProxiedRequest[]): Promise<readonly number[]> {
+  const gas: number[] = [];
   for (const { params } of requests.filter(({ method }) => method === 'eth_call')) {
     const [call, block, stateOverrides] = params;
     const options = {
@@ -17,7 +17,7 @@ export async function callGas(url: string, requests: readonly ProxiedRequest[]):
     });
     const { result } = (await response.json()) as { result?: { gasUsed: string } };
     if (!result) throw new Error('the node did not trace a call');
-    most = Math.max(most, Number(result.gasUsed));
+    gas.push(Number(result.gasUsed));
   }
-  return most;
+  return gas;
 }

@@ -13,6 +13,13 @@ const ROUNDS = 3;
 /** Longer than a head is used after it was seen. */
 const HEAD_MS = 1_100;
 
+/** What a batch cost at new blocks: the most calls, the gas of each `eth_call` of the first, the times, milliseconds. */
+export interface NewBlockCost {
+  readonly calls: number;
+  readonly gas: readonly number[];
+  readonly times: readonly number[];
+}
+
 /** Prints what a batch costs at new blocks: the most calls, the dearest call of the first, the times. */
 export async function measureNewBlock(
   bench: NewBlockBench,
@@ -20,10 +27,20 @@ export async function measureNewBlock(
   pools: readonly Address[],
   target: number,
 ): Promise<void> {
+  const { calls, gas, times } = await newBlockCost(bench, pools);
+  const shown = times.map((time) => `${Math.round(time)} ms`).join(', ');
+  process.stdout.write(
+    `${name}: ${calls} calls (target <= ${target}), dearest ${inMillions(Math.max(...gas))} M gas (target < 50), ${shown}\n`,
+  );
+}
+
+export const inMillions = (gas: number): string => (gas / 1e6).toFixed(1);
+
+export async function newBlockCost(bench: NewBlockBench, pools: readonly Address[]): Promise<NewBlockCost> {
   const { proxy, chain } = bench;
   const times: number[] = [];
   let calls = 0;
-  let gas = 0;
+  let gas: readonly number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const before = proxy.requests.length;
     times.push(await batchAtNewBlock(bench, pools));
@@ -31,11 +48,7 @@ export async function measureNewBlock(
     calls = Math.max(calls, made.length);
     if (round === 0) gas = await callGas(chain.rpcUrl, made);
   }
-  const millions = (gas / 1e6).toFixed(1);
-  const shown = times.map((time) => `${Math.round(time)} ms`).join(', ');
-  process.stdout.write(
-    `${name}: ${calls} calls (target <= ${target}), dearest ${millions} M gas (target < 50), ${shown}\n`,
-  );
+  return { calls, gas, times };
 }
 
 /** Mines a block, asks for a batch and returns its time, milliseconds. */

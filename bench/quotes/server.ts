@@ -38,7 +38,8 @@ runMain(async () => {
   const logger = createLogger('bench', 'warn');
   let calls = 0;
   const devChain = await connectDevChain(chain.rpcUrls[0] ?? '');
-  const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool, 'mid', layout)));
+  const mark = layout === 'packed' ? 'bidAsk' : 'mid';
+  const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool, mark, layout)));
   const countCall = () => {
     calls += 1;
   };

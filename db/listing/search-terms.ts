@@ -11,11 +11,17 @@ type Searched = {
   readonly token1Symbol?: string | undefined;
 };
 
+/** What `read_model.shown_text()` makes of the marks of a token's text, and these marks: either finds the other. */
+const SHOWN = '‹›＆”’‘‚；';
+const MARKS = '<>&"\'`,;';
+
+const withMarks = (text: string) => text.replaceAll(/[‹›＆”’‘‚；]/g, (shown) => MARKS[SHOWN.indexOf(shown)] ?? shown);
+
 /** Lowercase, none of them empty. */
 export function searchTerms({ pair, poolAddress, token0, token1, ...symbols }: Searched): string[] {
   const swapped = `${symbols.token1Symbol ?? token1}/${symbols.token0Symbol ?? token0}`;
   return [pair, swapped, poolAddress, token0, token1].map((term) =>
-    [...term.toLowerCase()].slice(0, MAX_SEARCH_LENGTH).join(''),
+    [...withMarks(term.toLowerCase())].slice(0, MAX_SEARCH_LENGTH).join(''),
   );
 }
 
@@ -29,4 +35,4 @@ export const isFound = (column: string, parameter: string): string =>
   `array_to_tsvector(${column}) @@ ${parameter}::tsquery`;
 
 /** The text as a quoted beginning of a word: nothing in it is read as an operator. */
-export const searchQuery = (text: string): string => `'${text.replaceAll(/['\\]/g, '$&$&')}':*`;
+export const searchQuery = (text: string): string => `'${withMarks(text).replaceAll(/['\\]/g, '$&$&')}':*`;

@@ -70,9 +70,23 @@ export async function compareWithTruth(
   world: World,
   undisturbed: Undisturbed,
 ): Promise<Pick<AftermathReport, 'comparison' | 'pools' | 'offences'>> {
+  await passReplacedTimes(world);
   await catchUp(world, world.processes.indexer, world.databaseUrl);
   await catchUp(world, undisturbed.indexer, undisturbed.databaseUrl);
   return { comparison: await compareUntilEqual(world, undisturbed), ...(await compareWithStorage(world)) };
+}
+
+/** The window of the listing does not go back with a chain: all chains go on until after it. */
+async function passReplacedTimes({ chains, databaseUrl }: World): Promise<void> {
+  const client = await connectExact(databaseUrl);
+  try {
+    const { rows } = await client.query('SELECT max(to_ts) AS to_ts FROM operator.listing_window');
+    const heads = await Promise.all(chains.map((chain) => chain.headTimestamp()));
+    const after = Math.max(...heads, Number(rows[0]?.to_ts ?? 0)) + 1;
+    await Promise.all(chains.map((chain) => chain.restAt(after)));
+  } finally {
+    await client.end();
+  }
 }
 
 /** Waits until an index is complete and at the head of every chain. */

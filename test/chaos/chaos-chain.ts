@@ -188,6 +188,19 @@ export class ChaosChain {
     await this.#inTurn(() => request(this.anvil.url, 'anvil_mine', [blocks]));
   }
 
+  /** Unix seconds. */
+  async headTimestamp(): Promise<number> {
+    return Number((await this.client.getBlock()).timestamp);
+  }
+
+  /** Mines an empty block at this time, Unix seconds. */
+  async restAt(timestamp: number): Promise<void> {
+    await this.#inTurn(async () => {
+      await request(this.anvil.url, 'evm_setNextBlockTimestamp', [timestamp]);
+      await request(this.anvil.url, 'anvil_mine', [1]);
+    });
+  }
+
   async stop(): Promise<void> {
     await this.#proxy.stop();
     await this.anvil.stop();

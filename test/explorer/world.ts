@@ -5,6 +5,7 @@ import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { bindResources } from '../../api/resources.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
@@ -94,7 +95,7 @@ export async function startExplorerWorld({ pools: hasPools = true } = {}): Promi
       chains: new Map(chains.map((chain) => [chain.chainId, chain])),
       ...{ directory, database: listing.pool, statusMaxAgeSecs: 86_400, routing: RoutingConfig.parse({}) },
       snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
-      endpoints: new Map(),
+      ...{ outlooks: new PoolOutlooks(), endpoints: new Map() },
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => [
         lagOf(CHAIN_A, 'devnet-a'),

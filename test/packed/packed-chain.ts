@@ -17,7 +17,7 @@ import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { deployPackedProtocol, type PackedDeployment } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
 import type { PackedVariant } from '../../devnet/packed/variants.ts';
-import { createPool, evenBins } from '../../devnet/pools.ts';
+import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
@@ -63,12 +63,13 @@ export async function startPackedChain(): Promise<PackedChain> {
   return { chain, stop: () => anvil.stop() };
 }
 
-/** Deploys a variant with a pool for each pair of decimals. */
+/** Deploys a variant with a pool for each pair of decimals, all with these extensions. */
 export async function createTestPools(
   { chain }: PackedChain,
   variant: PackedVariant,
   decimalPairs: readonly (readonly [number, number])[],
   [lowestBin, highestBin]: readonly [number, number] = [-3, 3],
+  extensionsOf: (deployment: PackedDeployment) => readonly ExtensionSpec[] = () => [],
 ): Promise<readonly PackedTestPool[]> {
   const deployment = await deployPackedProtocol(chain, variant);
   const pools: PackedTestPool[] = [];
@@ -84,6 +85,7 @@ export async function createTestPools(
       bins: evenBins(lowestBin, highestBin, 1_000),
       initialAmount0PerShareE18: ONE,
       initialAmount1PerShareE18: ONE,
+      extensions: extensionsOf(deployment),
     });
     pools.push({
       address,

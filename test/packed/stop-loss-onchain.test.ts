@@ -3,12 +3,13 @@ import type { Address, Hex, StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
+import { packedSimulation } from '../../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolSide } from '../../protocol/curve.ts';
+import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
@@ -22,6 +23,7 @@ import { encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
+import { walkedCurve } from '../../protocol/layouts/packed/walked-curve.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import {
   decodeWalk,
@@ -52,7 +54,9 @@ const story = fc.record({
   last: fc.integer({ min: 196, max: 204 }),
 });
 
-const variants = PACKED_VARIANTS.filter(({ rule }) => ['older', 'productOnEdges', 'quotient'].includes(rule));
+const variants = PACKED_VARIANTS.filter(({ rule }) =>
+  ['older', 'productOnEdges', 'quotient', 'growing'].includes(rule),
+);
 
 describe.each(variants)('a stop loss of pools that charge by the rule $rule', (variant) => {
   let market: PackedMarket;
@@ -69,12 +73,13 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
       takenBack(market.ground.chain, async () => {
         const { pool, hundredths } = await live(told);
         const priced = await read(pool, hundredths);
-        const curve = packedCurve(await sidesOf(pool, priced, draw), variant.simulation);
+        const curve = await curveOf(pool, priced, draw);
         const state = await stopLossOf(pool);
         for (const side of [curve.bids, curve.asks]) {
           const limit = side.stopLossLimit('bidAsk', state);
           seen[limit === null ? 'open' : limit.most === 0n ? 'closed' : 'cut'] += 1;
-          const levels = limit ? side.levelsWithin(limit.most, limit.level) : side.levels;
+          const filled = limit && limit.most > 0n ? await answerTo(pool, priced, side, limit.most) : undefined;
+          const levels = limit ? side.levelsWithin(limit.most, limit.level, filled) : side.levels;
           if (limit?.most !== 0n) await expectFills(pool, priced, side, levels);
           const beyond = limit?.beyond ?? null;
           if (beyond === null || beyond === side.levels.at(-1)?.cumulativeInput) continue;
@@ -182,7 +187,30 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     return packedAdapter.stopLoss.decode(answers, IMMUTABLES, timestamp);
   }
 
-  /** By the formula of the variant, or fitted to what the pool would do without its stop loss. */
+  /** By the formula of the variant, or by what the pool would do without its stop loss: fitted, or every level simulated. */
+  async function curveOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<PoolCurve> {
+    if (variant.rule !== 'growing') return packedCurve(await sidesOf(pool, priced, draw), variant.simulation);
+    const silenced = [market.ground.deployment.stopLoss];
+    const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
+    const request = { ...requestOf(pool, priced), isGuarded: false, silenced };
+    let curve: PoolCurve | undefined;
+    const begin = walkSides(request, prices, (bids, asks) => {
+      expect(bids.isWhole && asks.isWhole).toBe(true);
+      curve = walkedCurve(bids, asks);
+      return tradingSides(bids, asks);
+    });
+    await runWalk(market.ground.chain, begin, [{ address: market.ground.deployment.stopLoss, code: HARMLESS }]);
+    if (!curve) throw new Error('the walk did not end');
+    return curve;
+  }
+
+  /** What the pool answers to an exact input. */
+  async function answerTo({ pool }: MarketPool, { quote }: PricedPool, { zeroForOne }: PoolSide, amount: bigint) {
+    const { chain, deployment } = market.ground;
+    const order = { pool, zeroForOne, amountSpecified: amount, ...quote };
+    return { success: false, data: await packedSimulation(chain, deployment, order) };
+  }
+
   async function sidesOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<Sides> {
     const formula = FEE_FORMULAS.find(({ name }) => name === variant.rule);
     if (formula) return formulaCurve(priced, formula);

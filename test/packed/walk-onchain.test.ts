@@ -70,6 +70,7 @@ describe.each(PACKED_VARIANTS)('a pool that charges by the rule $rule, simulated
         await expectOnChain(pool, priced, zeroForOne, levels ?? []);
         // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.
         if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels ?? [], 1_000_000n);
+        expectNoBetterThanFills(priced, zeroForOne, levels ?? []);
         edges += levels?.length ?? 0;
       }
     });
@@ -130,6 +131,20 @@ async function expectOnChain(
     expect((await ask(cumulativeInput))?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
     if (cumulativeInput > 2n)
       expect((await ask(cumulativeInput - 2n))?.amountOut ?? 0n).toBeLessThanOrEqual(cumulativeOutput);
+  }
+}
+
+/** The price of each level is no better than what its bin takes and gives on average, as far as raw units tell that. */
+function expectNoBetterThanFills({ state }: PricedPool, zeroForOne: boolean, levels: readonly DepthLevel[]): void {
+  const { multiplier0, multiplier1 } = state.scale;
+  const [perInput, perOutput] = zeroForOne ? [multiplier0, multiplier1] : [multiplier1, multiplier0];
+  let [input, output] = [0n, 0n];
+  for (const { priceX64, cumulativeInput, cumulativeOutput } of levels) {
+    const [paid, given] = [cumulativeInput - input - 1n, cumulativeOutput - output + 1n];
+    [input, output] = [cumulativeInput, cumulativeOutput];
+    if (paid <= 0n) continue;
+    if (zeroForOne) expect(priceX64 * paid * perInput).toBeLessThanOrEqual(given * perOutput * Q64);
+    else expect(priceX64 * given * perOutput).toBeGreaterThanOrEqual(paid * perInput * Q64);
   }
 }
 
