@@ -37,8 +37,8 @@ export async function seedPools(database: pg.Pool, now: number): Promise<void> {
         cur_bin_dist_from_provided_price_e6, spread_fee_e6, notional_fee_e8, total0_scaled, total1_scaled,
         notional_fee0_scaled, notional_fee1_scaled, balance0_raw, balance1_raw, lowest_bin, bin_balances0_scaled,
         bin_balances1_scaled, bin_shares, bin_lower_dists_e6, activity_totals, block_number, block_timestamp)
-      SELECT ${chainId}, ${addressOf('1000000 + n')}, 0, 0, 1, 0, 150000, 3000, (n * 7919 % 100003)::numeric * 1e17,
-        (n * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, -5, ${ofBins(10n ** 21n)},
+      SELECT ${chainId}, ${addressOf('1000000 + n')}, 0, 0, 1, 0, 150000, 3000, (n::int8 * 7919 % 100003)::numeric * 1e17,
+        (n::int8 * 104729 % 100003)::numeric * 1e17, 0, 0, 0, 0, -5, ${ofBins(10n ** 21n)},
         ${ofBins(10n ** 21n)}, ${ofBins(10n ** 21n)}, ${ofBins(0)}, array_fill(0, ARRAY[${TOTAL_NAMES.length}]), 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO ${schema}.pool_extension (chain_id, pool, "position", address, phases, block_number, block_timestamp)

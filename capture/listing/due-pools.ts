@@ -3,7 +3,7 @@ import { type Mark, type PoolTable, readAllPools, readPoolsOf, readWritten } fro
 import { changedCurators } from '../changes/curators.ts';
 import type { PoolKey } from '../changes/pool-key.ts';
 import { type IndexLook, lookAgain, lookFirst } from '../changes/recent-changes.ts';
-import { changedPrices, type KnownPool, pastDue } from './known-pools.ts';
+import { changedPrices, type KnownPool, type Prices, pastDue } from './known-pools.ts';
 import { type OutsideData, relisted } from './outside-data.ts';
 
 /** What a process published last. */
@@ -18,7 +18,11 @@ export type Published = {
 };
 
 /** What a refresh sees. */
-export type Seen = Pick<Published, 'generation' | 'toTs' | 'outside'> & { readonly mark: Mark };
+export type Seen = Pick<Published, 'generation' | 'toTs' | 'outside'> & {
+  readonly mark: Mark;
+  /** Prices that were published last, perhaps by another process. */
+  readonly shownPrices: Prices;
+};
 
 /** What is to be computed, and what the next refresh has to look at again. */
 export type Due = Pick<Published, 'look' | 'waiting'> & {
@@ -60,8 +64,9 @@ async function changedPools(
   look: IndexLook,
   repriced: number,
 ): Promise<Due> {
-  const prices = changedPrices(last.outside.prices, seen.outside.prices);
-  const due = pastDue(last.known, seen.toTs, prices, seen.outside.prices);
+  const { prices } = seen.outside;
+  const changed = new Set([...changedPrices(last.outside.prices, prices), ...changedPrices(seen.shownPrices, prices)]);
+  const due = pastDue(last.known, seen.toTs, changed, prices);
   const waiting = new Set([...last.waiting, ...due.later]);
   const curators = changedCurators(last.outside.curators, seen.outside.curators);
   const keys = new Set([

@@ -13,6 +13,7 @@ import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
 import {
   type ChainWindow,
   lastPublished,
+  readShownPrices,
   removeOtherPools,
   removePools,
   upsertPools,
@@ -31,9 +32,9 @@ export type RefreshDeps = {
   readonly repricedPools?: number | undefined;
 };
 
-/** A pool as it is listed, and what tells when it changes by itself; null: it is not listed, or does not. */
-type Computed = { readonly listed: ListedPool | null; readonly known: KnownPool | null };
-type Refresh = { readonly seen: Seen; readonly due: Due; readonly computed: ReadonlyMap<PoolKey, Computed> };
+/** Of a pool that was computed: whether it is listed, and what tells when it changes by itself, unless nothing can. */
+type PoolResult = { readonly isListed: boolean; readonly known: KnownPool | null };
+type Refresh = { readonly seen: Seen; readonly due: Due; readonly computed: ReadonlyMap<PoolKey, PoolResult> };
 
 /** Any fixed number: lets one process refresh at a time. */
 const LOCK_ID = 7_203_145_902;
@@ -54,12 +55,12 @@ export function createListingRefresh(deps: RefreshDeps): () => Promise<number | 
     // Held while it is computed too: what is published later was also read later.
     const published = await inTransaction(deps.database, 'READ COMMITTED', async (client) => {
       await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
-      const read = (reader: Queryable) => computeRefresh(reader, deps, last);
+      const read = (reader: Queryable) => computeRefresh(reader, client, deps, last);
       const result = await inTransaction(deps.database, 'REPEATABLE READ', read);
       if (result === null) return null;
       const { refresh, blocks } = result;
       const windows = await Promise.all(blocks.map((block) => chainWindow(block, refresh.seen.toTs, deps)));
-      await publish(client, refresh, last, windows);
+      await finish(client, refresh, windows);
       return refresh;
     });
     if (published === null) return null;
@@ -68,52 +69,56 @@ export function createListingRefresh(deps: RefreshDeps): () => Promise<number | 
   };
 }
 
-async function computeRefresh(client: Queryable, deps: RefreshDeps, last: Published | null) {
-  const blocks = await readHeads(client);
-  const { generation, toTs: lastTs } = await lastPublished(client);
+/** Reads through one connection and writes through the other, a part of the pools at a time: many take much memory. */
+async function computeRefresh(reader: Queryable, writer: Queryable, deps: RefreshDeps, last: Published | null) {
+  const blocks = await readHeads(reader);
+  const { generation, toTs: lastTs } = await lastPublished(reader);
   const toTs = windowEnd(blocks, lastTs);
-  const mark = toTs === null ? null : await readMark(client);
+  const mark = toTs === null ? null : await readMark(reader);
   if (toTs === null || mark === null) return null;
-  const seen = { generation, mark, toTs, outside: await readOutsideData(client, deps.fiatMaxAgeSecs) };
-  const due = await duePools(client, seen, last, deps.repricedPools ?? REPRICED_POOLS);
-  return { blocks, refresh: { seen, due, computed: await computePools(client, due.keys, seen, deps.registry) } };
+  const outside = await readOutsideData(reader, deps.fiatMaxAgeSecs);
+  const seen = { generation, mark, toTs, outside, shownPrices: await readShownPrices(reader) };
+  const due = await duePools(reader, seen, last, deps.repricedPools ?? REPRICED_POOLS);
+  const computed: Map<PoolKey, PoolResult> = new Map();
+  for (let start = 0; start < due.keys.length; start += SLICE) {
+    const { listed, results } = await computePools(reader, due.keys.slice(start, start + SLICE), seen, deps.registry);
+    await upsertPools(writer, listed);
+    for (const [key, result] of results) computed.set(key, result);
+  }
+  return { blocks, refresh: { seen, due, computed } satisfies Refresh };
 }
 
 async function computePools(
-  client: Queryable,
+  reader: Queryable,
   keys: readonly PoolKey[],
   { toTs, outside: { prices } }: Seen,
   registry: OperatorRegistry,
-): Promise<Map<PoolKey, Computed>> {
-  const computed = new Map<PoolKey, Computed>(keys.map((key) => [key, { listed: null, known: null }]));
-  for (let start = 0; start < keys.length; start += SLICE) {
-    for (const row of await selectPoolFacts(client, keys.slice(start, start + SLICE), toTs)) {
-      const facts = toFacts(row, prices);
-      const result = listPool(facts, registry);
-      if (result === null) continue;
-      const known = knownPool(facts, result.liquidityRaw, prices);
-      computed.set(poolKey(row.chainId, row.address), { listed: result.pool, known });
-    }
+) {
+  const listed: ListedPool[] = [];
+  const results: Map<PoolKey, PoolResult> = new Map(keys.map((key) => [key, { isListed: false, known: null }]));
+  for (const row of await selectPoolFacts(reader, keys, toTs)) {
+    const facts = toFacts(row, prices);
+    const result = listPool(facts, registry);
+    if (result === null) continue;
+    listed.push(result.pool);
+    const known = knownPool(facts, result.liquidityRaw, prices);
+    results.set(poolKey(row.chainId, row.address), { isListed: true, known });
   }
-  return computed;
+  return { listed, results };
 }
 
-async function publish(
+/** Takes out what is listed no more, and tells readers of the refresh. */
+async function finish(
   client: Queryable,
   { seen, due, computed }: Refresh,
-  last: Published | null,
   windows: readonly ChainWindow[],
 ): Promise<void> {
-  const listed = [...computed.values()].flatMap((it) => it.listed ?? []);
-  await upsertPools(client, listed);
-  if (due.isAll) await removeOtherPools(client, listed);
-  else
-    await removePools(
-      client,
-      [...computed].filter((entry) => entry[1].listed === null).map(([key]) => key),
-    );
-  const isRepriced = last === null || changedPrices(last.outside.prices, seen.outside.prices).size > 0;
-  if (due.isAll || isRepriced) await writePrices(client, seen.outside.prices);
+  const keysOf = (isListed: boolean) =>
+    [...computed].filter(([, result]) => result.isListed === isListed).map(([key]) => key);
+  if (due.isAll) await removeOtherPools(client, keysOf(true));
+  else await removePools(client, keysOf(false));
+  const { prices } = seen.outside;
+  if (changedPrices(seen.shownPrices, prices).size > 0) await writePrices(client, prices);
   await writeWindows(client, windows, seen.generation + 1);
 }
 

@@ -118,7 +118,10 @@ export function selectPoolFacts(database: Queryable, keys: readonly PoolKey[], t
   const { chainIds, addresses } = keyColumns(keys);
   const end = sql`${toTs}::int8`;
   const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
-  const isOfPool = (window: SQL) => sql`${window}.chain_id = ${chainId} AND ${window}.pool = ${address}`;
+  // OFFSET 0: the planner may not compute the window of every pool to pick some of them.
+  const windowOf = (secs: number) => sql`LATERAL (
+    SELECT * FROM read_model.pool_window(${startOf(secs)}, ${end}) w
+    WHERE w.chain_id = ${chainId} AND w.pool = ${address} OFFSET 0)`;
   const isOf = (table: typeof token0 | typeof token1, token: PgColumn) =>
     and(eq(table.chainId, chainId), eq(table.address, token));
   const isStorageOf = and(eq(poolStorages.chainId, chainId), eq(poolStorages.pool, address));
@@ -136,8 +139,8 @@ export function selectPoolFacts(database: Queryable, keys: readonly PoolKey[], t
     .innerJoin(poolStates, and(eq(poolStates.chainId, chainId), eq(poolStates.pool, address)))
     .innerJoin(token0, isOf(token0, pools.token0))
     .innerJoin(token1, isOf(token1, pools.token1))
-    .innerJoin(sql`read_model.pool_window(${startOf(DAY_SECS)}, ${end}) day`, isOfPool(sql`day`))
-    .innerJoin(sql`read_model.pool_window(${startOf(WEEK_SECS)}, ${end}) week`, isOfPool(sql`week`))
+    .innerJoin(sql`${windowOf(DAY_SECS)} day`, sql`true`)
+    .innerJoin(sql`${windowOf(WEEK_SECS)} week`, sql`true`)
     .leftJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, pools.priceProvider)))
     .leftJoin(readings, and(eq(readings.chainId, chainId), eq(readings.factory, pools.factory)))
     .leftJoin(poolStorages, and(isStorageOf, isNull(poolStorages.refusal)))

@@ -4,7 +4,7 @@ import { listedPools, listingPrices, listingWindows, poolListings } from '../../
 import type { Queryable } from '../../db/transaction.ts';
 import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.ts';
 import { type PoolKey, parsePoolKey } from '../changes/pool-key.ts';
-import { parseTokenKey } from '../fiat/token-key.ts';
+import { parseTokenKey, tokenKey } from '../fiat/token-key.ts';
 import type { Prices } from './known-pools.ts';
 import type { ListedPool } from './record.ts';
 
@@ -24,13 +24,20 @@ export async function upsertPools(database: Queryable, pools: readonly ListedPoo
 }
 
 /** Takes out what is listed no more: a pool that a reorganisation undid, or whose deployment was disabled. */
-export async function removeOtherPools(database: Queryable, listed: readonly ListedPool[]): Promise<void> {
-  for (const table of [poolListings, listedPools]) await deleteOtherPools(database, table, listed);
+export async function removeOtherPools(database: Queryable, listed: readonly PoolKey[]): Promise<void> {
+  const kept = listed.map(parsePoolKey);
+  for (const table of [poolListings, listedPools]) await deleteOtherPools(database, table, kept);
 }
 
 /** Takes these pools out, if they are listed. */
 export async function removePools(database: Queryable, keys: readonly PoolKey[]): Promise<void> {
   for (const table of [poolListings, listedPools]) await deletePools(database, table, keys.map(parsePoolKey));
+}
+
+/** Prices that pages show. */
+export async function readShownPrices(database: Queryable): Promise<Prices> {
+  const rows = await queriesOn(database).select().from(listingPrices);
+  return new Map(rows.map(({ chainId, token, usd }) => [tokenKey(chainId, token), usd]));
 }
 
 /** Replaces the prices that pages show. */
