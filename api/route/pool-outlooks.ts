@@ -33,7 +33,8 @@ export class PoolOutlooks {
   readonly #ranks = new LRUCache<string, CurveReport['rank']>({ max: REMEMBERED });
 
   prospect(pool: ServedPool, zeroForOne: boolean): Prospect<ServedPool> {
-    const seen = this.#seen.get(pool);
+    // Reads keep an entry, not questions: thousands are asked about in a request.
+    const seen = this.#seen.peek(pool);
     const records = this.#records.get(pool.chainId);
     const record = records && (records.get(pool.address) ?? NO_RECORD);
     const known = seen ?? record;

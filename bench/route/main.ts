@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { runMain } from '../../runtime/run-main.ts';
 import { benchCold } from './cold.ts';
+import { benchCrowded } from './crowded.ts';
 import { benchDirectory } from './directory.ts';
 import { benchWarm } from './warm.ts';
 
@@ -21,5 +22,6 @@ runMain(async () => {
   const both = !warm && !cold;
   write(`${SHAPE.pools} pools over ${SHAPE.tokens} tokens, ${2 * SHAPE.binsPerSide} bins each`);
   if (both || warm) await benchWarm(SHAPE, write);
+  if (both || warm) await benchCrowded(SHAPE, write);
   if (both || cold) await benchCold(SHAPE, write);
 });

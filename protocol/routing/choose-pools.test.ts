@@ -140,6 +140,23 @@ describe('the chosen pools', () => {
     expect(chosen.size).toBeLessThanOrEqual(100);
   });
 
+  it('hold the paths that were seen among thousands of middle tokens that claim more', () => {
+    const path = (depth: number, isSeen: boolean) => {
+      const leg = () => [known({ depth: [depth, depth], isSeen })];
+      return { legs: [leg(), leg()] as const };
+    };
+    const claims = Array.from({ length: 1_000 }, () => path(1e9, false));
+    const seen = Array.from({ length: 12 }, () => path(900, true));
+    const chosen = choosePools([...claims, ...seen], ORDER, LIMITS);
+    expect(chosen.size).toBe(100);
+    expect(
+      sizeOf(
+        chosen,
+        seen.flatMap(({ legs }) => legs.flat()),
+      ),
+    ).toBe(24);
+  });
+
   it.each(['exact_in', 'exact_out'] as const)('are whole paths while nothing is known, %s', (tradeType) => {
     const leg = () => many(30, () => known({ depth: null }));
     const list = Array.from({ length: 30 }, () => ({ legs: [leg(), leg()] as const }));

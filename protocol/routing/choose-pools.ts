@@ -54,18 +54,20 @@ function narrow<P extends GraphPool>(
   most: number,
 ): Narrowed<P> {
   const nearest = bestOfLeg(near, order, most);
-  return { near: nearest, far: far ? bestOfLeg(far, { ...order, given: passedOn(nearest, order) }, most) : null };
+  if (!far || far.length <= most) return { near: nearest, far: far ?? null };
+  const given = passedOn(bestOutlook(nearest, order), order);
+  return { near: nearest, far: bestOfLeg(far, { ...order, given }, most) };
 }
 
-/** What a far leg is given when the best pool of the near one takes all of the order. */
-function passedOn<P extends GraphPool>(near: Leg<P>, { tradeType, given }: RoughOrder): number {
-  const outlook = bestOutlook(near, { tradeType, given });
-  const { taken, found } = follow([outlook], tradeType, given);
+/** What a far leg is given when a pool of the near one takes all of the order. */
+function passedOn(near: Outlook | null, { tradeType, given }: RoughOrder): number {
+  const { taken, found } = follow([near], tradeType, given);
   return taken > 0 ? (found * given) / taken : 0;
 }
 
 function bestOutlook<P extends GraphPool>(leg: Leg<P>, order: RoughOrder): Outlook | null {
-  return best(leg, worthAt(order), 1)[0]?.outlook ?? null;
+  const [only] = leg.length === 1 ? leg : best(leg, worthAt(order), 1);
+  return only?.outlook ?? null;
 }
 
 /** What a pool alone is worth for an order, behind and before others when it is a hop of a path. */
@@ -91,18 +93,18 @@ function bestOfLeg<P extends GraphPool>(leg: Leg<P>, order: RoughOrder, most: nu
 }
 
 /**
- * By turns the best for the whole order and for a small part of it, over all paths, as far as their costs go; then those
- * of which nothing is known, the first of each leg first.
+ * By turns the best for the whole order and for a small part of it, over paths that were seen and over all, as far as their
+ * costs go; then those of which nothing is known, the first of each leg first.
  */
 function withinBudget<P extends GraphPool>(legs: readonly Narrowed<P>[], order: RoughOrder, budget: number): Leg<P> {
-  const ranked = [order.given, order.given * SMALL_PART].map((given) => {
-    const worths = new Map(legs.flatMap((corridor) => pathWorths(corridor, { ...order, given })));
-    return best([...worths.keys()], (prospect) => worths.get(prospect) ?? 0, budget);
-  });
+  const seen = legs.flatMap(seenOnly);
+  const ranked = [order.given, order.given * SMALL_PART].flatMap((given) =>
+    [seen, legs].map((among) => bestHops(among, { ...order, given }, budget)),
+  );
   const unknown = legs.flatMap(({ near, far }) => [near, far ?? []].map((leg) => leg.filter(isUnknown)));
   const chosen: Prospect<P>[] = [];
   let left = budget;
-  for (const prospect of [...byTurns(ranked, 2 * budget), ...byTurns(unknown, budget)]) {
+  for (const prospect of [...byTurns(ranked, 4 * budget), ...byTurns(unknown, budget)]) {
     if (prospect.cost > left) continue;
     left -= prospect.cost;
     chosen.push(prospect);
@@ -110,21 +112,45 @@ function withinBudget<P extends GraphPool>(legs: readonly Narrowed<P>[], order: 
   return chosen;
 }
 
+function seenOnly<P extends GraphPool>({ near, far }: Narrowed<P>): Narrowed<P>[] {
+  const [seenNear, seenFar] = [near, far].map((leg) => leg?.filter(({ isSeen }) => isSeen));
+  return seenNear?.length === 0 || seenFar?.length === 0 ? [] : [{ near: seenNear ?? [], far: seenFar ?? null }];
+}
+
+function bestHops<P extends GraphPool>(legs: readonly Narrowed<P>[], order: RoughOrder, most: number): Leg<P> {
+  const paths = legs.map((corridor) => bestPath(corridor, order));
+  // Beyond so many corridors no hop can find a place.
+  const worths = new Map(best(paths, ({ worth }) => worth, most).flatMap((path) => hopWorths(path)));
+  return best([...worths.keys()], (prospect) => worths.get(prospect) ?? 0, most);
+}
+
 const isUnknown = ({ outlook }: Prospect) => outlook === null;
 
-/** Each hop of a corridor with the worth of a path through it and the best hop of the other leg. */
-function pathWorths<P extends GraphPool>(
-  { near, far }: Narrowed<P>,
-  order: RoughOrder,
-): (readonly [Prospect<P>, number])[] {
-  if (!far) {
-    const worth = worthAt<P>(order);
-    return near.map((hop) => [hop, worth(hop)]);
-  }
-  const before = [bestOutlook(near, order)];
-  const behind = [bestOutlook(far, { ...order, given: passedOn(near, order) })];
-  const [nearWorth, farWorth] = [worthAt<P>(order, { behind }), worthAt<P>(order, { before })];
-  return [...near.map((hop) => [hop, nearWorth(hop)] as const), ...far.map((hop) => [hop, farWorth(hop)] as const)];
+/** The best hop of each leg of a corridor, and what they are worth together. */
+interface BestPath<P extends GraphPool> {
+  readonly corridor: Narrowed<P>;
+  readonly order: RoughOrder;
+  readonly near: Outlook | null;
+  readonly far: Outlook | null;
+  readonly worth: number;
+}
+
+function bestPath<P extends GraphPool>(corridor: Narrowed<P>, order: RoughOrder): BestPath<P> {
+  const { tradeType, given } = order;
+  const near = bestOutlook(corridor.near, order);
+  const far = corridor.far && bestOutlook(corridor.far, { tradeType, given: passedOn(near, order) });
+  const path = corridor.far ? [near, far] : [near];
+  return { corridor, order, near, far, worth: worthOf(follow(path, tradeType, given), tradeType) };
+}
+
+/** Each hop with the worth of a path through it and the best hop of the other leg. */
+function hopWorths<P extends GraphPool>({ corridor, order, near, far }: BestPath<P>): [Prospect<P>, number][] {
+  const nearWorth = worthAt<P>(order, { behind: corridor.far ? [far] : [] });
+  const farWorth = worthAt<P>(order, { before: [near] });
+  return [
+    ...corridor.near.map((hop): [Prospect<P>, number] => [hop, nearWorth(hop)]),
+    ...(corridor.far ?? []).map((hop): [Prospect<P>, number] => [hop, farWorth(hop)]),
+  ];
 }
 
 /** The items that are worth most and anything at all, the best first. One pass: there may be thousands. */

@@ -79,11 +79,15 @@ export function walkPath(depths: Depths, path: readonly Step[], { tradeType, amo
     : { input: next, output: amount, impactE6 };
 }
 
-/** The best of all paths for the whole order. */
-export function bestPath(depths: Depths, paths: readonly (readonly Step[])[], request: PlanRequest): Estimate | null {
+/** The best of all paths for the whole order: several, when they give the same. */
+export function bestPaths(
+  depths: Depths,
+  paths: readonly (readonly Step[])[],
+  request: PlanRequest,
+): readonly Estimate[] {
   const fills = paths.flatMap((path) => walkPath(depths, path, request) ?? []).filter(({ output }) => output > 0n);
   const isBetter = (a: Estimate, b: Estimate) => a.output > b.output || a.input < b.input;
-  return fills.reduce<Estimate | null>((best, fill) => (best && !isBetter(fill, best) ? best : fill), null);
+  return fills.filter((fill) => !fills.some((other) => isBetter(other, fill)));
 }
 
 /** Checks every number of a plan against the depths that clients see. */
