@@ -182,7 +182,7 @@ async function expectExamplesToWork(output: string): Promise<void> {
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
 }
 
-/** An API started with the printed settings hands quote updates to the demo's own worker. */
+/** An API started with the printed settings hands quote updates to the demo's own worker, and serves no web page when told so. */
 async function expectAnotherApiToReachTheBuilders(output: string): Promise<void> {
   const [, base = ''] = /API +(http:\S+)/.exec(output) ?? [];
   const [, submission = ''] = /^ +(curl .+\/pamm-quote)$/m.exec(output) ?? [];
@@ -192,11 +192,16 @@ async function expectAnotherApiToReachTheBuilders(output: string): Promise<void>
     const api = await startService({
       name: 'another API',
       command: 'sh',
-      args: ['-c', `. ${settings} && PORT=${port} HOST=127.0.0.1 exec node --import tsx api/main.ts`],
+      args: ['-c', `. ${settings} && PORT=${port} HOST=127.0.0.1 EXPLORER=off exec node --import tsx api/main.ts`],
       cwd: ROOT,
       ready: /listening/,
     });
-    await expectToReachFiveBuilders(submission.replace(base, url)).finally(api.stop);
+    try {
+      await expectToReachFiveBuilders(submission.replace(base, url));
+      expect([(await fetch(url)).status, (await fetch(`${url}/docs`)).status]).toEqual([404, 200]);
+    } finally {
+      await api.stop();
+    }
   });
 }
 

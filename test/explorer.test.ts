@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
+import { expectLooks } from './explorer/screenshots.ts';
 import { addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A } from './metadata/listing-fixture.ts';
@@ -57,6 +58,21 @@ async function findings(page: Page): Promise<string[]> {
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
+test('two pages look as they do in the README', async () => {
+  const scratch = await browser.newPage();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await open('/?chain=31337&tier=green,yellow', { colorScheme, viewport: { width: 1180, height: 640 } });
+    await expect.poll(() => page.locator('.age.fresh').count(), { timeout: PATIENCE_MS }).toBeGreaterThan(4);
+    await expectLooks(page, scratch, `pools-${colorScheme}`);
+    await page.goto(pathOf(world.pools[0]));
+    await page.locator('canvas').waitFor();
+    await page.locator('.trades').waitFor();
+    await expectLooks(page, scratch, `pool-${colorScheme}`);
+    await close();
+  }
+  await scratch.close();
+});
+
 describe('the list', () => {
   test('shows pools with live prices, full numbers on hover, and why a pool is not green', async () => {
     const page = await open('/?chain=31337');
@@ -99,7 +115,17 @@ describe('the list', () => {
   });
 
   test('a hostile name is text, and moves nothing', async () => {
-    const page = await open('/?chain=31337');
+    opened = await visit(browser, world.url);
+    const { page } = opened;
+    page.setDefaultTimeout(PATIENCE_MS);
+    // The service shows texts of tokens cleaned: the page does not rely on that.
+    await page.route('**/metadata?*', async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as { data: { poolAddress: string; token0Symbol?: string }[] };
+      for (const pool of json.data) if (pool.poolAddress === world.hostile.address) pool.token0Symbol = HOSTILE_SYMBOL;
+      await route.fulfill({ response, json });
+    });
+    await page.goto('/?chain=31337');
     const row = page.locator(`tr[data-pool="${world.hostile.address}"]`);
     await row.waitFor();
     expect(await row.locator('bdi.name').first().textContent()).toBe(HOSTILE_SYMBOL);

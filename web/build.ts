@@ -1,4 +1,6 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -40,10 +42,20 @@ export async function buildExplorer(): Promise<void> {
     .replace('%STYLE%', nameOf('styles.css'))
     .replace('%SCRIPT%', script)
     .replace('%PRELOAD%', first.map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'));
-  await rm(`${DIST}assets`, { recursive: true, force: true });
   await mkdir(`${DIST}assets`, { recursive: true });
-  for (const { path, contents } of outputFiles) await writeFile(path, contents);
-  await writeFile(`${DIST}index.html`, page);
+  for (const { path, contents } of outputFiles) await place(path, contents);
+  await place(`${DIST}index.html`, page);
+  const built = new Set(outputFiles.map(({ path }) => basename(path)));
+  for (const name of await readdir(`${DIST}assets`)) {
+    if (!built.has(name)) await rm(`${DIST}assets/${name}`, { force: true });
+  }
+}
+
+/** Processes that start meanwhile read whole files: one that is there stays until its successor is complete. */
+async function place(path: string, content: string | Uint8Array): Promise<void> {
+  const unfinished = `${DIST}${basename(path)}.${randomUUID()}`;
+  await writeFile(unfinished, content);
+  await rename(unfinished, path);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildExplorer();

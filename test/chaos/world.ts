@@ -208,6 +208,7 @@ async function environmentOf(
     DATABASE_SCHEMA: '',
     REDIS_URL: redis.url,
     QUEUE_PREFIX: 'chaos',
+    EXPLORER: 'off',
     FIAT_PRICE_MAX_AGE_SECS: String(FIAT_PRICE_AGE_SECS),
     LOG_LEVEL: 'info',
     ...settings,

@@ -12,58 +12,85 @@ export const HOSTILE_SYMBOL = `"><img src=https://evil.example/x onerror=alert(1
 /** Pools of the second chain, which no node serves: more than a page. */
 const OTHERS = 60;
 
-type Market = {
-  /** Of WETH and USDC. */
-  readonly pools: readonly [Address, Address];
-  readonly hostile: Address;
-  readonly tokens: Pair;
-  readonly odd: Pair;
+/** A pool that is on the chain and listed. */
+export type MarketPlan = {
+  readonly symbols: readonly [string, string];
+  /** Pools of one number have the same tokens. */
+  readonly pair: number;
+  /** token1, which is a US dollar, per token0. */
+  readonly price: number;
+  /** Whole token0 in each bin above the price. */
+  readonly perBin: bigint;
+  readonly tier: 'green' | 'yellow' | 'red';
+  readonly codes: readonly string[];
 };
 
+/** Bins on each side of the price. */
+export const BINS = 8;
+
+export const MARKET: readonly MarketPlan[] = [
+  { symbols: ['WETH', 'USDC'], pair: 0, price: 3_000, perBin: 6n, tier: 'green', codes: [] },
+  {
+    ...{ symbols: ['WETH', 'USDC'], pair: 0, price: 3_001, perBin: 2n, tier: 'yellow' },
+    codes: ['curator_unverified', 'stop_loss_mutable'],
+  },
+  {
+    ...{ symbols: [HOSTILE_SYMBOL, 'USDX'], pair: 1, price: 25, perBin: 1n, tier: 'red' },
+    codes: ['stop_loss_missing', 'app_missing', 'code_of_tomorrow'],
+  },
+  { symbols: ['WBTC', 'USDT'], pair: 2, price: 98_000, perBin: 1n, tier: 'green', codes: [] },
+  {
+    symbols: ['DAI', 'USDS'],
+    pair: 3,
+    price: 0.9998,
+    perBin: 9_000n,
+    tier: 'yellow',
+    codes: ['price_provider_mutable'],
+  },
+];
+
+export type MarketPool = MarketPlan & { readonly address: Address; readonly tokens: Pair };
+
 /** Lists the pools of a chain, and many more of another. */
-export async function seedMarket(listing: Listing, { pools, hostile, tokens, odd }: Market): Promise<void> {
+export async function seedMarket(listing: Listing, pools: readonly MarketPool[]): Promise<void> {
   const { db, pool: database } = listing;
-  const token = (address: Address, symbol: string, decimals: number, chainId = CHAIN_A) =>
-    seedToken(db, { chainId, address, symbol, name: symbol, decimals });
-  await token(tokens.token0, 'WETH', 18);
-  await token(tokens.token1, 'USDC', 6);
-  await token(odd.token0, HOSTILE_SYMBOL, 18);
-  await token(odd.token1, 'USDX', 6);
-  await token(seedAddress(0x70), 'MKR', 18, CHAIN_B);
-  await token(seedAddress(0x71), 'DAI', 18, CHAIN_B);
-  const prices: [number, Address, number][] = [
-    [CHAIN_A, tokens.token0, 3_000],
-    [CHAIN_A, tokens.token1, 1],
-    [CHAIN_A, odd.token0, 25],
-    [CHAIN_A, odd.token1, 1],
-    [CHAIN_B, seedAddress(0x70), 1_500],
-    [CHAIN_B, seedAddress(0x71), 1],
-  ];
-  for (const row of prices) {
-    await database.query(`INSERT INTO operator.fiat_price VALUES ($1, $2, $3, 'static', now())`, row);
+  const seed = async (chainId: number, address: Address, symbol: string, decimals: number, usd: number) => {
+    await seedToken(db, { chainId, address, symbol, name: symbol, decimals });
+    await database.query(
+      `INSERT INTO operator.fiat_price VALUES ($1, $2, $3, 'static', now()) ON CONFLICT DO NOTHING`,
+      [chainId, address, usd],
+    );
+  };
+  for (const { tokens, symbols, price } of pools) {
+    await seed(CHAIN_A, tokens.token0, symbols[0], 18, price);
+    await seed(CHAIN_A, tokens.token1, symbols[1], 6, 1);
   }
-  const funded = (address: Address, pair: Pair, whole0: bigint, price: bigint) => ({
-    pool: { chainId: CHAIN_A, address, token0: pair.token0, token1: pair.token1, token1ScaleMultiplier: 10n ** 12n },
-    state: { total0Scaled: whole0 * 10n ** 18n, total1Scaled: whole0 * price * 10n ** 18n },
-  });
+  await seed(CHAIN_B, seedAddress(0x70), 'MKR', 18, 1_500);
+  await seed(CHAIN_B, seedAddress(0x71), 'DAI', 18, 1);
   const others = Array.from({ length: OTHERS }, (_, n) => ({
     pool: { chainId: CHAIN_B, address: seedAddress(0x2000 + n) },
     state: { total0Scaled: 10n ** 17n * BigInt(1 + n), total1Scaled: 10n ** 18n },
   }));
-  await seedPools(db, [
-    funded(pools[0], tokens, 48n, 3_000n),
-    funded(pools[1], tokens, 16n, 3_000n),
-    funded(hostile, odd, 8n, 25n),
-    ...others,
-  ]);
-  await seedDay(listing, pools[0]);
-  await classify(listing, pools[0], 'green', []);
-  await classify(listing, pools[1], 'yellow', ['curator_unverified', 'stop_loss_mutable']);
-  await classify(listing, hostile, 'red', ['stop_loss_missing', 'app_missing', 'code_of_tomorrow']);
+  await seedPools(db, [...pools.map(funded), ...others]);
+  const [first] = pools;
+  if (first) await seedDay(listing, first.address);
+  for (const { address, tier, codes } of pools) await classify(listing, address, tier, codes);
   await listing.refresh();
 }
 
-async function classify({ pool }: Listing, address: Address, tier: string, codes: readonly string[]): Promise<void> {
+function funded({ address, tokens: { token0, token1 }, perBin, price }: MarketPool) {
+  const total0Scaled = perBin * BigInt(BINS) * 10n ** 18n;
+  const total1Scaled = (total0Scaled * BigInt(Math.round(price * 10_000))) / 10_000n;
+  const pool = { chainId: CHAIN_A, address, token0, token1, token1ScaleMultiplier: 10n ** 12n };
+  return { pool, state: { total0Scaled, total1Scaled } };
+}
+
+async function classify(
+  { pool }: Listing,
+  address: Address,
+  tier: MarketPlan['tier'],
+  codes: readonly string[],
+): Promise<void> {
   await pool.query('INSERT INTO operator.pool_classification VALUES ($1, $2, $3, $4)', [CHAIN_A, address, tier, codes]);
   await pool.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)

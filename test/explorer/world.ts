@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { toHex } from 'viem';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
@@ -6,6 +7,7 @@ import { mountExplorer } from '../../api/explorer/pages.ts';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { bindResources } from '../../api/resources.ts';
 import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
@@ -23,19 +25,20 @@ import {
   makePool,
   movePrice,
   type Pair,
+  type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
   type WorldPool,
 } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
-import { HOSTILE_SYMBOL, seedMarket } from './seed-market.ts';
+import { BINS, MARKET, type MarketPool, seedMarket } from './seed-market.ts';
 
 /** The service in this process over a still chain, with its web page. Nothing moves unless the test moves it. */
 export type ExplorerWorld = {
   readonly url: string;
   /** Of WETH and USDC at 3000; the first is the larger. */
-  readonly pools: readonly [WorldPool, WorldPool];
-  readonly hostile: WorldPool;
+  readonly pools: readonly [LivePool, LivePool];
+  readonly hostile: LivePool;
   readonly tokens: Pair;
   readonly listing: Listing;
   /** Stands before the chain's only node. */
@@ -52,38 +55,12 @@ const lagOf = (chainId: number, name: string, change: Partial<ChainLag> = {}): C
   ...{ stalled: false, ...change },
 });
 
-/** @param pools false: the listing stays empty */
-export async function startExplorerWorld({ pools: hasPools = true } = {}): Promise<ExplorerWorld> {
+export async function startExplorerWorld(): Promise<ExplorerWorld> {
   const [world, listing] = await Promise.all([startQuoteWorld(CHAIN_A), openListing()]);
   const node = await startRpcProxy(world.anvil.url, false);
-  const [tokens, odd] = [await world.pair(18, 6), await world.pair(18, 6)];
-  const make = (pair: Pair, price: number, shares: bigint) =>
-    makePool(world, {
-      pair,
-      price,
-      bins: evenBins(-8, 8, 1_000),
-      shares: evenShares(-8, 8, shares),
-      notionalFeeE8: 3_000,
-    });
-  const first = await make(tokens, 3_000, SHARES_OF_ONE * 6n);
-  const second = await make(tokens, 3_001, SHARES_OF_ONE * 2n);
-  const hostile = await make(odd, 25, SHARES_OF_ONE);
-  const served = async (pool: WorldPool, symbols: readonly [string, string]) => {
-    const known = await servedPool(world.chain, world.deployment, pool.address);
-    const token = (index: 0 | 1) => ({
-      address: known[`token${index}`].address,
-      symbol: symbols[index],
-      decimals: index ? 6 : 18,
-    });
-    return { ...known, pair: symbols.join('/'), token0: token(0), token1: token(1) };
-  };
-  const directory = fixedDirectory([
-    await served(first, ['WETH', 'USDC']),
-    await served(second, ['WETH', 'USDC']),
-    await served(hostile, [HOSTILE_SYMBOL, 'USDX']),
-  ]);
-  if (hasPools)
-    await seedMarket(listing, { pools: [first.address, second.address], hostile: hostile.address, tokens, odd });
+  const pools = await makeMarket(world);
+  await seedMarket(listing, pools);
+  const directory = fixedDirectory(await Promise.all(pools.map((pool) => servedAs(world, pool))));
   const deployments = CHAINS_FILE.chains[0]?.deployments ?? [];
   const chains = [
     chainConfig(CHAIN_A, [node.url], { name: 'devnet-a', explorerUrl: 'https://explorer.example', deployments }),
@@ -116,9 +93,11 @@ export async function startExplorerWorld({ pools: hasPools = true } = {}): Promi
     },
   );
   const server = await startServer(app, '127.0.0.1', 0);
+  const [first, second, hostile] = pools;
+  if (!first || !second || !hostile) throw new Error('the market has too few pools');
   return {
     url: `http://127.0.0.1:${server.port}`,
-    ...{ pools: [first, second], hostile, tokens, listing, node },
+    ...{ pools: [first, second], hostile, tokens: first.tokens, listing, node },
     movePrice: (price) => movePrice(world, first, price),
     buy: async (whole) => {
       const amountSpecified = -whole * 10n ** 18n;
@@ -128,6 +107,34 @@ export async function startExplorerWorld({ pools: hasPools = true } = {}): Promi
       await server.stop(100);
       await Promise.all([node.stop(), listing.close(), world.stop()]);
     },
+  };
+}
+
+type LivePool = MarketPool & WorldPool;
+
+async function makeMarket(world: QuoteWorld): Promise<readonly LivePool[]> {
+  const pairs = new Map<number, Pair>();
+  const pools: LivePool[] = [];
+  for (const plan of MARKET) {
+    const tokens = pairs.get(plan.pair) ?? (await world.pair(18, 6));
+    pairs.set(plan.pair, tokens);
+    const shares = evenShares(-BINS, BINS, SHARES_OF_ONE * plan.perBin);
+    // The same addresses in each run, for pictures of them.
+    const salt = toHex(pools.length + 1, { size: 32 });
+    const bins = evenBins(-BINS, BINS, 1_000);
+    const spec = { pair: tokens, price: plan.price, bins, shares, notionalFeeE8: 3_000, salt };
+    pools.push({ ...plan, tokens, ...(await makePool(world, spec)) });
+  }
+  return pools;
+}
+
+/** What the directory would know of a pool. */
+async function servedAs({ chain, deployment }: QuoteWorld, { address, symbols }: LivePool): Promise<ServedPool> {
+  const known = await servedPool(chain, deployment, address);
+  return {
+    ...{ ...known, pair: symbols.join('/') },
+    token0: { address: known.token0.address, symbol: symbols[0], decimals: 18 },
+    token1: { address: known.token1.address, symbol: symbols[1], decimals: 6 },
   };
 }
 
