@@ -4,7 +4,7 @@ import type { DepthLevel } from '../../protocol/depth.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { corridors } from '../../protocol/routing/graph.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
-import { poolTable, type ServedPool } from '../snapshots/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../snapshots/pool-directory.ts';
 import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 import { boundCorridors } from './bound-corridors.ts';
 import { PoolOutlooks } from './pool-outlooks.ts';
@@ -57,7 +57,7 @@ function see(...seen: readonly (readonly [ServedPool, DepthSnapshot | SnapshotEr
 /** Numbers of the pools that an order of 100 reads. */
 function chosen(pools: readonly ServedPool[], from = 1, to = 2, tradeType: TradeType = 'exact_in'): number[] {
   const [tokenIn, tokenOut] = [address(from), address(to)];
-  const all = corridors(poolTable(pools).graph(1), tokenIn, tokenOut);
+  const all = corridors(new PoolTable(pools).graph(1), tokenIn, tokenOut);
   const bound = boundCorridors(all, { tokenIn, tokenOut, tradeType, given: 100n }, LIMITS, outlooks);
   return bound.flatMap(({ legs }) => legs.flat().map((one) => Number(one.address))).sort((a, b) => a - b);
 }

@@ -6,7 +6,7 @@ import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
-import { poolTable, type ServedPool } from '../snapshots/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../snapshots/pool-directory.ts';
 import { PoolOutlooks } from './pool-outlooks.ts';
 import { startPoolRecords } from './pool-records.ts';
 
@@ -60,7 +60,7 @@ test('records are what healthy pools hold at their prices, in raw units, for all
   const database = openDatabase(home.url, logger);
   const outlooks = new PoolOutlooks();
   const last = pool(4096 + POOLS);
-  const table = poolTable([1, 2, 3, 4].map(pool).concat(last));
+  const table = new PoolTable([1, 2, 3, 4].map(pool).concat(last));
   const directory = { table: async () => table };
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [7], logger });
   const both = (number: number) =>

@@ -99,6 +99,10 @@ interface ChainPools {
 export class PoolTable {
   readonly #chains = new Map<number, ChainPools>();
 
+  constructor(pools: readonly ServedPool[] = []) {
+    for (const pool of pools) this.put(pool);
+  }
+
   /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
   find(chainId: number, address: Address): ServedPool | undefined {
     return this.#chains.get(chainId)?.byAddress.get(address);
@@ -135,13 +139,6 @@ export class PoolTable {
     this.#chains.set(chainId, chain);
     return chain;
   }
-}
-
-/** A table of these pools. */
-export function poolTable(pools: readonly ServedPool[]): PoolTable {
-  const table = new PoolTable();
-  for (const pool of pools) table.put(pool);
-  return table;
 }
 
 /** Whether a snapshot tells what any trader can do: a swap allowlist or an unknown extension judges by the trader. */

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { expect, it } from 'vitest';
 import { corridors } from '../../protocol/routing/graph.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
-import { type PoolExtension, type PoolTable, poolTable, type ServedPool } from './pool-directory.ts';
+import { type PoolExtension, PoolTable, type ServedPool } from './pool-directory.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
@@ -28,7 +28,7 @@ const directPools = (table: PoolTable) =>
 
 it('changes pool by pool, and so does the graph of each chain', () => {
   const [here, there, next] = [pool(12, 1), pool(12, 2), pool(11, 1)];
-  const table = poolTable([here, there]);
+  const table = new PoolTable([here, there]);
   expect(directPools(table)).toEqual([here]);
   table.put(next);
   expect(directPools(table)).toEqual([next, here]);
@@ -53,7 +53,7 @@ it.each([
   ['custom', 'afterSwap', false],
   ['custom', 'beforeRemoveLiquidity', true],
 ] as const)('routes use a pool with %s in %s: %s', (kind, phase, isOpen) => {
-  expect(directPools(poolTable([pool(11, 1, [{ kind, phases: [phase] }])]))).toHaveLength(isOpen ? 1 : 0);
+  expect(directPools(new PoolTable([pool(11, 1, [{ kind, phases: [phase] }])]))).toHaveLength(isOpen ? 1 : 0);
 });
 
 it('one extension of the wrong kind is enough to leave a pool out', () => {
@@ -61,5 +61,5 @@ it('one extension of the wrong kind is enough to leave a pool out', () => {
     { kind: 'stopLoss', phases: ['afterSwap'] },
     { kind: 'swapAllowlist', phases: ['beforeSwap'] },
   ] as const;
-  expect(directPools(poolTable([pool(11, 1, both)]))).toEqual([]);
+  expect(directPools(new PoolTable([pool(11, 1, both)]))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
 import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import { type RouteDeps, routeResource } from '../../api/route/route.ts';
-import { poolTable } from '../../api/snapshots/pool-directory.ts';
+import { PoolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
 import type { BenchMarket } from './market.ts';
@@ -21,7 +21,7 @@ export function benchApp(
     if (error instanceof ApiError) return sendError(c, error);
     throw error;
   });
-  const table = poolTable(market.pools);
+  const table = new PoolTable(market.pools);
   const bound = bindRoutes(routeResource, {
     chains: new Map([[chain.chainId, chain]]),
     directory: { table: async () => table },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { choosePools, type PoolLimits, type RoughOrder } from './choose-pools.ts';
 import { type CrowdedPool, crowdedMarket } from './crowded-market.arbitrary.ts';
 import type { TradeType } from './fill-curve.ts';
-import { buildGraph, type Corridor, corridors } from './graph.ts';
+import { type Corridor, corridors, PoolGraph } from './graph.ts';
 import { hopCorridors, orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
 import { findPlan } from './plan.ts';
 import { outlookOf, type Prospect } from './prospect.ts';
@@ -23,7 +23,7 @@ function choose(pools: readonly CrowdedPool[], order: RoughOrder, read: Seen): R
     tierRank: pool.tierRank,
     cost: 1,
   });
-  const legs = corridors(buildGraph(pools), TOKEN_IN, TOKEN_OUT).map(
+  const legs = corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT).map(
     ({ legs: [first, second] }): Corridor<Prospect<CrowdedPool>> => {
       if (!second) return { legs: [first.map(prospect)] };
       const both = [first.map(prospect), second.map(prospect)] as const;

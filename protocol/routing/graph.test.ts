@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
 import { expect, it } from 'vitest';
-import { buildGraph, corridors, type GraphPool } from './graph.ts';
+import { corridors, type GraphPool, PoolGraph } from './graph.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 
@@ -25,7 +25,7 @@ it('corridors hold every direct pool and every pair of pools over one token, onc
   fc.assert(
     fc.property(pools, (list) => {
       const [tokenIn, tokenOut] = [address(0), address(1)];
-      const found = corridors(buildGraph(list), tokenIn, tokenOut).flatMap(({ legs: [first, second] }) =>
+      const found = corridors(new PoolGraph(list), tokenIn, tokenOut).flatMap(({ legs: [first, second] }) =>
         second ? first.flatMap((a) => second.map((b) => [a.address, b.address])) : first.map((a) => [a.address]),
       );
       const direct = list.filter((pool) => joins(pool, tokenIn, tokenOut)).map((pool) => [pool.address]);
@@ -41,5 +41,5 @@ it('corridors hold every direct pool and every pair of pools over one token, onc
 });
 
 it('finds nothing for a token without pools', () => {
-  expect(corridors(buildGraph<GraphPool>([]), address(0), address(1))).toEqual([]);
+  expect(corridors(new PoolGraph<GraphPool>(), address(0), address(1))).toEqual([]);
 });

@@ -14,6 +14,10 @@ type Neighbours<P extends GraphPool> = ReadonlyMap<Address, readonly P[]>;
 export class PoolGraph<P extends GraphPool> {
   readonly #byToken = new Map<Address, Map<Address, P[]>>();
 
+  constructor(pools: readonly P[] = []) {
+    for (const pool of pools) this.add(pool);
+  }
+
   neighbours(token: Address): Neighbours<P> | undefined {
     return this.#byToken.get(token);
   }
@@ -73,12 +77,6 @@ function placeOf<P extends GraphPool>(sorted: readonly P[], { address }: P): num
  */
 export interface Corridor<L> {
   readonly legs: readonly [readonly L[]] | readonly [readonly L[], readonly L[]];
-}
-
-export function buildGraph<P extends GraphPool>(pools: readonly P[]): PoolGraph<P> {
-  const graph = new PoolGraph<P>();
-  for (const pool of pools) graph.add(pool);
-  return graph;
 }
 
 /**

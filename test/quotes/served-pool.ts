@@ -3,7 +3,7 @@ import {
   type ExtensionKind,
   type PoolDirectory,
   type PoolExtension,
-  poolTable,
+  PoolTable,
   type ServedPool,
 } from '../../api/snapshots/pool-directory.ts';
 import type { Deployment } from '../../devnet/deploy.ts';
@@ -68,6 +68,6 @@ function kindOf(address: Address, deployment: Parameters<typeof servedPool>[1]):
 
 /** A directory of pools that are known from the start. */
 export function fixedDirectory(pools: readonly ServedPool[]): PoolDirectory {
-  const table = poolTable(pools);
+  const table = new PoolTable(pools);
   return { table: async () => table };
 }
