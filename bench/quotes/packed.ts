@@ -5,8 +5,9 @@ import type { ExtensionSpec } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createTestPools, type PackedChain, startPackedChain, storage } from '../../test/packed/packed-chain.ts';
 import { bringAbout, ordinary } from '../../test/packed/packed-states.ts';
+import { startQuoteWorld } from '../../test/quotes/quote-world.ts';
 import { batchAtNewBlock, inMillions, measureNewBlock, newBlockCost } from './new-block.ts';
-import { BINS_PER_SIDE } from './pools.ts';
+import { BINS_PER_SIDE, makeBenchPool } from './pools.ts';
 import { startQuoteServer } from './start-server.ts';
 
 const POOLS = 100;
@@ -33,6 +34,7 @@ export async function measurePacked(): Promise<void> {
     await measureRule(packedChain, proxy, 'quotient', 'packed pools, all fitted', 18);
     await measureSimulated(packedChain, proxy, 'a pool all simulated', NO_GUARDS, 2);
     await measureSimulated(packedChain, proxy, 'the same with a stop loss', STOP_LOSS, 5);
+    await measureFlat();
   } finally {
     await proxy.stop();
     await packedChain.stop();
@@ -75,12 +77,36 @@ async function measureSimulated(
     process.stdout.write(
       `${name}: ${calls - READ_CALLS} calls (target <= ${target}) after ${READ_CALLS} of any pool, ` +
         `M gas of each ${gas.map(inMillions).join(', ')} (target < 50), ` +
-        `${times.map((time) => `${Math.round(time)} ms`).join(', ')}\n`,
+        `${inMilliseconds(times)}\n`,
     );
   } finally {
     server.process.kill('SIGTERM');
   }
 }
+
+/** What a flat pool takes, to be put beside. */
+async function measureFlat(): Promise<void> {
+  const world = await startQuoteWorld();
+  const proxy = await startRpcProxy(world.anvil.url);
+  const pair = await world.pair(18, 6);
+  const pools = { 'a flat pool': false, 'the same with a stop loss': true };
+  try {
+    for (const [name, isGuarded] of Object.entries(pools)) {
+      const addresses = [await makeBenchPool(world, pair, isGuarded)];
+      const server = await startQuoteServer(proxy.url, world.deployment, addresses);
+      const bench = { chain: world.chain, proxy, api: server.api };
+      await batchAtNewBlock(bench, addresses);
+      const { calls, times } = await newBlockCost(bench, addresses);
+      server.process.kill('SIGTERM');
+      process.stdout.write(`${name}: ${calls - READ_CALLS} calls after ${READ_CALLS}, ${inMilliseconds(times)}\n`);
+    }
+  } finally {
+    await proxy.stop();
+    await world.stop();
+  }
+}
+
+const inMilliseconds = (times: readonly number[]) => times.map((time) => `${Math.round(time)} ms`).join(', ');
 
 /** Pools whose bins on both sides of the current one have shares, which a stop loss watches. */
 async function makePools(

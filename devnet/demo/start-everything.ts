@@ -23,8 +23,8 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const logOf = await openLogs(options.logs);
   const queuePrefix = `demo-${process.pid}`;
   const contracts = supervisor.start('contracts', compileContracts);
-  const page = supervisor.start('web page', buildPage);
-  const [database, redis, builders, ...markets] = await Promise.all([
+  const [, database, redis, builders, ...markets] = await Promise.all([
+    supervisor.start('web page', buildPage),
     supervisor.start('postgres', startDatabase),
     supervisor.start('redis', () => startQueueStore(queuePrefix)),
     supervisor.start('mock builders', startBuilders),
@@ -34,7 +34,6 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
-  await page;
   const [api, indexer] = await Promise.all([
     supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
     // A backfill ends it with the wish to be started again.

@@ -11,8 +11,8 @@ const MOST_RUNS = 8;
 /** Parts of a run's output, and of a bin's input, at whose ends the swaps may end that are drawn at random. */
 const PARTS = 997n;
 /**
- * Where the price moves over a run by at least this many raw units of the run's input, fees that grow with it bend the curve
- * by so much that a proof anywhere shows it. In other runs every edge is proved.
+ * Where the price moves over a run of even inputs by at least this many raw units of its input, fees that grow with it bend
+ * the curve by so much that a proof anywhere shows it. In other runs every edge is proved.
  */
 const FINE = 1_000_000n;
 /** Edges to be proved that a side may have: one with more is simulated whole. */
@@ -101,15 +101,33 @@ function runsOf(curve: SideCurve): readonly Run[] {
   });
 }
 
-/** Whether the price moves enough over a run to show fees that grow with it. */
+/**
+ * Whether fees that grow with the price would bend the curve over a run by enough. At an edge the bend is what the inputs
+ * before it would owe by their own prices less what they owe by the mean of the run: with even inputs, an eighth of
+ * input times price move. Where it is large at one edge, it is large at most places.
+ */
 function isFine(side: SideCurve, { steps }: Run): boolean {
-  const [first, last] = [steps[0], steps.at(-1)];
-  if (!first || !last) return true;
-  const input = (last.inputBefore + fillWhole(last.slice).input - first.inputBefore) / multipliers(side)[0];
+  const [multiplierIn] = multipliers(side);
+  const [first] = steps;
+  if (!first) return true;
   const start = priceAtFloor(first.slice.edges, first.slice.position);
-  const far = priceAtFloor(last.slice.edges, fillWhole(last.slice).position);
-  const moved = start > far ? start - far : far - start;
-  return input * moved >= FINE * maxBigint(start, far);
+  const parts = steps.map(({ slice }) => {
+    const { input, position } = fillWhole(slice);
+    const far = priceAtFloor(slice.edges, position);
+    // From the start of the run to the middle of the bin, twice.
+    const moved = priceAtFloor(slice.edges, slice.position) + far - 2n * start;
+    return { input, owed: input * (moved < 0n ? -moved : moved), far };
+  });
+  const whole = parts.reduce((sum, { input }) => sum + input, 0n);
+  const owed = parts.reduce((sum, part) => sum + part.owed, 0n);
+  const price = parts.reduce((most, { far }) => maxBigint(most, far), start);
+  let [inputBefore, owedBefore] = [0n, 0n];
+  return parts.some((part) => {
+    inputBefore += part.input;
+    owedBefore += part.owed;
+    const bend = inputBefore * owed - owedBefore * whole;
+    return 4n * (bend < 0n ? -bend : bend) >= FINE * whole * price * multiplierIn;
+  });
 }
 
 /** Outputs to the edges between the bins of a run, raw units. */
