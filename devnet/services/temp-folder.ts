@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from './service-error.ts';
@@ -15,7 +16,11 @@ export interface TempFolder {
  * @throws ServiceError when the parent is not there or cannot be written
  */
 export async function createTempFolder(name: string, parent: string = tmpdir()): Promise<TempFolder> {
-  const path = await mkdtemp(join(parent, `pool-api-${name}-`)).catch((cause: NodeJS.ErrnoException) => {
+  const path = join(parent, `pool-api-${name}-${randomUUID()}`);
+  // First: a kill between the two would leave it.
+  guard(`folder ${path}`);
+  await mkdir(path, { mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+    release(`folder ${path}`);
     throw new ServiceError(
       `no folder can be made in ${parent} (${cause.code}): set TMPDIR to one that can be written`,
       '',
@@ -24,7 +29,6 @@ export async function createTempFolder(name: string, parent: string = tmpdir()):
       },
     );
   });
-  guard(`folder ${path}`);
   return {
     path,
     remove: async () => {

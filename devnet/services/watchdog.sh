@@ -25,11 +25,23 @@ each() { # each KIND COMMAND...: runs the command with every guarded entry of th
 signal_group() { kill -s "$1" -- "-$2" 2>/dev/null; }
 print_if_alive() { kill -s 0 -- "-$1" 2>/dev/null && echo "$1"; }
 
+await_groups() { # up to three seconds
+  tries=0
+  while [ $tries -lt 30 ] && [ -n "$(each group print_if_alive)" ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
+remove() { # a process that is still ending may put another file into it meanwhile
+  tries=0
+  while ! rm -rf -- "$1" && [ $tries -lt 50 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
+
 each group signal_group INT
-tries=0
-while [ $tries -lt 30 ] && [ -n "$(each group print_if_alive)" ]; do
-  sleep 0.1
-  tries=$((tries + 1))
-done
+await_groups
 each group signal_group KILL
-each folder rm -rf --
+await_groups
+each folder remove
