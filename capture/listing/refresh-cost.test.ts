@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
@@ -27,8 +27,24 @@ beforeAll(async () => {
 
 afterAll(() => listing.close());
 
+vi.setConfig({ testTimeout: 150_000 });
+
+/**
+ * Waits until all transactions of this server that began before now have ended, of whatever database: what was written
+ * meanwhile counts as changed once more.
+ */
+async function awaitOlderTransactions(): Promise<void> {
+  const { rows } = await listing.pool.query('SELECT pg_current_xact_id()::text AS now');
+  const sql = 'SELECT pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8 AS passed';
+  await vi.waitFor(async () => expect((await listing.pool.query(sql, [rows[0].now])).rows[0].passed).toBe(true), {
+    timeout: 60_000,
+    interval: 50,
+  });
+}
+
 /** A process that has refreshed once: gives the number of pools that each further refresh computes. */
 async function startRefreshing(): Promise<() => Promise<number | null>> {
+  await awaitOlderTransactions();
   const refresh = createListingRefresh({
     database: listing.pool,
     registry: createRegistry(CHAINS_FILE),
