@@ -36,12 +36,13 @@ export interface PoolReading<P, A> {
 }
 
 /** An `eth_call` that is paid for. */
-interface PlannedCall<P> {
-  readonly pools: readonly P[];
+interface PaidGroups {
   readonly groups: readonly (readonly BoundedCall[])[];
   readonly gas: number;
   readonly paid: PaidCall;
 }
+
+type PlannedCall<P> = PaidGroups & { readonly pools: readonly P[] };
 
 /** Calls on their way at a time, so that a node is not asked for a thousand pools at once. */
 const CALLS_AT_ONCE = 2;
@@ -95,12 +96,34 @@ function planCalls<P extends PoolWithWorth, A extends BoundedAnswer>(
   const groups = due.map((pool) => likelyCalls(callsOf(pool), schedule.gasOf(pool)));
   const planned: PlannedCall<P>[] = [];
   for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas, mostGas).slice(0, CALLS_AT_ONCE)) {
-    const gas = Math.floor(Math.min(gasOf(chunk), Number(CALL_GAS_CAP), budget.gasLeft(kind)));
-    const paid = gas < gasOf(chunk.slice(0, 1)) ? null : budget.pay(kind, gas);
-    if (!paid) break;
-    planned.push({ pools: due.splice(0, chunk.length), groups: chunk, gas, paid });
+    const call = payFor(kind, chunk, budget);
+    if (!call) break;
+    planned.push({ pools: due.splice(0, chunk.length), ...call });
   }
   return planned;
+}
+
+/** Pays for a call of these groups; null when the budget does not even pay for the first of them. */
+function payFor(kind: ReadClass, groups: PaidGroups['groups'], budget: ReadBudget): PaidGroups | null {
+  const gas = Math.floor(Math.min(gasOf(groups), Number(CALL_GAS_CAP), budget.gasLeft(kind)));
+  const paid = gas < gasOf(groups.slice(0, 1)) ? null : budget.pay(kind, gas);
+  return paid && { groups, gas, paid };
+}
+
+/** Makes a call and gives back what it did not use. @throws errors of the node, when all of it counts */
+async function sendPaid<A extends BoundedAnswer>(
+  kind: ReadClass,
+  { groups, gas, paid }: PaidGroups,
+  send: RoundDeps<PoolWithWorth, A>['send'],
+): Promise<A> {
+  try {
+    const answer = await send(kind, groups.flat(), BigInt(gas));
+    paid.settle(overheadOf(groups) + gasUsedBy(answer.results));
+    return answer;
+  } catch (error) {
+    paid.settle();
+    throw error;
+  }
 }
 
 /** Gas of an `eth_call` with these groups. */
@@ -129,19 +152,15 @@ function overheadOf(groups: readonly (readonly BoundedCall[])[]): number {
 /** @returns number of pools read */
 async function makeCall<P extends PoolWithWorth, A extends BoundedAnswer>(
   kind: ReadClass,
-  { pools, groups, gas, paid }: PlannedCall<P>,
+  { pools, ...call }: PlannedCall<P>,
   { schedule, send, store }: RoundDeps<P, A>,
 ): Promise<number> {
-  let answer: A;
-  try {
-    answer = await send(kind, groups.flat(), BigInt(gas));
-    paid.settle(overheadOf(groups) + gasUsedBy(answer.results));
-  } catch (error) {
-    paid.settle();
+  const { groups, gas } = call;
+  const answer = await sendPaid(kind, call, send).catch((error) => {
     // These may be why the node did not answer: others have their turn first.
     for (const pool of pools) schedule.postpone(pool);
     throw error;
-  }
+  });
   const answers = groupAnswers(groups, answer);
   const readings = pools.flatMap((pool, index) => {
     const results = answers[index]?.results;
@@ -185,17 +204,9 @@ async function paidPass(
 ): Promise<(GroupAnswer | null)[]> {
   const answers: (GroupAnswer | null)[] = [];
   for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas)) {
-    const gas = Math.floor(Math.min(gasOf(chunk), Number(CALL_GAS_CAP), budget.gasLeft(kind)));
-    const paid = gas < gasOf(chunk.slice(0, 1)) ? null : budget.pay(kind, gas);
-    if (!paid) break;
-    try {
-      const answer = await send(kind, chunk.flat(), BigInt(gas));
-      paid.settle(overheadOf(chunk) + gasUsedBy(answer.results));
-      answers.push(...groupAnswers(chunk, answer));
-    } catch (error) {
-      paid.settle();
-      throw error;
-    }
+    const call = payFor(kind, chunk, budget);
+    if (!call) break;
+    answers.push(...groupAnswers(chunk, await sendPaid(kind, call, send)));
   }
   return groups.map((_, index) => answers[index] ?? null);
 }

@@ -16,9 +16,3 @@ export async function readCurators(database: Queryable): Promise<Curators> {
     ]),
   );
 }
-
-/** Curators that appeared, changed or are gone. */
-export function changedCurators(before: Curators, now: Curators): PoolKey[] {
-  const changed = [...now].filter(([key, shown]) => before.get(key) !== shown).map(([key]) => key);
-  return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
-}

@@ -4,8 +4,9 @@ import { poolClassifications } from '../../db/schema/operator.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.ts';
 import { classifyPool } from '../../protocol/classification.ts';
+import { changedKeys } from '../changes/changed-keys.ts';
 import { type PoolTable, readAllPools, readMark, readPoolsOf } from '../changes/changed-pools.ts';
-import { type Curators, changedCurators, readCurators } from '../changes/curators.ts';
+import { type Curators, readCurators } from '../changes/curators.ts';
 import { type PoolKey, parsePoolKey, poolKey } from '../changes/pool-key.ts';
 import { type IndexLook, lookAgain, lookFirst } from '../changes/recent-changes.ts';
 import { readHeads, windowEnd } from '../listing/window.ts';
@@ -54,7 +55,7 @@ async function look(client: Queryable, last: Classified | null) {
       curators,
     };
   }
-  const administered = await readPoolsOf(client, changedCurators(last.curators, curators));
+  const administered = await readPoolsOf(client, [...changedKeys(last.curators, curators)]);
   return { keys: [...new Set([...again.recent.keys(), ...administered])], isAll: false, look: again, curators };
 }
 

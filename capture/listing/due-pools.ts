@@ -1,9 +1,9 @@
 import type { Queryable } from '../../db/transaction.ts';
+import { changedKeys } from '../changes/changed-keys.ts';
 import { type Mark, type PoolTable, readAllPools, readPoolsOf, readWritten } from '../changes/changed-pools.ts';
-import { changedCurators } from '../changes/curators.ts';
 import type { PoolKey } from '../changes/pool-key.ts';
 import { type IndexLook, lookAgain, lookFirst } from '../changes/recent-changes.ts';
-import { changedPrices, type KnownPool, type Prices, pastDue } from './known-pools.ts';
+import { type KnownPool, type Prices, pastDue } from './known-pools.ts';
 import { type OutsideData, relisted } from './outside-data.ts';
 
 /** What a process published last. */
@@ -32,7 +32,12 @@ export type Due = Pick<Published, 'look' | 'waiting'> & {
 };
 
 const TABLES: readonly PoolTable[] = [
-  ...(['pool', 'pool_state', 'pool_extension', 'stop_loss', 'price_velocity', 'allowlist'] as const),
+  'pool',
+  'pool_state',
+  'pool_extension',
+  'stop_loss',
+  'price_velocity',
+  'allowlist',
 ];
 
 /**
@@ -65,10 +70,10 @@ async function changedPools(
   repriced: number,
 ): Promise<Due> {
   const { prices } = seen.outside;
-  const changed = new Set([...changedPrices(last.outside.prices, prices), ...changedPrices(seen.shownPrices, prices)]);
+  const changed = new Set([...changedKeys(last.outside.prices, prices), ...changedKeys(seen.shownPrices, prices)]);
   const due = pastDue(last.known, seen.toTs, changed, prices);
   const waiting = new Set([...last.waiting, ...due.later]);
-  const curators = changedCurators(last.outside.curators, seen.outside.curators);
+  const curators = [...changedKeys(last.outside.curators, seen.outside.curators)];
   const keys = new Set([
     ...look.recent.keys(),
     ...due.now,

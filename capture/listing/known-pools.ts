@@ -30,12 +30,6 @@ export function knownPool(facts: PoolFacts, liquidityRaw: TokenAmounts, prices: 
   return { tokens, amounts, isFunded: isWorthIt({ tokens, amounts }, prices), nextChangeAt };
 }
 
-/** Tokens whose price appeared, changed or is gone. */
-export function changedPrices(before: Prices, now: Prices): Set<TokenKey> {
-  const changed = [...now].filter(([token, usd]) => before.get(token) !== usd).map(([token]) => token);
-  return new Set([...changed, ...[...before.keys()].filter((token) => !now.has(token))]);
-}
-
 /**
  * Pools whose figures differ because time passed or prices changed. Those in `now` are, or were, worth a dollar, or have
  * something enter or leave their window; those in `later` are worth less, so that anyone can have many of them.

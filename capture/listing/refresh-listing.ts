@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { changedKeys } from '../changes/changed-keys.ts';
 import { readMark } from '../changes/changed-pools.ts';
 import { type PoolKey, poolKey } from '../changes/pool-key.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { type Due, duePools, type Published, type Seen } from './due-pools.ts';
-import { changedPrices, type KnownPool, knownPool } from './known-pools.ts';
+import { type KnownPool, knownPool } from './known-pools.ts';
 import { readOutsideData } from './outside-data.ts';
 import { toFacts } from './pool-facts.ts';
 import { type ListedPool, listPool } from './record.ts';
@@ -118,7 +119,7 @@ async function finish(
   if (due.isAll) await removeOtherPools(client, keysOf(true));
   else await removePools(client, keysOf(false));
   const { prices } = seen.outside;
-  if (changedPrices(seen.shownPrices, prices).size > 0) await writePrices(client, prices);
+  if (changedKeys(seen.shownPrices, prices).size > 0) await writePrices(client, prices);
   await writeWindows(client, windows, seen.generation + 1);
 }
 
