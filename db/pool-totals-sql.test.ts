@@ -3,27 +3,22 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addActivity, NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
 import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools } from '../test/harness/seed-pools.ts';
 import { migrate } from './migrate.ts';
 import { totalsStatements } from './pool-totals-sql.ts';
 
-let database: TestDatabase;
+let database: IndexedDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await createOnchainTables(client);
+  database = await createIndexedDatabase();
+  client = database.client;
 });
 
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 test('places are counted from zero, in order', () => {
   expect(Object.values(TOTAL)).toEqual(TOTAL_NAMES.map((_, place) => place));

@@ -1,26 +1,18 @@
 import fc from 'fast-check';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { createOnchainTables } from '../test/harness/onchain-tables.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../test/harness/seed-pools.ts';
-import { migrate } from './migrate.ts';
 
-let database: TestDatabase;
+let database: IndexedDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await createOnchainTables(client);
+  database = await createIndexedDatabase();
+  client = database.client;
 });
 
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 async function shown(raws: readonly string[]): Promise<(string | null)[]> {
   const { rows } = await client.query(

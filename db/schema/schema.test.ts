@@ -1,31 +1,23 @@
 import { is } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { getTableConfig, getViewConfig, type PgColumn, PgTable, type PgView } from 'drizzle-orm/pg-core';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as onchain from '../../indexer/ponder.schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
-import { migrate } from '../migrate.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import * as operatorTables from './operator.ts';
 import * as auditTables from './pamm-audit.ts';
 import * as readModelViews from './read-model.ts';
 
-let database: TestDatabase;
+let database: IndexedDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await createOnchainTables(client);
+  database = await createIndexedDatabase();
+  client = database.client;
 });
 
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 type Column = { readonly name: string; readonly type: string; readonly required: boolean };
 
