@@ -20,6 +20,7 @@ import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
+import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
@@ -82,6 +83,7 @@ async function serve(): Promise<void> {
   // A replica takes no rows. One connection, so that no request waits for what is written beside them.
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
+  const wantedPools = new WantedPoolWriter({ database: primary.$client, chains: file.chains, logger });
   const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const outlooks = new PoolOutlooks();
@@ -124,6 +126,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
+      onAsked: (pool) => wantedPools.asked(pool),
       outlooks,
       database: database.$client,
       rarePages: rarePages.$client,
@@ -158,6 +161,7 @@ async function serve(): Promise<void> {
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
+    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { PoolDirectory } from '../snapshots/pool-directory.ts';
+import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
 
@@ -11,12 +11,14 @@ export interface QuotesDeps {
   readonly chains: ServedChains;
   readonly directory: PoolDirectory;
   readonly snapshots: SnapshotService;
+  /** Told of each pool that a client asks for. */
+  readonly onAsked?: (pool: ServedPool) => void;
   /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
   readonly batchDeadlineMs?: number;
 }
 
 /** Answers `getBidAsk`. */
-export function answerBidAsk({ chains, directory, snapshots }: QuotesDeps): Handler {
+export function answerBidAsk({ chains, directory, snapshots, onAsked }: QuotesDeps): Handler {
   return async (c) => {
     const chainId = chainIdParam(c);
     const address = poolAddressParam(c.req.param('pool_address') ?? '');
@@ -24,6 +26,7 @@ export function answerBidAsk({ chains, directory, snapshots }: QuotesDeps): Hand
     const chain = servedChain(chains, chainId);
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
+    onAsked?.(pool);
     const kind = depth ? 'depths' : 'prices';
     const ofChain = snapshots.of(chain.chainId);
     const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);

@@ -62,6 +62,13 @@ export const readAttentions = operator.table('read_attention', {
   measuredAt: instant('measured_at').notNull(),
 });
 
+/** Pools that clients of the API asked for lately. */
+export const wantedPools = operator.table('wanted_pool', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  askedAt: instant('asked_at').notNull(),
+});
+
 /** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
 export const poolStorages = operator.table('pool_storage', {
   chainId: int8('chain_id').notNull(),
