@@ -18,6 +18,7 @@ import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { Job } from './job.ts';
+import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
 import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
@@ -86,6 +87,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         registry,
         fiatMaxAgeSecs,
         repricedPools: deps.repricedPools,
+        version: listingVersion(file),
         findBlockAt: blockClocks(file, metered, logger),
       }),
       ...every(LISTING_PAUSE_MS),
