@@ -111,6 +111,10 @@ export const FiatPricesConfig = z.strictObject({
       z.number().nonnegative(),
     )
     .default({}),
+  /** Of tokens that DefiLlama never priced and that no pool of worth has: most that it is asked for in a round. */
+  unknownPerRound: z.int().positive().default(400),
+  /** Longest pause of one that it does not know. */
+  unknownPauseSecs: z.int().positive().default(3_600),
 });
 
 /** The web page that the API serves. */
@@ -125,7 +129,7 @@ export const ChainsFile = z
     chains: z.array(ChainConfig).min(1),
     tokens: z.array(TokenConfig).default([]),
     explorer: ExplorerConfig.prefault({}),
-    fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
+    fiatPrices: FiatPricesConfig.prefault({ source: 'static' }),
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),
