@@ -93,7 +93,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { and, asc, eq, gt, or, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
@@ -6,7 +7,7 @@ import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { poolClassifications, priceHealth } from '../../db/schema/operator.ts';
 import type { Outlook } from '../../protocol/routing/prospect.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
+import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { PoolOutlooks, PoolRecord } from './pool-outlooks.ts';
 
 export interface PoolRecordsDeps {
@@ -20,6 +21,8 @@ export interface PoolRecordsDeps {
 const REFRESH_MS = 30_000;
 /** Rows read at a time: so many are parsed without a pause. */
 const SLICE = 500;
+/** Records looked at without a pause when those that are gone are removed. */
+const SWEPT = 5_000;
 const Q64 = 2 ** 64;
 
 type RecordRow = Awaited<ReturnType<typeof selectRecords>>[number];
@@ -83,20 +86,27 @@ export function startPoolRecords(deps: PoolRecordsDeps): { stop: () => void } {
 
 async function readChain({ database, directory, outlooks }: PoolRecordsDeps, chainId: number): Promise<void> {
   const table = await directory.table();
-  const records = new Map<Address, PoolRecord>();
+  const chain = outlooks.of(chainId);
+  const recorded = new Set<ServedPool>();
   let rows: readonly RecordRow[];
   let after: Address | null = null;
   do {
     rows = await selectRecords(database, chainId, after);
-    for (const row of rows) addRecord(records, table, chainId, row);
+    for (const row of rows) {
+      const pool = table.find(chainId, row.pool);
+      if (!pool) continue;
+      chain.record(pool, recordOf(pool, row));
+      recorded.add(pool);
+    }
     after = rows.at(-1)?.pool ?? null;
   } while (rows.length === SLICE);
-  outlooks.record(chainId, records);
-}
-
-function addRecord(records: Map<Address, PoolRecord>, table: PoolTable, chainId: number, row: RecordRow): void {
-  const pool = table.find(chainId, row.pool);
-  if (pool) records.set(pool.address, recordOf(pool, row));
+  let looked = 0;
+  for (const pool of chain.recorded()) {
+    if (!recorded.has(pool)) chain.record(pool, null);
+    looked += 1;
+    if (looked % SWEPT === 0) await nextTurn();
+  }
+  chain.allRecorded();
 }
 
 /** The whole balance at the pool's best price: more than that it cannot give. */
