@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { and, asc, eq, gt, or, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
@@ -6,6 +5,7 @@ import type { Database } from '../../db/connection.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { poolClassifications, priceHealth } from '../../db/schema/operator.ts';
 import type { Outlook } from '../../protocol/routing/prospect.ts';
+import { inTurns } from '../../runtime/in-turns.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { PoolOutlooks, PoolRecord } from './pool-outlooks.ts';
@@ -20,9 +20,7 @@ export interface PoolRecordsDeps {
 
 const REFRESH_MS = 30_000;
 /** Rows read at a time: so many are parsed without a pause. */
-const SLICE = 500;
-/** Records looked at without a pause when those that are gone are removed. */
-const SWEPT = 5_000;
+const SLICE = 200;
 const Q64 = 2 ** 64;
 
 type RecordRow = Awaited<ReturnType<typeof selectRecords>>[number];
@@ -92,20 +90,17 @@ async function readChain({ database, directory, outlooks }: PoolRecordsDeps, cha
   let after: Address | null = null;
   do {
     rows = await selectRecords(database, chainId, after);
-    for (const row of rows) {
+    await inTurns(rows, (row) => {
       const pool = table.find(chainId, row.pool);
-      if (!pool) continue;
+      if (!pool) return;
       chain.record(pool, recordOf(pool, row));
       recorded.add(pool);
-    }
+    });
     after = rows.at(-1)?.pool ?? null;
   } while (rows.length === SLICE);
-  let looked = 0;
-  for (const pool of chain.recorded()) {
+  await inTurns(chain.recorded(), (pool) => {
     if (!recorded.has(pool)) chain.record(pool, null);
-    looked += 1;
-    if (looked % SWEPT === 0) await nextTurn();
-  }
+  });
   chain.allRecorded();
 }
 
