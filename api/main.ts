@@ -45,6 +45,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -83,7 +86,12 @@ async function serve(): Promise<void> {
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const snapshots = createSnapshotService({
@@ -128,6 +136,7 @@ async function serve(): Promise<void> {
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
