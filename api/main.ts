@@ -46,6 +46,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -85,7 +88,12 @@ async function serve(): Promise<void> {
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const wantedPools = new WantedPoolWriter({ database: primary.$client, chains: file.chains, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const snapshots = createSnapshotService({
@@ -95,7 +103,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -131,6 +139,7 @@ async function serve(): Promise<void> {
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
