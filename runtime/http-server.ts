@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer, getRequestListener } from '@hono/node-server';
+import { createAdaptorServer, getRequestListener, type WebSocketServerLike } from '@hono/node-server';
 import type { WebSocketServer } from 'ws';
 import { ConfigError } from '../config/config-error.ts';
 import { answerFailure, refuseBrokenHttp, refuseExpectation } from './http-refusals.ts';
@@ -58,16 +58,11 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;
   const sockets = createWebSocketServer();
-  const server = createAdaptorServer({
-    fetch: withRefusals(app),
-    // The adapter's own listener knows no error handler.
-    createServer: ((options: ServerOptions) =>
-      createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }))) as typeof createServer,
-    // A missing host is refused further in, with a body.
-    serverOptions: { ...limits, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false },
-    ...(webSockets && { websocket: { server: sockets } }),
-  }) as Server;
-  if (webSockets) upgradeOnly(server, webSockets);
+  // A missing host is refused further in, with a body.
+  const options: ServerOptions = { ...limits, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  const server = webSockets
+    ? createUpgradingServer(app, options, sockets, webSockets)
+    : createPlainServer(app, options);
   server.setTimeout(idleTimeout);
   server.on('clientError', refuseBrokenHttp);
   server.on('checkExpectation', refuseExpectation);
@@ -82,6 +77,20 @@ export async function startServer(
     throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
   });
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, sockets, graceMs) };
+}
+
+const createPlainServer = (app: WebApp, options: ServerOptions): Server =>
+  createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }));
+
+function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: WebSocketServer, paths: RegExp): Server {
+  const server = createAdaptorServer({
+    fetch: withRefusals(app),
+    // The adapter's own listener for requests knows no error handler.
+    createServer: (() => createPlainServer(app, options)) as typeof createServer,
+    websocket: { server: sockets as WebSocketServer & WebSocketServerLike },
+  }) as Server;
+  upgradeOnly(server, paths);
+  return server;
 }
 
 async function stopServer(server: Server, sockets: WebSocketServer, graceMs: number): Promise<void> {
