@@ -2,15 +2,7 @@ import type { Address } from 'viem';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 
 /** What a message is; in WebSocket its field `event`. */
-export type StreamEventName =
-  | 'snapshot'
-  | 'update'
-  | 'stale'
-  | 'removed'
-  | 'reorg'
-  | 'heartbeat'
-  | 'gap'
-  | 'bye';
+export type StreamEventName = 'snapshot' | 'update' | 'stale' | 'removed' | 'reorg' | 'heartbeat' | 'gap' | 'bye';
 
 /** Why a connection ends from our side. */
 export type ByeReason = 'shutdown' | 'limits' | 'key_revoked';
