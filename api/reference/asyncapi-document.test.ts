@@ -13,7 +13,9 @@ test('the document of the streams is valid, and every field in it is described',
 function undescribed(value: unknown, path: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const { properties = {} } = value as { properties?: Record<string, { description?: string; $ref?: string }> };
-  const bare = Object.entries(properties).filter(([name, { description, $ref }]) => !description && !$ref && !['event', 'op'].includes(name));
+  const bare = Object.entries(properties).filter(
+    ([name, { description, $ref }]) => !description && !$ref && !['event', 'op'].includes(name),
+  );
   return [
     ...bare.map(([name]) => `${path}.${name}`),
     ...Object.entries(value).flatMap(([key, each]) => undescribed(each, `${path}.${key}`)),
