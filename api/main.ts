@@ -138,7 +138,6 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
-      onAsked: (pool) => wantedPools.asked(pool),
       outlooks,
       database: database.$client,
       rarePages: rarePages.$client,

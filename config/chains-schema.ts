@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
-import { ReadBudgetConfig } from './read-budget-schema.ts';
+import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
+import { StreamConfig } from './stream-schema.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
@@ -88,6 +89,7 @@ export const ChainConfig = z.strictObject({
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}),
+  warmBudget: WarmBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({
@@ -139,6 +141,7 @@ export const ChainsFile = z
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),
+    stream: StreamConfig.prefault({}),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();
