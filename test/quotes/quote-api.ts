@@ -7,7 +7,7 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import type { CountCurve } from '../../api/observability/curve-metrics.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
+import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -22,6 +22,7 @@ export interface QuoteApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
+  readonly onAsked?: (pool: ServedPool) => void;
   readonly countDisagreement?: () => void;
   readonly countCurve?: CountCurve;
 }
