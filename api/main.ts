@@ -92,7 +92,6 @@ async function serve(): Promise<void> {
   // A replica takes no rows. One connection, so that no request waits for what is written beside them.
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
-  const wantedPools = new WantedPoolWriter({ database: primary.$client, chains: file.chains, logger });
   const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({
     database,
@@ -123,7 +122,11 @@ async function serve(): Promise<void> {
   const rounds = new PoolRounds({
     ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    isSimulated: (pool) => outlooks.isSimulated(pool),
+    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+  });
+  const wantedPools = new WantedPoolWriter({
+    ...{ database: primary.$client, chains: file.chains, logger },
+    wanted: (chainId) => rounds.of(chainId).wanted.list(),
   });
   const streams = new StreamService({
     ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },

@@ -74,8 +74,8 @@ export class ChainOutlooks {
   }
 
   /** Whether every level of the pool was simulated when it was read last, or nothing explained its fees. */
-  isSimulated({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
-    const rank = this.#ranks.get(`${chainId}:${address}`);
+  isSimulated({ address }: Pick<ServedPool, 'address'>): boolean {
+    const rank = this.#ranks.get(address);
     return rank === 'simulation' || rank === 'none';
   }
 
