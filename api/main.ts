@@ -20,6 +20,7 @@ import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
+import { streamMetrics } from './observability/stream-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolRounds } from './rounds/pool-rounds.ts';
@@ -31,6 +32,7 @@ import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
 import { startKeyChecks } from './stream/key-checks.ts';
 import { StreamService } from './stream/streams.ts';
+import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -111,10 +113,11 @@ async function serve(): Promise<void> {
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
     isSimulated: (pool) => outlooks.isSimulated(pool),
   });
-  const streams = new StreamService({
-    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },
-  });
   const limits = new ConnectionLimits(file.stream);
+  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = new StreamService({
+    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, observer, logger },
+  });
   const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
   const pamm = startPamm({
     chains,
@@ -161,6 +164,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
+      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -169,7 +173,7 @@ async function serve(): Promise<void> {
       },
     },
   );
-  const server = await startServer(app, settings.HOST, settings.PORT);
+  const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
     ['streams', async () => streams.close()],
