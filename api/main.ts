@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -21,6 +22,7 @@ import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { streamMetrics } from './observability/stream-metrics.ts';
+import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolRounds } from './rounds/pool-rounds.ts';
@@ -52,6 +54,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -90,17 +95,25 @@ async function serve(): Promise<void> {
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const countCall = chainCallCounter(metrics);
+  const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
-    countCall: chainCallCounter(metrics),
+    feeds,
+    countCall,
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -111,7 +124,11 @@ async function serve(): Promise<void> {
   const rounds = new PoolRounds({
     ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    isSimulated: (pool) => outlooks.isSimulated(pool),
+    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+  });
+  const wantedPools = new WantedPoolWriter({
+    ...{ database: primary.$client, chains: file.chains, logger },
+    wanted: (chainId) => rounds.of(chainId).wanted.list(),
   });
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
@@ -152,6 +169,7 @@ async function serve(): Promise<void> {
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -183,10 +201,12 @@ async function serve(): Promise<void> {
     ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
+    ['head feeds', async () => closeHeadFeeds(feeds)],
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
+    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }
