@@ -137,6 +137,7 @@ describe.each(['quotient', 'growing'] as const)('packed pools that charge by the
       ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
+      wanted: async () => new Set(),
     });
     return async () => {
       time += PROBE_MS;
