@@ -138,6 +138,7 @@ describe.each(['quotient', 'growing'] as const)('packed pools that charge by the
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
       wanted: async () => new Set(),
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
+      wanted: async () => new Set(),
     });
     return async () => {
       time += PROBE_MS;
