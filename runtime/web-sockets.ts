@@ -5,7 +5,6 @@ import { type HttpBindings, upgradeWebSocket } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { WSEvents } from 'hono/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { WebApp } from './http-server.ts';
 
 /** Longest message of a client. A longer one closes its socket with 1009. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -34,9 +33,9 @@ export function acceptWebSocket(
 }
 
 /** An app whose refusals of upgrades are sent whole, as any other answer: the adapter would leave out the body. */
-export function withRefusals(app: WebApp) {
+export function withRefusals(fetch: (request: Request, env: object) => Response | Promise<Response>) {
   return async (request: Request, env: object): Promise<Response> => {
-    const response = await app.fetch(request, env);
+    const response = await fetch(request, env);
     const { incoming, outgoing } = env as Partial<HttpBindings>;
     if (incoming && !outgoing && !accepted.has(incoming)) await refuse(incoming.socket, response);
     return response;
