@@ -73,6 +73,12 @@ export class ChainOutlooks {
     return rank === 'formula' || rank === 'fit' ? 1 : SIMULATED_COST;
   }
 
+  /** Whether every level of the pool was simulated when it was read last, or nothing explained its fees. */
+  isSimulated({ address }: Pick<ServedPool, 'address'>): boolean {
+    const rank = this.#ranks.get(address);
+    return rank === 'simulation' || rank === 'none';
+  }
+
   /** Remembers what snapshots showed. A read that failed for the chain's sake says nothing of the pool. */
   see(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
     for (const pool of pools) {

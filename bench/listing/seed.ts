@@ -6,8 +6,12 @@ import { MARKET } from './market.ts';
 const SPREAD_SECS = 8 * 86_400;
 
 /** Tokens, pools with state, bins, extensions, operator data: everything the listing joins. */
-export async function seedPools(database: pg.Pool, now: number): Promise<void> {
-  const { chainIds, poolsPerChain, factory, stopLoss, schema } = MARKET;
+export async function seedPools(
+  database: pg.Pool,
+  now: number,
+  poolsPerChain: number = MARKET.poolsPerChain,
+): Promise<void> {
+  const { chainIds, factory, stopLoss, schema } = MARKET;
   for (const chainId of chainIds) {
     await database.query(`
       INSERT INTO ${schema}.token (chain_id, address, symbol, name, decimals, block_number, block_timestamp)
