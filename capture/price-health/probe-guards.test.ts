@@ -136,7 +136,6 @@ describe.each(['quotient', 'growing'] as const)('packed pools that charge by the
     const probe = createGuardProbe({
       ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
-      wanted: async () => new Set(),
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
       wanted: async () => new Set(),
     });
