@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -20,12 +21,20 @@ import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
+import { streamMetrics } from './observability/stream-metrics.ts';
+import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolRounds } from './rounds/pool-rounds.ts';
+import { PoolWorth } from './rounds/pool-worth.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
 import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
+import { ConnectionLimits } from './stream/connection-limits.ts';
+import { startKeyChecks } from './stream/key-checks.ts';
+import { StreamService } from './stream/streams.ts';
+import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -45,6 +54,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -83,23 +95,47 @@ async function serve(): Promise<void> {
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const countCall = chainCallCounter(metrics);
+  const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
-    countCall: chainCallCounter(metrics),
+    feeds,
+    countCall,
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
     },
     logger,
   });
+  const worth = new PoolWorth({ database, chains: file.chains, logger });
+  const rounds = new PoolRounds({
+    ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
+    hasWorth: ({ chainId, address }) => worth.has(chainId, address),
+    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+  });
+  const wantedPools = new WantedPoolWriter({
+    ...{ database: primary.$client, chains: file.chains, logger },
+    wanted: (chainId) => rounds.of(chainId).wanted.list(),
+  });
+  const limits = new ConnectionLimits(file.stream);
+  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = new StreamService({
+    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, observer, logger },
+  });
+  const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
   const pamm = startPamm({
     chains,
     env,
@@ -125,9 +161,15 @@ async function serve(): Promise<void> {
       directory,
       snapshots,
       outlooks,
+      wantedPools: rounds,
+      streams,
+      limits,
+      streamConfig: file.stream,
+      trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -140,6 +182,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
+      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -148,16 +191,22 @@ async function serve(): Promise<void> {
       },
     },
   );
-  const server = await startServer(app, settings.HOST, settings.PORT);
+  const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
+    ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
+    ['rounds', () => rounds.close()],
+    ['key checks', async () => stopKeyChecks()],
+    ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
+    ['head feeds', async () => closeHeadFeeds(feeds)],
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
+    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }

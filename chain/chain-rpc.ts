@@ -21,22 +21,26 @@ export interface EthCall {
   /** Absent: `data` is creation code, and what its constructor returns is the result. */
   readonly to?: Address;
   readonly data: Hex;
+  /** Its limit. */
   readonly gas: bigint;
+  /** What it takes by estimate, for those who count: nodes do not see it. */
+  readonly likelyGas?: number;
   readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides;
 }
 
-/** A head and the node that reported it. */
+/** A head and the node that reported it; null when a socket told it. */
 export interface ReportedHead {
   readonly block: BlockRef;
-  readonly endpoint: RpcEndpoint;
+  readonly endpoint: RpcEndpoint | null;
 }
 
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);
-const Block = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
+/** A block, or the header of one, as nodes write it. */
+export const BlockAnswer = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
 const HexData = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/)
@@ -183,12 +187,12 @@ async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefine
 }
 
 async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortSignal | undefined): Promise<BlockRef> {
-  const answer = Block.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
+  const answer = BlockAnswer.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
   if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} gave no block ${block}`);
   return answer.data;
 }
 
-function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
+function callParams({ gas, likelyGas: _, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [
     { ...call, gas: `0x${gas.toString(16)}` },
     block === 'latest' ? block : { blockHash: block.hash },

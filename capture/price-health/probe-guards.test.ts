@@ -139,6 +139,7 @@ describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by t
       ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
+      wanted: async () => new Set(),
     });
     const next = () => {
       time += PROBE_MS;

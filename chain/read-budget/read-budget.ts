@@ -21,6 +21,8 @@ export interface PaidCall {
   settle(gasUsed?: number): void;
 }
 
+type Parts = Pick<ReadBudgetConfig, 'callsPerMinute' | 'gasPerMinute' | 'wantedPct' | 'othersPct'>;
+
 const MINUTE_MS = 60_000;
 
 /**
@@ -31,7 +33,7 @@ export class ReadBudget {
   readonly perMinute: ReadCost;
   readonly #shares: Readonly<Record<ReadClass, Share>>;
 
-  constructor({ callsPerMinute, gasPerMinute, wantedPct, othersPct }: ReadBudgetConfig, now: Clock = MONOTONIC) {
+  constructor({ callsPerMinute, gasPerMinute, wantedPct, othersPct }: Parts, now: Clock = MONOTONIC) {
     this.perMinute = { calls: callsPerMinute, gas: gasPerMinute };
     const share = (pct: number) => new Share((callsPerMinute * pct) / 100, (gasPerMinute * pct) / 100, now);
     this.#shares = { worth: share(100 - wantedPct - othersPct), wanted: share(wantedPct), others: share(othersPct) };
@@ -40,6 +42,11 @@ export class ReadBudget {
   /** Most gas that a call of this class can have now; 0 when there is no call left. */
   gasLeft(kind: ReadClass): number {
     return this.#shares[kind].gasLeft;
+  }
+
+  /** Most gas that a call of this class can ever have. */
+  mostGas(kind: ReadClass): number {
+    return this.#shares[kind].mostGas;
   }
 
   /** Pays for a call with this much gas. @returns null when less is left */
@@ -65,6 +72,10 @@ class Share {
     this.#calls = new Allowance(callsPerMinute, now);
     this.#gas = new Allowance(gasPerMinute, now);
     this.#now = now;
+  }
+
+  get mostGas(): number {
+    return this.#gas.most;
   }
 
   get gasLeft(): number {
