@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -23,10 +24,15 @@ import { startOperations } from './observability/start-operations.ts';
 import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolRounds } from './rounds/pool-rounds.ts';
+import { PoolWorth } from './rounds/pool-worth.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
 import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
+import { ConnectionLimits } from './stream/connection-limits.ts';
+import { startKeyChecks } from './stream/key-checks.ts';
+import { StreamService } from './stream/streams.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -46,6 +52,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -83,25 +92,47 @@ async function serve(): Promise<void> {
   // A replica takes no rows. One connection, so that no request waits for what is written beside them.
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
-  const wantedPools = new WantedPoolWriter({ database: primary.$client, chains: file.chains, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const countCall = chainCallCounter(metrics);
+  const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
-    countCall: chainCallCounter(metrics),
+    feeds,
+    countCall,
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
     },
     logger,
   });
+  const worth = new PoolWorth({ database, chains: file.chains, logger });
+  const rounds = new PoolRounds({
+    ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
+    hasWorth: ({ chainId, address }) => worth.has(chainId, address),
+    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+  });
+  const wantedPools = new WantedPoolWriter({
+    ...{ database: primary.$client, chains: file.chains, logger },
+    wanted: (chainId) => rounds.of(chainId).wanted.list(),
+  });
+  const streams = new StreamService({
+    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },
+  });
+  const limits = new ConnectionLimits(file.stream);
+  const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
   const pamm = startPamm({
     chains,
     env,
@@ -126,11 +157,16 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
-      onAsked: (pool) => wantedPools.asked(pool),
       outlooks,
+      wantedPools: rounds,
+      streams,
+      limits,
+      streamConfig: file.stream,
+      trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -154,9 +190,14 @@ async function serve(): Promise<void> {
   const server = await startServer(app, settings.HOST, settings.PORT);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
+    ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
+    ['rounds', () => rounds.close()],
+    ['key checks', async () => stopKeyChecks()],
+    ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
+    ['head feeds', async () => closeHeadFeeds(feeds)],
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
-import { ReadBudgetConfig } from './read-budget-schema.ts';
+import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
-import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
+import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
+import { StreamConfig } from './stream-schema.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
@@ -72,7 +73,13 @@ export const ChainConfig = z.strictObject({
   rpcUrls: z
     .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
     .min(1),
+  /** All of them tell new heads, and the first to tell wins; `env:NAME` takes the URL from the environment. */
+  wsUrls: z
+    .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
+    .optional(),
   blockTimeMs: z.number().int().positive(),
+  /** Pause between two looks for a new head while no socket tells any; without it a look comes when a block is due. */
+  pollMs: z.number().int().min(100).optional(),
   /** Page that people look transactions up on, without a final slash. */
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })
@@ -82,6 +89,7 @@ export const ChainConfig = z.strictObject({
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}),
+  warmBudget: WarmBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({
@@ -133,6 +141,7 @@ export const ChainsFile = z
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),
+    stream: StreamConfig.prefault({}),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Address } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readWantedPools } from '../../capture/attention/wanted-pools.ts';
 import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
@@ -18,6 +19,12 @@ let testDatabase: TestDatabase;
 let database: pg.Pool;
 const opened: WantedPoolWriter[] = [];
 
+/** A process of the API: its clients, and the writer that tells what they want. */
+interface Process {
+  readonly asked: { readonly chainId: number; readonly address: Address }[];
+  readonly writer: WantedPoolWriter;
+}
+
 beforeAll(async () => {
   testDatabase = await createDatabase();
   await migrate(testDatabase.url);
@@ -33,52 +40,53 @@ afterAll(async () => {
 });
 
 /** Writes only when it is told to. */
-function openWriter(): WantedPoolWriter {
+function openProcess(): Process {
   const logger = { info: () => undefined, warn: () => undefined } as never;
-  const writer = new WantedPoolWriter({ database, chains: [ONE, OTHER], logger, pauseMs: 3_600_000 });
+  const asked: Process['asked'] = [];
+  const wanted = (chainId: number) => asked.filter((pool) => pool.chainId === chainId);
+  const writer = new WantedPoolWriter({ database, chains: [ONE, OTHER], wanted, logger, pauseMs: 3_600_000 });
   opened.push(writer);
-  return writer;
+  return { asked, writer };
 }
 
-const ask = (writer: WantedPoolWriter, chainId: number, ...pools: readonly number[]) => {
-  for (const n of pools) writer.asked({ chainId, address: seedAddress(n) });
-};
+const ask = ({ asked }: Process, chainId: number, ...pools: readonly number[]) =>
+  asked.push(...pools.map((n) => ({ chainId, address: seedAddress(n) })));
 const wanted = async (chain: typeof ONE) => [...(await readWantedPools(database, chain))].sort();
 const rows = async () => (await database.query('SELECT count(*)::int AS n FROM operator.wanted_pool')).rows[0].n;
 const growOld = (secs: number) =>
   database.query('UPDATE operator.wanted_pool SET asked_at = asked_at - make_interval(secs => $1)', [secs]);
 
 test('capture learns which pools of its chain clients of any process ask for', async () => {
-  const [first, second] = [openWriter(), openWriter()];
+  const [first, second] = [openProcess(), openProcess()];
   ask(first, 7, 1, 1);
   ask(first, 8, 2);
   ask(first, 99, 3);
   ask(second, 7, 1, 4);
-  await Promise.all([first.flush(), second.flush()]);
+  await Promise.all([first.writer.flush(), second.writer.flush()]);
   expect(await wanted(ONE)).toEqual([seedAddress(1), seedAddress(4)]);
   expect(await wanted(OTHER)).toEqual([seedAddress(2)]);
 });
 
 test('of each chain only the pools asked for last are kept, whoever wrote them', async () => {
-  const [first, second] = [openWriter(), openWriter()];
+  const [first, second] = [openProcess(), openProcess()];
   ask(first, 7, 1, 2, 3, 4, 5, 3);
   ask(first, 8, 9);
-  await first.flush();
+  await first.writer.flush();
   expect(await wanted(ONE)).toEqual([3, 4, 5].map(seedAddress));
   await growOld(1);
   ask(second, 7, 6, 7);
-  await second.flush();
+  await second.writer.flush();
   expect(await wanted(ONE)).toEqual(expect.arrayContaining([6, 7].map(seedAddress)));
   expect(await rows()).toBe(MOST + 1);
 });
 
 test('a pool that nobody asks for any more is forgotten', async () => {
-  const writer = openWriter();
-  ask(writer, 7, 1);
-  await writer.flush();
+  const process = openProcess();
+  ask(process, 7, 1);
+  await process.writer.flush();
   await growOld(101);
   expect(await wanted(ONE)).toEqual([]);
-  ask(writer, 7, 2);
-  await writer.flush();
+  ask(process, 7, 2);
+  await process.writer.flush();
   expect([await wanted(ONE), await rows()]).toEqual([[seedAddress(2)], 1]);
 });

@@ -13,17 +13,13 @@ export interface WantedPoolWriterDeps {
   /** The primary, by connections that no request waits for. */
   readonly database: Queryable;
   readonly chains: readonly Pick<ChainConfig, 'chainId' | 'readBudget'>[];
+  /** What clients of this process want of a chain now. */
+  readonly wanted: (chainId: number) => Iterable<{ readonly address: Address }>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly pauseMs?: number;
 }
 
-/** A pool that a client names. */
-export interface AskedPool {
-  readonly chainId: number;
-  readonly address: Address;
-}
-
-/** When a pool was asked for, and when that was last written; milliseconds of one clock. */
+/** When a pool was last wanted, and when that was last written; milliseconds of one clock. */
 interface Asked {
   at: number;
   writtenAt: number;
@@ -34,8 +30,8 @@ const PAUSE_MS = 5_000;
 const WRITES_PER_STAY = 5;
 
 /**
- * Writes to `operator.wanted_pool` which pools clients ask for, beside the requests, so that capture reads their prices before
- * those of pools that nobody wants. Of each chain only the pools asked for most recently are kept, here and in the table.
+ * Writes to `operator.wanted_pool` which pools clients want, beside the requests, so that capture reads their prices before
+ * those of pools that nobody wants. Of each chain only the pools wanted most recently are kept, here and in the table.
  */
 export class WantedPoolWriter {
   readonly #deps: WantedPoolWriterDeps;
@@ -47,14 +43,6 @@ export class WantedPoolWriter {
     this.#deps = deps;
     this.#asked = new Map(chains.map((it) => [it.chainId, new LRUCache({ max: it.readBudget.wantedPools })]));
     this.#repeated = new RepeatedWrite({ what: 'wanted pools', write: () => this.#write(), pauseMs, logger });
-  }
-
-  /** Takes a pool that a client asked for. */
-  asked({ chainId, address }: AskedPool): void {
-    const ofChain = this.#asked.get(chainId);
-    const known = ofChain?.get(address);
-    if (known) known.at = performance.now();
-    else ofChain?.set(address, { at: performance.now(), writtenAt: Number.NEGATIVE_INFINITY });
   }
 
   /** Writes what waits. Never rejects. */
@@ -71,6 +59,7 @@ export class WantedPoolWriter {
     const { database, chains } = this.#deps;
     let written = 0;
     for (const { chainId, readBudget } of chains) {
+      this.#note(chainId);
       const restMs = (readBudget.wantedSecs * 1_000) / WRITES_PER_STAY;
       const due = [...(this.#asked.get(chainId) ?? [])].filter(([, { at, writtenAt }]) => at - writtenAt > restMs);
       if (due.length === 0) continue;
@@ -83,6 +72,16 @@ export class WantedPoolWriter {
       written += due.length;
     }
     return written;
+  }
+
+  #note(chainId: number): void {
+    const ofChain = this.#asked.get(chainId);
+    const at = performance.now();
+    for (const { address } of this.#deps.wanted(chainId)) {
+      const known = ofChain?.get(address);
+      if (known) known.at = at;
+      else ofChain?.set(address, { at, writtenAt: Number.NEGATIVE_INFINITY });
+    }
   }
 }
 

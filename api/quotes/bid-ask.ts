@@ -3,7 +3,8 @@ import type { Address } from 'viem';
 import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
+import type { WantedPools } from '../rounds/wanted-pools.ts';
+import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
 
@@ -11,14 +12,14 @@ export interface QuotesDeps {
   readonly chains: ServedChains;
   readonly directory: PoolDirectory;
   readonly snapshots: SnapshotService;
-  /** Told of each pool that a client asks for. */
-  readonly onAsked?: (pool: ServedPool) => void;
+  /** Told what clients ask for; without it nothing is read ahead. */
+  readonly wantedPools?: { of(chainId: number): { readonly wanted: Pick<WantedPools, 'asked'> } };
   /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
   readonly batchDeadlineMs?: number;
 }
 
 /** Answers `getBidAsk`. */
-export function answerBidAsk({ chains, directory, snapshots, onAsked }: QuotesDeps): Handler {
+export function answerBidAsk({ chains, directory, snapshots, wantedPools }: QuotesDeps): Handler {
   return async (c) => {
     const chainId = chainIdParam(c);
     const address = poolAddressParam(c.req.param('pool_address') ?? '');
@@ -26,8 +27,8 @@ export function answerBidAsk({ chains, directory, snapshots, onAsked }: QuotesDe
     const chain = servedChain(chains, chainId);
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
-    onAsked?.(pool);
     const kind = depth ? 'depths' : 'prices';
+    wantedPools?.of(chain.chainId).wanted.asked([pool], kind, c.get('key') !== null);
     const ofChain = snapshots.of(chain.chainId);
     const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);
@@ -37,7 +38,7 @@ export function answerBidAsk({ chains, directory, snapshots, onAsked }: QuotesDe
 }
 
 /** @throws ApiError 400, plain text, unless it is absent, `true` or `false` */
-function depthParam(c: Context): boolean {
+export function depthParam(c: Context): boolean {
   const text = c.req.query('depth') ?? 'true';
   if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
   return text === 'true';

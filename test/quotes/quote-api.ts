@@ -5,9 +5,10 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import type { CountCurve } from '../../api/observability/curve-metrics.ts';
+import type { QuotesDeps } from '../../api/quotes/bid-ask.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
+import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -22,7 +23,7 @@ export interface QuoteApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
-  readonly onAsked?: (pool: ServedPool) => void;
+  readonly wantedPools?: NonNullable<QuotesDeps['wantedPools']>;
   readonly countDisagreement?: () => void;
   readonly countCurve?: CountCurve;
 }
