@@ -240,6 +240,14 @@ test('a head that is pushed too early is taken when its time has come, and tells
   expect(heard).toEqual(['a7', 'b9 from 7']);
 });
 
+test('a socket that lags never takes the head back', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  chain.heads = [head(100)];
+  await numberAt(0);
+  for (chain.ms = 0; chain.ms < 30_000; chain.ms += 1_000) clock.push(head(50 + chain.ms / 1_000));
+  expect(clock.current?.block.number).toBe(100n);
+});
+
 test('a clock that is watched sees heads without a request, goes on after failures, and ends with its last watcher', async () => {
   vi.useFakeTimers();
   const { chain, clock } = chainOf(1_000);

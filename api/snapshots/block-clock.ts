@@ -179,7 +179,9 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   /** Keeps a head to be taken if it replaces the last one that was seen. */
   #offer(head: H, now: number, isPushed: boolean): void {
     const last = this.#next?.head ?? this.#current;
-    if (last && !this.#seen.isAfter(last.block, head.block, now)) return;
+    const isNewer = !last || this.#seen.isAfter(last.block, head.block);
+    // A socket of a node that lags is no sign that the chain was rolled back.
+    if (!isNewer && (isPushed || !this.#seen.isRolledBack(last.block, head.block, now))) return;
     const replacedFrom = this.#seen.add(head.block);
     if (replacedFrom !== null && (this.#replacedFrom === null || replacedFrom < this.#replacedFrom)) {
       this.#replacedFrom = replacedFrom;

@@ -9,9 +9,13 @@ export class SeenBlocks {
   readonly #hashes = new Map<bigint, string>();
   #behindSince: number | undefined;
 
-  /** Whether a block is the head instead of `last`: it is higher, or the chain went back. */
-  isAfter(last: BlockRef, block: BlockRef, now: number): boolean {
-    if (block.number > last.number || this.#hasOther(block)) return true;
+  /** Whether a block is the head instead of `last`: it is higher, or replaces one that was seen. */
+  isAfter(last: BlockRef, block: BlockRef): boolean {
+    return block.number > last.number || this.#hasOther(block);
+  }
+
+  /** Whether nodes that were asked have known no block as high as `last` for long. */
+  isRolledBack(last: BlockRef, block: BlockRef, now: number): boolean {
     if (block.number === last.number) {
       this.#behindSince = undefined;
       return false;

@@ -51,6 +51,18 @@ test('heads of several nodes come once, with all of their header, and the feed i
   expect(feed.isLive).toBe(false);
 });
 
+test('heads of a node that still loads the chain, or lags behind what was looked up, are none', async () => {
+  const node = await nodeOf();
+  const { feed, heads } = feedOf([node.url]);
+  await vi.waitUntil(() => node.subscribers() === 1);
+  node.tell(1, 31);
+  feed.note({ number: 5n, hash: '0x5', timestamp: 0n });
+  for (const number of [3, 4]) node.tell(number);
+  node.tell(6);
+  await vi.waitUntil(() => heads.length > 0);
+  expect([heads, feed.isLive]).toEqual([['6 0xb100'], true]);
+});
+
 test('a node of another chain is refused', async () => {
   const node = await nodeOf(1);
   const { heads, calls } = feedOf([node.url]);

@@ -1,4 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
+import type { BlockRef } from '../chain-rpc.ts';
 import type { Clock } from '../circuit-breaker.ts';
 import { openHeadSocket, type ToldHead } from './head-socket.ts';
 import { LagFilter } from './lag-filter.ts';
@@ -16,7 +17,10 @@ export interface HeadFeedOptions {
 /** First pause before a socket is opened again; it doubles until heads come, up to the longest. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** A socket that tells no head for this long, and for so many block times, is taken for dead and opened again. */
+/**
+ * A socket that tells no head for this long, and for so many block times, is taken for dead and opened again. A head that is
+ * older is none: the node still loads the chain.
+ */
 const DEAD_AFTER_MS = 30_000;
 const DEAD_AFTER_BLOCKS = 10;
 
@@ -47,7 +51,7 @@ export class HeadFeed {
     for (const line of this.#lines) this.#open(line);
   }
 
-  /** Whether a socket told a head within two block times: nobody needs to look for one. */
+  /** Whether a socket told a new head within two block times: nobody needs to look for one. */
   get isLive(): boolean {
     return this.#now() - this.#heardAt < silentAfterMs(this.#options.blockTimeMs);
   }
@@ -56,6 +60,11 @@ export class HeadFeed {
   onHead(listener: (head: ToldHead) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** A head that was looked up: lower ones that a socket tells are late. */
+  note(block: BlockRef): void {
+    this.#filter.note(block);
   }
 
   close(): void {
@@ -87,21 +96,25 @@ export class HeadFeed {
   }
 
   #expectHead(line: Line): void {
-    const { chainId, blockTimeMs, logger } = this.#options;
+    const { chainId, logger } = this.#options;
     clearTimeout(line.timer);
-    const patience = Math.max(DEAD_AFTER_MS, DEAD_AFTER_BLOCKS * blockTimeMs);
     line.timer = setTimeout(() => {
       logger.warn({ chainId, host: new URL(line.url).host }, 'the socket of a node is silent: it is opened again');
       line.close();
       this.#reopen(line);
-    }, patience).unref();
+    }, this.#patienceMs).unref();
+  }
+
+  get #patienceMs(): number {
+    return Math.max(DEAD_AFTER_MS, DEAD_AFTER_BLOCKS * this.#options.blockTimeMs);
   }
 
   #take(line: Line, head: ToldHead): void {
+    if (Date.now() - Number(head.block.timestamp) * 1_000 > this.#patienceMs) return;
     line.pauseMs = FIRST_PAUSE_MS;
-    this.#heardAt = this.#now();
     this.#expectHead(line);
     if (!this.#filter.isNews(line, head.block)) return;
+    this.#heardAt = this.#now();
     for (const listener of this.#listeners) listener(head);
   }
 }

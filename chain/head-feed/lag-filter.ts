@@ -11,14 +11,24 @@ export class LagFilter {
   readonly #lastOf = new WeakMap<object, bigint>();
   #highest = -1n;
 
+  /** A block that was looked up: what sockets tell is measured by it too. */
+  note({ number, hash }: BlockRef): void {
+    if (number > this.#highest) this.#highest = number;
+    this.#remember(hash);
+  }
+
   isNews(source: object, { number, hash }: BlockRef): boolean {
     const wentBack = number <= (this.#lastOf.get(source) ?? -1n);
     this.#lastOf.set(source, number);
     if (this.#told.has(hash) || (number <= this.#highest && !wentBack)) return false;
     this.#highest = number;
+    this.#remember(hash);
+    return true;
+  }
+
+  #remember(hash: string): void {
     this.#told.add(hash);
     const [oldest] = this.#told;
     if (this.#told.size > REMEMBERED_HASHES && oldest !== undefined) this.#told.delete(oldest);
-    return true;
   }
 }

@@ -8,8 +8,8 @@ export interface TestNode {
   /** What the node does wrong: refuses subscriptions, or answers with what is no JSON. */
   readonly faults: Set<'refuse' | 'babble'>;
   readonly subscribers: () => number;
-  /** Tells a head to all subscribers. */
-  readonly tell: (number: number, fork?: string) => void;
+  /** Tells a head to all subscribers, of now or of so many seconds ago. */
+  readonly tell: (number: number, ageSecs?: number) => void;
   /** Ends all connections. */
   readonly cut: () => void;
   readonly stop: () => Promise<void>;
@@ -39,8 +39,8 @@ export async function startTestNode(chainId: number): Promise<TestNode> {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     faults,
     subscribers: () => subscribers.size,
-    tell: (number, fork = 'a') => {
-      const result = headerOf(number, fork);
+    tell: (number, ageSecs = 0) => {
+      const result = headerOf(number, ageSecs);
       const message = { method: 'eth_subscription', params: { subscription: '0x1', result } };
       for (const socket of subscribers) socket.send(JSON.stringify(message));
     },
@@ -52,9 +52,9 @@ export async function startTestNode(chainId: number): Promise<TestNode> {
   };
 }
 
-const headerOf = (number: number, fork: string) => ({
+const headerOf = (number: number, ageSecs: number) => ({
   number: `0x${number.toString(16)}`,
-  hash: `0x${fork}${number.toString(16).padStart(63, '0')}`,
-  timestamp: `0x${number.toString(16)}`,
+  hash: `0x${number.toString(16).padStart(64, '0')}`,
+  timestamp: `0x${(Math.floor(Date.now() / 1_000) - ageSecs).toString(16)}`,
   logsBloom: '0xb100',
 });

@@ -1,3 +1,4 @@
+import { type Hex, numberToHex } from 'viem';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
@@ -6,14 +7,17 @@ import { followHeads, type HeadPace } from './follow-heads.ts';
 
 const PACE: HeadPace = { blockTimeMs: 1_000, retryMs: 250 };
 
+const stops: (() => unknown)[] = [];
+
 beforeEach(() => vi.useFakeTimers());
-afterEach(() => {
+afterEach(async () => {
   vi.useRealTimers();
+  await Promise.all(stops.splice(0).map((stop) => stop()));
 });
 
 /** A chain whose blocks come every `blockMs`, and what a follower takes of it. */
 function takerOf(blockMs: number) {
-  const chain = { looks: 0, isDown: false };
+  const chain = { looks: 0, isDown: false, isPicky: false };
   const delays: number[] = [];
   const errors: unknown[] = [];
   const taken: string[] = [];
@@ -23,13 +27,17 @@ function takerOf(blockMs: number) {
     look: async () => {
       chain.looks += 1;
       if (chain.isDown) throw new Error('no node answers');
-      return { hash: String(Math.floor(age() / blockMs)) };
+      const number = numberToHex(Math.floor(age() / blockMs));
+      return { hash: number, number, timestamp: numberToHex(0) };
     },
-    onBlock: ({ hash }: { hash: string }) => {
+    onBlock: ({ hash }: { hash: Hex }) => {
       if (taken.at(-1) !== hash) delays.push(age() - Number(hash) * blockMs);
       taken.push(hash);
     },
-    onHeader: ({ number }: Readonly<Record<string, unknown>>) => taken.push(String(number)),
+    onHeader: ({ number }: Readonly<Record<string, unknown>>) => {
+      if (chain.isPicky) throw new Error('a field is missing');
+      taken.push(String(number));
+    },
     onError: (error: unknown) => errors.push(error),
   };
   return { chain, taker, taken, delays, errors };
@@ -70,6 +78,41 @@ test('failures are told, and looks go on', async () => {
 });
 
 test('while a socket tells heads nobody looks, and when it is silent for two block times looks begin', async () => {
+  const { node, clock, feed } = await feedOfNode();
+  const { chain, taker, taken } = takerOf(1_000_000);
+  const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
+  await vi.waitUntil(() => chain.looks > 0);
+  node.tell(7);
+  await vi.waitUntil(() => taken.includes('0x7'));
+  const { looks } = chain;
+  for (const number of [8, 9, 10]) {
+    node.tell(number);
+    await vi.waitUntil(() => taken.includes(numberToHex(number)));
+  }
+  // One may have been under way.
+  expect(chain.looks).toBeLessThanOrEqual(looks + 1);
+  clock.ms = 2_000;
+  await vi.waitUntil(() => chain.looks > looks + 2);
+  stop();
+});
+
+test('a socket whose headers Ponder cannot use is left alone, and looks go on', async () => {
+  const { node, feed } = await feedOfNode();
+  const { chain, taker, taken, errors } = takerOf(1_000_000);
+  chain.isPicky = true;
+  const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
+  await vi.waitUntil(() => chain.looks > 0);
+  node.tell(7);
+  await vi.waitUntil(() => errors.length > 0);
+  const { looks } = chain;
+  node.tell(8);
+  await vi.waitUntil(() => chain.looks > looks + 2);
+  expect([taken.includes('0x8'), errors.length]).toEqual([false, 1]);
+  stop();
+});
+
+/** A feed of a node that has a subscriber; its clock stands still. */
+async function feedOfNode() {
   vi.useRealTimers();
   const node = await startTestNode(1);
   const clock = { ms: 0 };
@@ -78,21 +121,7 @@ test('while a socket tells heads nobody looks, and when it is silent for two blo
     ...{ chainId: 1, blockTimeMs: 1_000, wsUrls: [node.url], count: () => undefined, logger },
     now: () => clock.ms,
   });
+  stops.push(() => feed.close(), node.stop);
   await vi.waitUntil(() => node.subscribers() === 1);
-  const { chain, taker, taken } = takerOf(1_000_000);
-  const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
-  node.tell(7);
-  await vi.waitUntil(() => taken.includes('0x7'));
-  const { looks } = chain;
-  for (const number of [8, 9, 10]) {
-    node.tell(number);
-    await vi.waitUntil(() => taken.includes(`0x${number.toString(16)}`));
-  }
-  // One may have been under way.
-  expect(chain.looks).toBeLessThanOrEqual(looks + 1);
-  clock.ms = 2_000;
-  await vi.waitUntil(() => chain.looks > looks + 2);
-  stop();
-  feed.close();
-  await node.stop();
-});
+  return { node, clock, feed };
+}

@@ -1,11 +1,15 @@
+import type { Hex } from 'viem';
 import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
+
+/** A block as a node wrote it. */
+type LookedUp = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
 
 /** What Ponder offers to who follows the heads of a chain for it. */
 export interface HeadTaker {
   /** Asks a node for its newest block. */
-  readonly look: () => Promise<{ readonly hash: string }>;
+  readonly look: () => Promise<LookedUp>;
   /** Takes a block that was looked up. */
-  readonly onBlock: (block: { readonly hash: string }) => unknown;
+  readonly onBlock: (block: LookedUp) => unknown;
   /** Takes a header that a socket told. @throws when it lacks a field */
   readonly onHeader: (header: Readonly<Record<string, unknown>>) => unknown;
   /** Counts a failure. @throws when there were too many */
@@ -34,6 +38,8 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let lastHash = '';
+  let hasLooked = false;
+  let isUsable = feed !== undefined;
 
   const look = async (): Promise<number> => {
     const startedAt = performance.now();
@@ -42,6 +48,8 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
       if (isStopped) return retryMs;
       const isNew = block.hash !== lastHash;
       lastHash = block.hash;
+      hasLooked = true;
+      feed?.note({ number: BigInt(block.number), hash: block.hash, timestamp: BigInt(block.timestamp) });
       taker.onBlock(block);
       if (pollMs !== undefined) return pollMs;
       if (!isNew) return retryMs;
@@ -52,15 +60,18 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
     return Math.max(retryMs, blockTimeMs * (1 - EARLY_PART) - (performance.now() - startedAt));
   };
   const wake = async () => {
-    const pauseMs = feed?.isLive ? retryMs : await look();
+    const pauseMs = hasLooked && isUsable && feed?.isLive ? retryMs : await look();
     if (!isStopped) timer = setTimeout(wake, pauseMs);
   };
 
   const stopListening = feed?.onHead(({ header, block }) => {
-    lastHash = block.hash;
+    // A look comes first: by it a socket that lags is known.
+    if (!hasLooked || !isUsable) return;
     try {
       taker.onHeader(header);
+      lastHash = block.hash;
     } catch (error) {
+      isUsable = false; // Its headers lack what Ponder needs: looks follow the chain instead.
       taker.onError(error);
     }
   });
