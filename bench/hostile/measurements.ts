@@ -62,6 +62,8 @@ export interface ColdRoutes {
 export async function measureColdRoutes(api: string, chain: HostileChain): Promise<ColdRoutes> {
   const { world, proxy } = chain;
   const orders = routeRequests(chain);
+  // What the pools are worth is known to a process after its first requests.
+  for (const order of orders) await timeRequest(api, order);
   const times = new LoadResult();
   let calls = 0;
   while (times.count < COLD_ROUNDS) {

@@ -66,9 +66,15 @@ async function measureService(options: RunOptions, ground: Ground, database: pg.
     const unhealthy = await countUnhealthy(database);
     say('requests');
     const load = await measureRequests(api, options);
+    const memory = { apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) };
+    await running.pop()?.stop();
+    // Warm reads would leave nothing to read at a new block.
+    const cold = await startProcess(ground, 'api', (url) => answersAll(url, chains), { warmSecs: 0 });
+    running.push(cold);
+    const newBlocks = await measureNewBlocks(cold, chains);
     return {
-      ...{ agesP99Secs, unhealthy, stallCalmMs, ...load, startMs: api.startMs },
-      ...{ apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) },
+      ...{ agesP99Secs, unhealthy, stallCalmMs, startMs: api.startMs, ...memory },
+      ...{ ...load, ...newBlocks, refused: load.refused + newBlocks.refused },
     };
   } finally {
     await Promise.all(running.map((process) => process.stop()));
@@ -92,11 +98,15 @@ async function measureRequests(api: ServedProcess, { chains, requests, say }: Ru
   });
   say('a flood of requests');
   const flood = await measureFlood(api, chains, () => p99(quoteRequests(chains)));
+  return { ...load, ...flood, stallLoadMs, refused: results.reduce((sum, result) => sum + result.refused, 0) };
+}
+
+async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChain[]) {
+  const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const cold = await measureColdRoutes(api.url, plain);
   const guardedCold = await measureColdRoutes(api.url, guarded);
-  results.push(cold.times, guardedCold.times);
   return {
-    ...{ ...load, ...flood, stallLoadMs, refused: results.reduce((sum, result) => sum + result.refused, 0) },
+    refused: cold.times.refused + guardedCold.times.refused,
     ...{ coldCalls: cold.calls, coldMs: cold.times.quantile(1) },
     ...{ guardedColdCalls: guardedCold.calls, guardedColdMs: guardedCold.times.quantile(1) },
   };

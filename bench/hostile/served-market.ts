@@ -66,17 +66,18 @@ export function chainsFile(
   };
 }
 
-/** Starts one of the project's processes and waits until it serves as the given question says. */
+/** Starts one of the project's processes and waits until it serves as the given question says. @param quotes of its file */
 export async function startProcess(
   ground: Ground,
   name: 'api' | 'capture',
   isStarted: (url: string) => Promise<boolean>,
+  quotes: z.input<typeof ChainsFile>['quotes'] = {},
 ): Promise<ServedProcess> {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
   const config = join(ground.folder.path, `${name}.json`);
   const urlOf = ({ proxy, world }: HostileChain) => (name === 'api' ? proxy.url : world.anvil.url);
-  await writeFile(config, JSON.stringify(chainsFile(ground.chains, urlOf)));
+  await writeFile(config, JSON.stringify({ ...chainsFile(ground.chains, urlOf), quotes }));
   const startedAt = performance.now();
   const running: ServiceProcess = await startOwnProcess({
     main: `${name}/main.ts`,
