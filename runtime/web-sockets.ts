@@ -13,7 +13,10 @@ const GOING_AWAY = 1001;
 type Answer = (request: Request, env: object) => Response | Promise<Response>;
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
-/** Sockets are not compressed: deflating a message for each of a thousand clients costs more than sending it. */
+/**
+ * Sockets are not compressed: deflating a message for each of a thousand clients costs more than sending it. Pings are left to
+ * whoever accepts a socket, who knows whether its client reads the answers.
+ */
 export const createWebSocketServer = (): WebSocketServer =>
   new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false });
 

@@ -77,6 +77,11 @@ test('the first list of pools is fetched beside the scripts, and on no other pag
   for (const path of ['/?chain=1', '/route']) expect(await (await ask(path)).text()).not.toContain('as="fetch"');
 });
 
+test('the page links the documents of the API', () => {
+  const texts = [...files.assets.values()].map(({ file }) => new TextDecoder().decode(file.plain)).join('');
+  for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) expect(texts).toContain(`href:"${path}"`);
+});
+
 test('the page is as light as it has to be', async () => {
   const html = new TextDecoder().decode(files.page.plain);
   const sizes = [...files.assets].map(([name, { file }]) => [name, file.zipped.length] as const);
