@@ -17,7 +17,8 @@ import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
-import { worthyTokens } from './fiat/tokens-to-price.ts';
+import type { TokenKey } from './fiat/token-key.ts';
+import { readTokensToPrice, worthyTokens } from './fiat/tokens-to-price.ts';
 import type { Job } from './job.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
@@ -66,10 +67,13 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const lists = new Map(
     file.chains.map((chain) => [chain.chainId, keepList(() => readPoolsWithWorth(database, chain), now)]),
   );
-  const tokensOfWorth = async () => {
-    const pools = file.chains.map(async (chain) => worthyTokens(chain, await of(lists, chain)()));
-    return new Set((await Promise.all(pools)).flat());
-  };
+  const tokens = keepList(async () => {
+    const worthy: Set<TokenKey> = new Set();
+    for (const chain of file.chains) {
+      for (const token of worthyTokens(chain, await of(lists, chain)())) worthy.add(token);
+    }
+    return readTokensToPrice(database, registry, worthy);
+  }, now);
   return [
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
@@ -84,7 +88,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     })),
     {
       name: 'fiat-prices',
-      run: () => refreshFiatPrices({ database, registry, tokensOfWorth, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
+      run: () => refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
     { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },

@@ -7,6 +7,7 @@ import { createRegistry } from '../pools/operator-registry.ts';
 import type { FiatPrice, PriceSource, TokensToPrice } from './price-sources.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
+import { readTokensToPrice } from './tokens-to-price.ts';
 
 let listing: Listing;
 
@@ -35,13 +36,14 @@ function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = 
   };
 }
 
+const registry = createRegistry(CHAINS_FILE);
 let tokensOfWorth: TokenKey[] = [];
 
 const refresh = (...sources: PriceSource[]) =>
   refreshFiatPrices({
-    tokensOfWorth: async () => new Set(tokensOfWorth),
     database: listing.pool,
-    registry: createRegistry(CHAINS_FILE),
+    registry,
+    tokens: () => readTokensToPrice(listing.pool, registry, new Set(tokensOfWorth)),
     sources,
     fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,

@@ -10,13 +10,12 @@ import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
 import { type FiatPrice, isPlausibleUsd, type PriceSource, type TokensToPrice } from './price-sources.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
-import { readTokensToPrice } from './tokens-to-price.ts';
 
 export type FiatDeps = {
   readonly database: pg.Pool;
   readonly registry: OperatorRegistry;
-  /** Tokens of pools of worth, which are priced before those of strangers. */
-  readonly tokensOfWorth: () => Promise<ReadonlySet<TokenKey>>;
+  /** What to price. */
+  readonly tokens: () => Promise<TokensToPrice>;
   /** Asked in order; each only for the tokens that those before it do not know. */
   readonly sources: readonly PriceSource[];
   /** An older price is ignored: the next source is asked, or a pool. */
@@ -32,8 +31,7 @@ export type FiatDeps = {
  * @returns number of tokens priced
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
-  const tokens = await readTokensToPrice(deps.database, deps.registry, await deps.tokensOfWorth());
-  const { prices, failures } = await askInOrder(tokens, deps);
+  const { prices, failures } = await askInOrder(await deps.tokens(), deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
   const rows = [...all].map(([key, price]) => {
     const { chainId, address: token } = parseTokenKey(key);
