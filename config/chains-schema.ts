@@ -4,6 +4,7 @@ import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
+import { StreamConfig } from './stream-schema.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
@@ -129,6 +130,7 @@ export const ChainsFile = z
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),
+    stream: StreamConfig.prefault({}),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();

@@ -1,17 +1,19 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { createAdaptorServer, getRequestListener, type WebSocketServerLike } from '@hono/node-server';
+import type { WebSocketServer } from 'ws';
 import { ConfigError } from '../config/config-error.ts';
 import { answerFailure, refuseBrokenHttp, refuseExpectation } from './http-refusals.ts';
+import { closeWebSockets, createWebSocketServer, cutWebSockets, upgradeOnly, withRefusals } from './web-sockets.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
-export type WebApp = { readonly fetch: (request: Request) => Response | Promise<Response> };
+export type WebApp = { readonly fetch: (request: Request, env?: object) => Response | Promise<Response> };
 
 export type RunningServer = {
   /** The port listened on, also when 0 was asked for. */
   readonly port: number;
-  /** Takes no new request, lets those in flight finish, and cuts what is left after `graceMs`. */
+  /** Takes no new request, lets those in flight finish, closes WebSockets, and cuts what is left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
@@ -44,6 +46,7 @@ const SWEEP_MS = 50;
  * Serves an app over HTTP. What never becomes a request (broken HTTP, headers too large or too slow) is answered by the
  * server itself, with the same JSON bodies as any other error.
  *
+ * @param webSockets paths at which a handler may open a WebSocket; an `Upgrade` elsewhere is ignored
  * @throws ConfigError when the port cannot be listened on
  */
 export async function startServer(
@@ -51,11 +54,15 @@ export async function startServer(
   host: string,
   port: number,
   times: ServerTimes = TIMES,
+  webSockets: RegExp | null = null,
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;
+  const sockets = createWebSocketServer();
   // A missing host is refused further in, with a body.
   const options: ServerOptions = { ...limits, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
-  const server = createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }));
+  const server = webSockets
+    ? createUpgradingServer(app, options, sockets, webSockets)
+    : createPlainServer(app, options);
   server.setTimeout(idleTimeout);
   server.on('clientError', refuseBrokenHttp);
   server.on('checkExpectation', refuseExpectation);
@@ -69,11 +76,29 @@ export async function startServer(
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
   });
-  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, graceMs) };
+  return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, sockets, graceMs) };
 }
 
-async function stopServer(server: Server, graceMs: number): Promise<void> {
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+const createPlainServer = (app: WebApp, options: ServerOptions): Server =>
+  createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }));
+
+function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: WebSocketServer, paths: RegExp): Server {
+  const server = createAdaptorServer({
+    fetch: withRefusals(app),
+    // The adapter's own listener for requests knows no error handler.
+    createServer: (() => createPlainServer(app, options)) as typeof createServer,
+    websocket: { server: sockets as WebSocketServer & WebSocketServerLike },
+  }) as Server;
+  upgradeOnly(server, paths);
+  return server;
+}
+
+async function stopServer(server: Server, sockets: WebSocketServer, graceMs: number): Promise<void> {
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    cutWebSockets(sockets);
+  }, graceMs);
+  closeWebSockets(sockets);
   // A connection that was busy at the call stays open after its answer unless it is closed here.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import type { Hex } from 'viem';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { BlockClock } from './block-clock.ts';
 
@@ -11,9 +12,10 @@ const head = (number: number, fork = 'a'): Head => ({
 
 /** A chain told by nodes that say what `heads` says; the first one is asked by default. */
 function chainOf(blockTimeMs: number) {
-  const chain = { ms: 0, heads: [head(1)], looks: 0, wideLooks: 0, down: false };
+  const chain = { ms: 0, heads: [head(1)], looks: 0, wideLooks: 0, toldAt: 0, down: false };
   const tell = () => {
     if (chain.down) throw new Error('no node answers');
+    chain.toldAt = chain.ms;
   };
   const source = {
     head: async () => {
@@ -35,6 +37,10 @@ function chainOf(blockTimeMs: number) {
   };
   return { chain, clock, numberAt };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -140,4 +146,197 @@ test('a rejected head gives way to the last one that was read at', async () => {
   expect(clock.fresh()).toBeUndefined();
   chain.heads = [head(2)];
   expect(await numberAt(2_001)).toBe(2);
+});
+
+const settleTimers = () => vi.advanceTimersByTimeAsync(0);
+
+/** Heads as a listener hears of them, by name of the block: `a1`, or `a1 from 1` when blocks were replaced. */
+function heardFrom(clock: BlockClock<Head>): string[] {
+  const heard: string[] = [];
+  clock.onHead(({ block }, from) => heard.push(block.hash.slice(2) + (from === null ? '' : ` from ${from}`)));
+  return heard;
+}
+
+test('a listener hears of each head that is taken, and from where blocks were replaced', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  const heard = heardFrom(clock);
+  const stop = clock.onHead(() => heard.push('again'));
+  await numberAt(0);
+  stop();
+  for (const [ms, number, fork] of [
+    [1_000, 2, 'a'],
+    [2_000, 3, 'a'],
+    [3_000, 3, 'a'],
+    [5_000, 2, 'b'],
+    [6_000, 4, 'b'],
+  ] as const) {
+    chain.heads = [head(number, fork)];
+    await numberAt(ms);
+    await settle();
+  }
+  expect(heard).toEqual(['a1', 'again', 'a2', 'a3', 'b2 from 2', 'b4']);
+});
+
+test('a chain that was rolled back is told as replaced above its new head', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  const heard = heardFrom(clock);
+  for (const number of [5, 6, 7]) {
+    chain.heads = [head(number)];
+    await numberAt(number * 2_000);
+  }
+  chain.heads = [head(5)];
+  await numberAt(16_000);
+  await numberAt(27_000);
+  expect(heard).toEqual(['a5', 'a6', 'a7', 'a5 from 6']);
+});
+
+test('a head that nodes refused to read at is told as replaced when another takes its place', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  const heard = heardFrom(clock);
+  await numberAt(0);
+  clock.confirm(await clock.head());
+  chain.heads = [head(2, 'f')];
+  await numberAt(2_000);
+  clock.reject(await clock.head());
+  chain.heads = [head(2)];
+  await numberAt(2_001);
+  expect(heard).toEqual(['a1', 'f2', 'a2 from 2']);
+});
+
+test('while heads are pushed the chain is not asked, and after two silent block times it is', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  for (let number = 1; number <= 20; number += 1) {
+    chain.ms = number * 1_000;
+    clock.push(head(number));
+    expect(await numberAt(number * 1_000 + 900)).toBe(number);
+  }
+  await settle();
+  expect(chain.looks).toBe(0);
+  chain.heads = [head(23)];
+  expect(await numberAt(22_000)).toBe(20);
+  await settle();
+  expect(clock.current?.block.number).toBe(23n);
+  // It is back, with a head that was looked up already.
+  clock.push(head(23));
+  expect(await numberAt(23_900)).toBe(23);
+  expect(chain.looks).toBe(1);
+});
+
+test('a head that is pushed too early is taken when its time has come, and tells what was replaced meanwhile', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  const heard = heardFrom(clock);
+  clock.push(head(7));
+  for (const [ms, number, fork] of [
+    [100, 8, 'a'],
+    [200, 7, 'b'],
+    [300, 9, 'b'],
+    [400, 8, 'b'],
+  ] as const) {
+    chain.ms = ms;
+    clock.push(head(number, fork));
+  }
+  expect(await numberAt(499)).toBe(7);
+  expect(await numberAt(500)).toBe(9);
+  expect(heard).toEqual(['a7', 'b9 from 7']);
+});
+
+test('a clock that is watched sees heads without a request, goes on after failures, and ends with its last watcher', async () => {
+  vi.useFakeTimers();
+  const { chain, clock } = chainOf(1_000);
+  const advance = async (ms: number) => {
+    for (const end = chain.ms + ms; chain.ms < end; ) {
+      chain.ms += 50;
+      chain.heads = [head(Math.floor(chain.ms / 1_000))];
+      await vi.advanceTimersByTimeAsync(50);
+    }
+  };
+  const stops = [clock.watch(), clock.watch()];
+  await advance(5_400);
+  expect(clock.current?.block.number).toBe(5n);
+  chain.down = true;
+  const looks = chain.looks;
+  await advance(5_000);
+  expect(chain.looks - looks).toBeLessThanOrEqual(10);
+  chain.down = false;
+  await advance(1_000);
+  expect(clock.current?.block.number).toBe(11n);
+  stops[0]?.();
+  stops[0]?.();
+  await advance(1_000);
+  expect(clock.current?.block.number).toBe(12n);
+  stops[1]?.();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+const step = fc.record({
+  wait: fc.integer({ min: 0, max: 1_500 }),
+  mined: fc.integer({ min: 0, max: 2 }),
+  replaced: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
+  ),
+  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'reject', 'nothing'),
+});
+
+test('property: over looks, pushes and reorganisations heads keep their distance and age, and go back only with the chain', async () => {
+  vi.useFakeTimers();
+  const blockTimeMs = 1_000;
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), fc.array(step, { maxLength: 60 }), async (isWatched, steps) => {
+      vi.clearAllTimers();
+      const { chain, clock } = chainOf(blockTimeMs);
+      const blocks = [head(1)];
+      let forks = 0;
+      let takenAt = Number.NEGATIVE_INFINITY;
+      let told = head(0);
+      clock.onHead((next, from) => {
+        expect(chain.ms - takenAt).toBeGreaterThanOrEqual(500);
+        const isOther = told.block.hash !== next.block.hash;
+        if (isOther && next.block.number <= told.block.number) expect(from).not.toBeNull();
+        if (from !== null) expect(from).toBeLessThanOrEqual(next.block.number + 1n);
+        takenAt = chain.ms;
+        told = next;
+      });
+      const stop = isWatched ? clock.watch() : () => undefined;
+      for (const { wait, mined, replaced, does } of steps) {
+        for (const end = chain.ms + wait; chain.ms < end; ) {
+          const part = Math.min(50, end - chain.ms);
+          chain.ms += part;
+          await vi.advanceTimersByTimeAsync(part);
+        }
+        if (replaced > 0) {
+          forks += 1;
+          blocks.splice(Math.max(1, blocks.length - replaced));
+        }
+        const fork = String.fromCharCode(97 + forks);
+        for (let i = replaced > 0 ? -1 : 0; i < mined; i += 1) blocks.push(head(blocks.length + 1, fork));
+        const newest = blocks.at(-1) ?? head(1);
+        chain.heads = [does === 'lag' ? (blocks.at(-3) ?? newest) : newest];
+        chain.down = does === 'fail';
+        if (does === 'push') {
+          chain.toldAt = chain.ms;
+          clock.push(newest);
+        }
+        if (does === 'reject' && clock.current && clock.current.block.hash !== newest.block.hash) {
+          clock.reject(clock.current);
+          takenAt = Number.NEGATIVE_INFINITY;
+        }
+        if (does === 'ask' || does === 'lag') await clock.head();
+        const used = clock.fresh();
+        if (used) expect(chain.ms - chain.toldAt).toBeLessThanOrEqual(2 * blockTimeMs + 1_000);
+        await settleTimers();
+      }
+      // Once the chain stands still, everyone gets to its head.
+      chain.down = false;
+      chain.heads = [blocks.at(-1) ?? head(1)];
+      chain.ms += 20_000;
+      await clock.head();
+      await settleTimers();
+      chain.ms += 20_000;
+      expect((await clock.head()).block.hash).toBe(chain.heads[0]?.block.hash);
+      stop();
+      expect(vi.getTimerCount()).toBe(0);
+    }),
+    { numRuns: 200 },
+  );
 });

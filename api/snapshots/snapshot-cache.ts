@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { SnapshotLookup } from '../observability/snapshot-metrics.ts';
-import type { BlockClock } from './block-clock.ts';
+import type { BlockClock, HeadListener } from './block-clock.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
 import {
@@ -57,6 +57,14 @@ export class SnapshotCache implements ChainSnapshots {
 
   async head(): Promise<BlockRef> {
     return (await this.#deps.clock.head()).block;
+  }
+
+  onHead(listener: HeadListener<BlockRef>): () => void {
+    return this.#deps.clock.onHead((head, replacedFrom) => listener(head.block, replacedFrom));
+  }
+
+  watch(): () => void {
+    return this.#deps.clock.watch();
   }
 
   cached(pool: ServedPool, kind: Kind): Snapshot | undefined {

@@ -5,6 +5,7 @@ import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
+import type { HeadListener } from './block-clock.ts';
 import type { ServedPool } from './pool-directory.ts';
 
 /** Prices that mean "this side does not trade", Q64.64. */
@@ -70,6 +71,10 @@ export interface ChainSnapshots {
    * @throws RpcFailure when no node answers
    */
   head(): Promise<BlockRef>;
+  /** Called for every head that is taken to read at; gives what ends it. The listener must not throw. */
+  onHead(listener: HeadListener<BlockRef>): () => void;
+  /** While anyone watches, heads are seen without a request; gives what ends it. */
+  watch(): () => void;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
