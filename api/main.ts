@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -86,10 +87,13 @@ async function serve(): Promise<void> {
   const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const countCall = chainCallCounter(metrics);
+  const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
     chains: file.chains,
     quotes: file.quotes,
-    countCall: chainCallCounter(metrics),
+    feeds,
+    countCall,
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
@@ -154,6 +158,7 @@ async function serve(): Promise<void> {
     ['http', () => server.stop(GRACE_MS)],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
+    ['head feeds', async () => closeHeadFeeds(feeds)],
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],

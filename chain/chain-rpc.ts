@@ -26,17 +26,18 @@ export interface EthCall {
   readonly overrides?: CodeOverrides;
 }
 
-/** A head and the node that reported it. */
+/** A head and the node that reported it; null when a socket told it. */
 export interface ReportedHead {
   readonly block: BlockRef;
-  readonly endpoint: RpcEndpoint;
+  readonly endpoint: RpcEndpoint | null;
 }
 
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);
-const Block = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
+/** A block, or the header of one, as nodes write it. */
+export const BlockAnswer = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
 const HexData = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/)
@@ -183,7 +184,7 @@ async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefine
 }
 
 async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortSignal | undefined): Promise<BlockRef> {
-  const answer = Block.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
+  const answer = BlockAnswer.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
   if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} gave no block ${block}`);
   return answer.data;
 }

@@ -3,7 +3,7 @@ import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
-import { EnvReference, HexAddress, HexBytes32, RpcUrl } from './scalars.ts';
+import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
@@ -73,7 +73,13 @@ export const ChainConfig = z.strictObject({
   rpcUrls: z
     .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
     .min(1),
+  /** All of them tell new heads, and the first to tell wins; `env:NAME` takes the URL from the environment. */
+  wsUrls: z
+    .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
+    .optional(),
   blockTimeMs: z.number().int().positive(),
+  /** Pause between two looks for a new head while no socket tells any; without it a look comes when a block is due. */
+  pollMs: z.number().int().min(100).optional(),
   /** Page that people look transactions up on, without a final slash. */
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })

@@ -37,10 +37,31 @@ test('an RPC URL may come from the environment', () => {
   }
 });
 
+test('WebSocket URLs may come from the environment, and a chain needs none', () => {
+  const file = { chains: [{ ...chain, wsUrls: ['ws://127.0.0.1:1', 'env:WS_URL_1'] }] };
+  expect(parse({ chains: [chain] }).chains[0]).not.toHaveProperty('wsUrls');
+  expect(parse(file, { WS_URL_1: 'wss://node.example/key' }).chains[0]?.wsUrls).toEqual([
+    'ws://127.0.0.1:1',
+    'wss://node.example/key',
+  ]);
+  expect(() => parse(file)).toThrow('WS_URL_1 is not set: a WebSocket URL of chain 31337 comes from it');
+  for (const WS_URL_1 of ['https://node.example', 'wss://me:pw@node.example']) {
+    const wrong = 'WS_URL_1: not a ws(s) URL without a user and password, for chain 31337';
+    expect(() => parse(file, { WS_URL_1 })).toThrow(wrong);
+  }
+});
+
+test('without an environment references to it stay', () => {
+  const urls = { rpcUrls: ['env:RPC_URL_1'], wsUrls: ['env:WS_URL_1'] };
+  expect(parseChainsFile({ chains: [{ ...chain, ...urls }] }, 'test', null).chains[0]).toMatchObject(urls);
+});
+
 test.each([
   ['an unsupported layout that is enabled', { deployments: [{ ...deployment, layout: 'other' }] }, /layout/],
   ['an address that is none', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
   ['an unknown field', { blockTime: 1 }, /blockTime/],
+  ['a socket that is no WebSocket', { wsUrls: ['http://node.example'] }, /wsUrls\.0: not a ws\(s\) URL without/],
+  ['a poll too often', { pollMs: 50 }, /pollMs/],
   ['no RPC URL', { rpcUrls: [] }, /chains\.0\.rpcUrls/],
   [
     'an RPC URL with a password',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
-import { RpcUrl } from './scalars.ts';
+import { RpcUrl, WsUrl } from './scalars.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,17 +12,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @param path value of `CHAINS_CONFIG`
  * @throws ConfigError one line that names the file and the field at fault
  */
-export function loadChainsFile(path: string, env: Environment = process.env): ChainsFile {
+export function loadChainsFile(path: string, env: Environment | null = process.env): ChainsFile {
   return parseChainsFile(readJson(path), path, env);
 }
 
-/** {@link loadChainsFile} on a value that is already in memory; `name` is how errors call it. */
-export function parseChainsFile(value: unknown, name: string, env: Environment = process.env): ChainsFile {
+/**
+ * {@link loadChainsFile} on a value that is already in memory; `name` is how errors call it. Without an environment
+ * references to it stay as they are.
+ */
+export function parseChainsFile(value: unknown, name: string, env: Environment | null = process.env): ChainsFile {
   const parsed = ChainsFile.safeParse(value);
   if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
-  const chains = parsed.data.chains.map((chain) => ({
+  if (env === null) return parsed.data;
+  const chains = parsed.data.chains.map(({ wsUrls, ...chain }) => ({
     ...chain,
-    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, `chain ${chain.chainId}`)),
+    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, RPC, chain.chainId)),
+    ...(wsUrls && { wsUrls: wsUrls.map((url) => resolveEnvReference(url, env, WS, chain.chainId)) }),
   }));
   return { ...parsed.data, chains };
 }
@@ -43,14 +48,18 @@ function readJson(path: string): unknown {
   }
 }
 
-function resolveEnvReference(url: string, env: Environment, owner: string): string {
+type UrlKind = { readonly name: string; readonly protocol: string; readonly schema: z.ZodType<string> };
+
+const RPC: UrlKind = { name: 'the RPC URL', protocol: 'an http(s)', schema: RpcUrl };
+const WS: UrlKind = { name: 'a WebSocket URL', protocol: 'a ws(s)', schema: WsUrl };
+
+function resolveEnvReference(url: string, env: Environment, kind: UrlKind, chainId: number): string {
   if (!url.startsWith('env:')) return url;
   const name = url.slice('env:'.length);
   const value = env[name];
-  if (!value) throw new ConfigError(`${name} is not set: the RPC URL of ${owner} comes from it`);
-  if (!RpcUrl.safeParse(value).success)
-    throw new ConfigError(`${name}: not an http(s) URL without a user and password, for ${owner}`);
-  return value;
+  if (!value) throw new ConfigError(`${name} is not set: ${kind.name} of chain ${chainId} comes from it`);
+  if (kind.schema.safeParse(value).success) return value;
+  throw new ConfigError(`${name}: not ${kind.protocol} URL without a user and password, for chain ${chainId}`);
 }
 
 /** The first problem of a failed parse as `path: message`. */

@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { silentAfterMs } from '../../chain/head-feed/silent-after.ts';
 import { SeenBlocks } from './seen-blocks.ts';
 
 /** The head of the first node that answers, and the heads of all nodes that do. */
@@ -15,13 +16,13 @@ export interface BlockClockOptions {
   readonly blockTimeMs: number;
   /** Shortest time between two looks at the chain, and between two heads that are taken. */
   readonly minRefreshMs: number;
+  /** Shortest time between two looks that no request asks for; default: `minRefreshMs`. */
+  readonly pollMs?: number | undefined;
   readonly now?: Clock;
 }
 
 /** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
 const GRACE_MS = 500;
-/** Who pushes heads and is silent for so many block times does so no more. */
-const SILENT_BLOCKS = 2;
 
 /**
  * Tells the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
@@ -36,6 +37,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   readonly #source: HeadSource<H>;
   readonly #blockTimeMs: number;
   readonly #minRefreshMs: number;
+  readonly #pollMs: number;
   readonly #now: Clock;
   readonly #seen = new SeenBlocks();
   readonly #listeners = new Set<HeadListener<H>>();
@@ -54,10 +56,12 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(source: HeadSource<H>, { blockTimeMs, minRefreshMs, now = () => performance.now() }: BlockClockOptions) {
+  constructor(source: HeadSource<H>, options: BlockClockOptions) {
+    const { blockTimeMs, minRefreshMs, pollMs = 0, now = () => performance.now() } = options;
     this.#source = source;
     this.#blockTimeMs = blockTimeMs;
     this.#minRefreshMs = minRefreshMs;
+    this.#pollMs = Math.max(minRefreshMs, pollMs);
     this.#now = now;
   }
 
@@ -193,7 +197,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   }
 
   get #pushedForMs(): number {
-    return Math.max(this.#minRefreshMs, SILENT_BLOCKS * this.#blockTimeMs);
+    return Math.max(this.#minRefreshMs, silentAfterMs(this.#blockTimeMs));
   }
 
   #lookedUpForMs(askedAt: number): number {
@@ -212,7 +216,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#watchers === 0) return;
-    const lookAt = Math.max(this.#dueAt, this.#askedAt + this.#minRefreshMs);
+    const lookAt = Math.max(this.#dueAt, this.#askedAt + this.#pollMs);
     const at = this.#next ? Math.min(lookAt, this.#takenAt + this.#minRefreshMs) : lookAt;
     this.#timer = setTimeout(() => this.#wake(lookAt), Math.max(0, Math.ceil(at - this.#now()))).unref();
   }

@@ -72,7 +72,7 @@ export class PoolReader {
     try {
       return await this.#readPricesAt(head, pools);
     } catch (error) {
-      if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint.breaker.open();
+      if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
       return this.#readPricesAt(await this.#headAfter(head, head.block, error), pools);
     }
   }

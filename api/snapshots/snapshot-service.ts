@@ -1,4 +1,5 @@
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
+import type { HeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
@@ -15,6 +16,8 @@ import type { SnapshotService } from './types.ts';
 export interface SnapshotServiceDeps {
   readonly chains: readonly ChainConfig[];
   readonly quotes: QuotesConfig;
+  /** Sockets that push heads. */
+  readonly feeds?: HeadFeeds;
   readonly countCall: CountChainCall;
   readonly countLookup?: CountLookup;
   readonly countDisagreement?: CountGuardDisagreement;
@@ -36,16 +39,17 @@ export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotServic
 
 function createSnapshotCache(
   chain: ChainConfig,
-  { quotes, countCall, countLookup, countDisagreement, countCurve, logger }: SnapshotServiceDeps,
+  { quotes, feeds, countCall, countLookup, countDisagreement, countCurve, logger }: SnapshotServiceDeps,
 ): SnapshotCache {
-  const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
+  const { chainId, blockTimeMs, multicall3, pollMs, rpcUrls } = chain;
   const isEthereum = chainId === 1 || chain.pamm?.kind === 'ethereum';
   const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
   const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
   const rpc = openChainRpc(chain, timeoutMs, countCall);
   const target = { rpc, chainId, multicall3 };
-  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs });
+  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs, pollMs });
+  feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
   const prober = new GuardProber(target, (pool) => {
     countDisagreement?.(chainId);
     logger.warn({ chainId, pool }, 'guards did not do what their state says: every bin is probed');

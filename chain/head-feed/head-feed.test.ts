@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createLogger } from '../../runtime/logger.ts';
+import { HeadFeed } from './head-feed.ts';
+import { startTestNode, type TestNode } from './test-node.fixture.ts';
+
+const CHAIN = 31337;
+const logger = createLogger('test', 'silent');
+const stops: (() => unknown)[] = [];
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+async function nodeOf(chainId = CHAIN): Promise<TestNode> {
+  const node = await startTestNode(chainId);
+  stops.push(node.stop);
+  return node;
+}
+
+function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
+  const calls: string[] = [];
+  const clock = { ms: 0 };
+  const count = (method: string, outcome: string) => calls.push(`${method} ${outcome}`);
+  const feed = new HeadFeed({ chainId: CHAIN, blockTimeMs, wsUrls, count, logger, now: () => clock.ms });
+  stops.push(() => feed.close());
+  const heads: string[] = [];
+  feed.onHead(({ block, header }) => heads.push(`${block.number} ${header.logsBloom}`));
+  return { feed, heads, calls, clock };
+}
+
+test('heads of several nodes come once, with all of their header, and the feed is live for two block times', async () => {
+  const [one, other] = [await nodeOf(), await nodeOf()];
+  const { feed, heads, calls, clock } = feedOf([one.url, other.url]);
+  expect(feed.isLive).toBe(false);
+  await vi.waitUntil(() => one.subscribers() === 1 && other.subscribers() === 1);
+  one.tell(1);
+  other.tell(1);
+  other.tell(2);
+  await vi.waitUntil(() => heads.length === 2);
+  one.tell(2);
+  one.tell(3);
+  await vi.waitUntil(() => heads.length === 3);
+  expect(heads).toEqual(['1 0xb100', '2 0xb100', '3 0xb100']);
+  expect(calls.sort()).toEqual(['eth_chainId ok', 'eth_chainId ok', 'eth_subscribe ok', 'eth_subscribe ok']);
+  clock.ms = 1_999;
+  expect(feed.isLive).toBe(true);
+  clock.ms = 2_000;
+  expect(feed.isLive).toBe(false);
+});
+
+test('a node of another chain is refused', async () => {
+  const node = await nodeOf(1);
+  const { heads, calls } = feedOf([node.url]);
+  await vi.waitUntil(() => calls.length > 0);
+  expect(calls).toEqual(['eth_chainId wrong_chain']);
+  expect([heads, node.subscribers()]).toEqual([[], 0]);
+});
+
+test.each([
+  ['an error instead of a subscription', 'refuse', 'eth_subscribe refused'],
+  ['no JSON', 'babble', 'eth_chainId refused'],
+] as const)('a node that answers with %s is left and asked again', async (_name, fault, call) => {
+  const node = await nodeOf();
+  node.faults.add(fault);
+  const { heads, calls } = feedOf([node.url]);
+  await vi.waitUntil(() => calls.includes(call));
+  node.faults.clear();
+  await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
+  node.tell(7);
+  await vi.waitUntil(() => heads.length === 1);
+});
+
+test('a socket that is closed is opened again, after pauses that grow until heads come', async () => {
+  const node = await nodeOf();
+  const { heads } = feedOf([node.url]);
+  await vi.waitUntil(() => node.subscribers() === 1);
+  const pauses: number[] = [];
+  for (let i = 0; i < 2; i += 1) {
+    const since = performance.now();
+    node.cut();
+    await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
+    pauses.push(performance.now() - since);
+  }
+  expect(pauses[0]).toBeGreaterThanOrEqual(499);
+  expect(pauses[1]).toBeGreaterThanOrEqual(999);
+  node.tell(5);
+  await vi.waitUntil(() => heads.length === 1);
+});
+
+test('a closed feed leaves no socket and no timer, not even one that still connects', async () => {
+  const node = await nodeOf();
+  const mute = await startMuteServer();
+  const { feed, heads } = feedOf([node.url, mute.url, 'ws://127.0.0.1:1']);
+  await vi.waitUntil(() => node.subscribers() === 1 && mute.connections() === 1);
+  feed.close();
+  await vi.waitUntil(() => node.subscribers() === 0 && mute.connections() === 0);
+  node.tell(1);
+  expect([heads, feed.isLive]).toEqual([[], false]);
+});
+
+/** Takes connections and never says a word. */
+async function startMuteServer() {
+  const server: Server = createServer((socket) => socket.on('error', () => undefined).resume());
+  let open = 0;
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.on('close', () => {
+      open -= 1;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(() => new Promise((resolve) => server.close(resolve)));
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => open };
+}
