@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
-import { ReadBudgetConfig } from './read-budget-schema.ts';
+import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
 import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
@@ -89,6 +89,7 @@ export const ChainConfig = z.strictObject({
   deployments: z.array(DeploymentConfig),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}),
+  warmBudget: WarmBudgetConfig.prefault({}),
 });
 
 export const TokenConfig = z.strictObject({

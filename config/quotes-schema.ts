@@ -14,6 +14,8 @@ export const QuotesConfig = z.strictObject({
   waitTimeoutMs: milliseconds.default(5_000),
   /** Shortest time between two looks at a chain's head. */
   minRefreshMs: milliseconds.default(500),
+  /** How long after a request its pools are read at each new block before anyone asks; 0: only what streams hold. */
+  warmSecs: z.int().nonnegative().default(30),
   /** Pools whose every level is simulated that one block has room for, by chain; the others get 503. */
   simulatedPoolsPerRead: z.int().nonnegative().default(10),
   /** Bound of the snapshot cache of each chain, counted in bins: about 1 KB each. */

@@ -35,4 +35,22 @@ export const ReadBudgetConfig = z
     { error: 'the smaller of wantedPct and othersPct must leave 4 calls and 60 million gas per minute' },
   );
 
+/** What reading the pools that clients want at each new block may cost the nodes of one chain. */
+export const WarmBudgetConfig = z
+  .strictObject({
+    callsPerMinute: z.int().positive().default(240),
+    gasPerMinute: z.int().positive().default(4_000_000_000),
+    /** Part of both for all pools together that have no worth and that no key wants. */
+    wantedPct: z.int().min(1).max(90).default(10),
+  })
+  .refine(
+    ({ callsPerMinute, gasPerMinute, wantedPct }) => {
+      const saved = (SAVED_PART * Math.min(wantedPct, 100 - wantedPct)) / 100;
+      return callsPerMinute * saved >= LEAST_SAVED.calls && gasPerMinute * saved >= LEAST_SAVED.gas;
+    },
+    { error: 'wantedPct must leave 4 calls and 60 million gas per minute on both sides' },
+  );
+
+export type WarmBudgetConfig = z.infer<typeof WarmBudgetConfig>;
+
 export type ReadBudgetConfig = z.infer<typeof ReadBudgetConfig>;

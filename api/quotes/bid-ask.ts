@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
+import type { WantedPools } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import { quoteResponse } from './quote-body.ts';
@@ -11,12 +12,14 @@ export interface QuotesDeps {
   readonly chains: ServedChains;
   readonly directory: PoolDirectory;
   readonly snapshots: SnapshotService;
+  /** Told what clients ask for; without it nothing is read ahead. */
+  readonly wantedPools?: { of(chainId: number): { readonly wanted: Pick<WantedPools, 'asked'> } };
   /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
   readonly batchDeadlineMs?: number;
 }
 
 /** Answers `getBidAsk`. */
-export function answerBidAsk({ chains, directory, snapshots }: QuotesDeps): Handler {
+export function answerBidAsk({ chains, directory, snapshots, wantedPools }: QuotesDeps): Handler {
   return async (c) => {
     const chainId = chainIdParam(c);
     const address = poolAddressParam(c.req.param('pool_address') ?? '');
@@ -25,6 +28,7 @@ export function answerBidAsk({ chains, directory, snapshots }: QuotesDeps): Hand
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
     const kind = depth ? 'depths' : 'prices';
+    wantedPools?.of(chain.chainId).wanted.asked([pool], kind, c.get('key') !== null);
     const ofChain = snapshots.of(chain.chainId);
     const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);

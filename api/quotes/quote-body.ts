@@ -54,6 +54,33 @@ export const quoteJson = (snapshot: Snapshot): string => textsOf(snapshot).json;
 
 const HEADERS = { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' };
 
+/** Whether clients see the same in both but for `serverTs`. */
+export function isSameQuote(one: Snapshot, other: Snapshot): boolean {
+  if (one === other) return true;
+  return (
+    one.pool.pair === other.pool.pair &&
+    one.status === other.status &&
+    one.bidX64 === other.bidX64 &&
+    one.askX64 === other.askX64 &&
+    one.balance0Raw === other.balance0Raw &&
+    one.balance1Raw === other.balance1Raw &&
+    isSameSide(one.depth?.bids, other.depth?.bids) &&
+    isSameSide(one.depth?.asks, other.depth?.asks)
+  );
+}
+
+function isSameSide(one: readonly Level[] | undefined, other: readonly Level[] | undefined): boolean {
+  if (!one || !other) return one === other;
+  return one.length === other.length && one.every((level, index) => isSameLevel(level, other[index] as Level));
+}
+
+const isSameLevel = (one: Level, other: Level): boolean =>
+  one.bin === other.bin &&
+  one.priceX64 === other.priceX64 &&
+  one.cumulativeOutput === other.cumulativeOutput &&
+  one.cumulativeInput === other.cumulativeInput &&
+  one.priceImpactE6 === other.priceImpactE6;
+
 /** The quote as a response, from texts that are ready: compressed once, where the client takes it so. */
 export function quoteResponse(c: Context, snapshot: Snapshot): Response {
   const ready = textsOf(snapshot);

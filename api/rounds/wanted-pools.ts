@@ -25,6 +25,8 @@ interface Wants {
   until: number;
 }
 
+const IDLE: Wants = { holds: 0, until: Number.NEGATIVE_INFINITY };
+
 interface Entry {
   readonly address: Address;
   readonly kind: QuoteKind;
@@ -44,7 +46,7 @@ export class WantedPools {
     this.#now = now;
   }
 
-  /** Calls whenever anything is wanted, while it may be that nothing was. */
+  /** Calls when something becomes wanted that was not. */
   onWanted(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -52,40 +54,46 @@ export class WantedPools {
   /** Clients asked for these pools just now. */
   asked(pools: readonly Pick<ServedPool, 'address'>[], kind: QuoteKind, hasKey: boolean): void {
     if (this.#warmMs === 0) return;
-    const until = this.#now() + this.#warmMs;
-    for (const { address } of pools) wantsOf(this.#entry(address, kind), hasKey).until = until;
-    this.#tell();
+    for (const { address } of pools) {
+      const wants = wantsOf(this.#entry(address, kind), hasKey);
+      const isNew = !this.#isWanted(wants);
+      wants.until = this.#now() + this.#warmMs;
+      if (isNew) this.#tell();
+    }
   }
 
   /** Wants a pool until it is released, and `warmMs` longer. @returns releases it */
   hold(address: Address, kind: QuoteKind, hasKey: boolean): () => void {
     const wants = wantsOf(this.#entry(address, kind), hasKey);
+    const isNew = !this.#isWanted(wants);
     wants.holds += 1;
-    this.#tell();
+    if (isNew) this.#tell();
     return () => {
       wants.holds -= 1;
-      wants.until = Math.max(wants.until, this.#now() + this.#warmMs);
+      wants.until = this.#now() + this.#warmMs;
     };
   }
 
   /** All that is wanted now. Forgets what no longer is. */
   list(): WantedPool[] {
-    const now = this.#now();
-    const isWanted = ({ holds, until }: Wants) => holds > 0 || until > now;
     const wanted: WantedPool[] = [];
     for (const [key, { address, kind, withKey, withoutKey }] of this.#entries) {
-      const byKey = isWanted(withKey);
-      if (byKey || isWanted(withoutKey)) wanted.push({ address, kind, byKey });
+      const byKey = this.#isWanted(withKey);
+      if (byKey || this.#isWanted(withoutKey)) wanted.push({ address, kind, byKey });
       else this.#entries.delete(key);
     }
     return wanted;
+  }
+
+  #isWanted({ holds, until }: Wants): boolean {
+    return holds > 0 || until > this.#now();
   }
 
   #entry(address: Address, kind: QuoteKind): Entry {
     const key = `${kind}${address}`;
     const known = this.#entries.get(key);
     if (known) return known;
-    const entry = { address, kind, withKey: { holds: 0, until: 0 }, withoutKey: { holds: 0, until: 0 } };
+    const entry = { address, kind, withKey: { ...IDLE }, withoutKey: { ...IDLE } };
     this.#entries.set(key, entry);
     return entry;
   }

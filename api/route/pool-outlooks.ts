@@ -54,6 +54,12 @@ export class PoolOutlooks {
     return rank === 'formula' || rank === 'fit' ? 1 : SIMULATED_COST;
   }
 
+  /** Whether every level of the pool was simulated when it was read last, or nothing explained its fees. */
+  isSimulated({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
+    const rank = this.#ranks.get(`${chainId}:${address}`);
+    return rank === 'simulation' || rank === 'none';
+  }
+
   /** Remembers what snapshots showed. A read that failed for the chain's sake says nothing of the pool. */
   see(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
     for (const pool of pools) {

@@ -2,6 +2,7 @@ import type { RoutingConfig } from '../../config/routing-schema.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { tellBlock } from '../http/block-headers.ts';
+import type { QuotesDeps } from '../quotes/bid-ask.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRouteDeclaration } from './declaration.ts';
@@ -12,6 +13,8 @@ import { routePlanBody } from './route-response.ts';
 export interface RouteDeps extends RouteSources {
   readonly chains: ServedChains;
   readonly routing: RoutingConfig;
+  /** Told which pools plans use. */
+  readonly wantedPools?: QuotesDeps['wantedPools'];
 }
 
 const DEADLINE_MS = 5_000;
@@ -25,6 +28,8 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     try {
       const found = await findRoute(deps, deps.routing, chain.chainId, request, deadline);
       tellBlock(c, found.block);
+      const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
+      deps.wantedPools?.of(chain.chainId).wanted.asked(used, 'depths', c.get('key') !== null);
       return c.json(routePlanBody(found, request.tradeType, request));
     } finally {
       deadline.release();

@@ -90,6 +90,9 @@ function makeGuardPlan(pool: ServedPool): GuardPlan {
 /** Guards whose refusals the snapshots know. Any other may refuse a trader whatever a snapshot says. */
 const PROBED_GUARDS = new Set(['stopLoss', 'priceVelocityGuard']);
 
+/** `isServed` is false of a pool that was removed. */
+export type PoolListener = (pool: ServedPool, isServed: boolean) => void;
+
 interface ChainPools {
   readonly byAddress: Map<Address, ServedPool>;
   readonly graph: PoolGraph<ServedPool>;
@@ -98,6 +101,7 @@ interface ChainPools {
 /** All served pools, by chain. It changes pool by pool; a pool that did not change stays the same object. */
 export class PoolTable {
   readonly #chains = new Map<number, ChainPools>();
+  readonly #listeners = new Set<PoolListener>();
 
   constructor(pools: readonly ServedPool[] = []) {
     for (const pool of pools) this.put(pool);
@@ -120,6 +124,7 @@ export class PoolTable {
     if (known) graph.remove(known);
     byAddress.set(pool.address, pool);
     if (isOpenToAnyone(pool)) graph.add(pool);
+    for (const listener of this.#listeners) listener(pool, true);
   }
 
   remove({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): void {
@@ -127,6 +132,17 @@ export class PoolTable {
     const known = byAddress.get(address);
     if (known) graph.remove(known);
     byAddress.delete(address);
+    if (known) for (const listener of this.#listeners) listener(known, false);
+  }
+
+  /** Calls for each pool that is put or removed. The listener must not throw. */
+  onChange(listener: PoolListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Every pool of a chain. */
+  ofChain(chainId: number): readonly ServedPool[] {
+    return [...this.#chain(chainId).byAddress.values()];
   }
 
   /** Every pool; pools may be put and removed meanwhile. */

@@ -77,6 +77,12 @@ export class SnapshotCache implements ChainSnapshots {
     return outcome;
   }
 
+  isRead(pool: ServedPool, kind: Kind): boolean {
+    const entry = this.#entries.peek(pool.address);
+    const read = entry?.reads[kind];
+    return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.clock.current?.block.hash;
+  }
+
   prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
     return this.#read('prices', pools, options);
   }
@@ -85,8 +91,8 @@ export class SnapshotCache implements ChainSnapshots {
     return this.#read('depths', pools, options);
   }
 
-  async #read<K extends Kind>(kind: K, pools: readonly ServedPool[], { signal }: ReadOptions) {
-    const head = this.#deps.clock.fresh() ?? (await this.#awaitHead(signal));
+  async #read<K extends Kind>(kind: K, pools: readonly ServedPool[], { signal, at }: ReadOptions) {
+    const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const asked = pools.map((pool) => this.#ask(kind, head, pool));
     const pending = asked.filter(({ read }) => read.settled === undefined);
@@ -97,7 +103,7 @@ export class SnapshotCache implements ChainSnapshots {
     }
     return new Map(
       asked.map(({ entry, read, isFirst }) => {
-        const outcome = this.#newerOutcome(kind, entry) ?? read.settled ?? timedOut();
+        const outcome = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),
@@ -109,6 +115,11 @@ export class SnapshotCache implements ChainSnapshots {
     await settle([{ read }], within(this.#deps.readTimeoutMs, signal));
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
+  }
+
+  #newest(at: BlockRef): ReportedHead | SnapshotError {
+    const { current } = this.#deps.clock;
+    return current?.block.hash === at.hash ? current : new SnapshotError('timed_out', 'the chain went on');
   }
 
   /** The read that a request needs: started by it, or by another. */

@@ -77,6 +77,8 @@ export interface ChainSnapshots {
   watch(): () => void;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
+  /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */
+  isRead(pool: ServedPool, kind: 'prices' | 'depths'): boolean;
   /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
   prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
   /** Prices and depth, guards applied. */
@@ -91,4 +93,6 @@ export interface SnapshotService {
 export interface ReadOptions {
   /** Stops the wait: pools still unread then get `timed_out`. A read that others share goes on. */
   readonly signal?: AbortSignal;
+  /** Reads at this block alone, as long as it is the newest one that was taken; else all pools get `timed_out`. */
+  readonly at?: BlockRef;
 }

@@ -2,18 +2,13 @@ import type { Address } from 'viem';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 
 /** What a message is; in WebSocket its field `event`. */
-export type StreamEventName =
-  | 'snapshot'
-  | 'update'
-  | 'stale'
-  | 'removed'
-  | 'reorg'
-  | 'heartbeat'
-  | 'gap'
-  | 'bye';
+export type StreamEventName = 'snapshot' | 'update' | 'stale' | 'removed' | 'reorg' | 'heartbeat' | 'gap' | 'bye';
 
 /** Why a connection ends from our side. */
 export type ByeReason = 'shutdown' | 'limits' | 'key_revoked';
+
+/** Why a pool is no longer served: an operator delisted it, or it is not in the index any more. */
+export type RemovalReason = 'delisted' | 'not_served';
 
 /** What a connection's transport offers: server-sent events or a WebSocket. */
 export interface StreamTransport {
@@ -61,6 +56,17 @@ export interface StreamReader {
 /** Who opens a connection. Simulated pools are read for keys only. */
 export interface StreamClient {
   readonly hasKey: boolean;
+}
+
+/** Told what happens on a chain's streams, for metrics. Must not throw. */
+export interface StreamObserver {
+  /** A connection goes on after the last message that it got, or could not. */
+  resumed(chainId: number): void;
+  gap(chainId: number): void;
+  /** A connection that did not read was cut. */
+  cut(chainId: number): void;
+  /** A round was written to all connections that it concerned; both in milliseconds since the head was seen. */
+  told(chainId: number, readyMs: number, writtenMs: number): void;
 }
 
 /** The streams of one chain. */

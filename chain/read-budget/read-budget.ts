@@ -21,6 +21,8 @@ export interface PaidCall {
   settle(gasUsed?: number): void;
 }
 
+type Parts = Pick<ReadBudgetConfig, 'callsPerMinute' | 'gasPerMinute' | 'wantedPct' | 'othersPct'>;
+
 const MINUTE_MS = 60_000;
 
 /**
@@ -31,7 +33,7 @@ export class ReadBudget {
   readonly perMinute: ReadCost;
   readonly #shares: Readonly<Record<ReadClass, Share>>;
 
-  constructor({ callsPerMinute, gasPerMinute, wantedPct, othersPct }: ReadBudgetConfig, now: Clock = MONOTONIC) {
+  constructor({ callsPerMinute, gasPerMinute, wantedPct, othersPct }: Parts, now: Clock = MONOTONIC) {
     this.perMinute = { calls: callsPerMinute, gas: gasPerMinute };
     const share = (pct: number) => new Share((callsPerMinute * pct) / 100, (gasPerMinute * pct) / 100, now);
     this.#shares = { worth: share(100 - wantedPct - othersPct), wanted: share(wantedPct), others: share(othersPct) };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
-import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
+import { ReadBudgetConfig, WarmBudgetConfig } from '../../config/read-budget-schema.ts';
 import { addLiquidity, deployToken, fundAccounts, swap } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
@@ -125,8 +125,8 @@ export function chainConfig(
   change: Partial<ChainConfig> = {},
 ): ChainConfig {
   const multicall3: Address = '0xca11bde05977b3631167028862be2a173976ca11';
-  const readBudget = ReadBudgetConfig.parse({});
-  const fixed = { chainId, name: 'test', blockTimeMs: 1_000, multicall3, deployments: [], readBudget };
+  const budgets = { readBudget: ReadBudgetConfig.parse({}), warmBudget: WarmBudgetConfig.parse({}) };
+  const fixed = { chainId, name: 'test', blockTimeMs: 1_000, multicall3, deployments: [], ...budgets };
   return { ...fixed, rpcUrls: [...rpcUrls], ...change };
 }
 

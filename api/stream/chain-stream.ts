@@ -1,0 +1,160 @@
+import type { Address } from 'viem';
+import type { ChainRounds } from '../rounds/pool-rounds.ts';
+import type { BlockRound } from '../rounds/types.ts';
+import type { QuoteKind } from '../rounds/wanted-pools.ts';
+import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
+import type { ChainSnapshots } from '../snapshots/types.ts';
+import { Board } from './board.ts';
+import { History, type Missed } from './history.ts';
+import { Reader, type ReaderSource } from './reader.ts';
+import type { ByeReason, ChainStream, RemovalReason, StreamClient, StreamObserver, StreamTransport } from './types.ts';
+
+export interface ChainStreamDeps {
+  readonly chainId: number;
+  /** Random per process. */
+  readonly epoch: string;
+  readonly rounds: ChainRounds;
+  readonly snapshots: Pick<ChainSnapshots, 'head'>;
+  readonly directory: PoolDirectory;
+  /** Which of these pools an operator delisted; must not throw. */
+  readonly delisted: (chainId: number, pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
+  readonly observer?: StreamObserver;
+  readonly now?: () => number;
+}
+
+/** The stream of one chain: takes what rounds bring, and lets each reader tell what concerns it. */
+export class ChainStreamHub implements ChainStream, ReaderSource {
+  readonly chainId: number;
+  readonly epoch: string;
+  readonly boards = { prices: new Board(), depths: new Board() };
+  readonly #deps: ChainStreamDeps;
+  readonly #now: () => number;
+  readonly #history = new History();
+  readonly #readers = new Set<Reader>();
+  /** Who is to be told when a pool changes. */
+  readonly #holders: Record<QuoteKind, Map<Address, Set<Reader>>> = { prices: new Map(), depths: new Map() };
+  /** Removed in this turn. */
+  readonly #gone: Address[] = [];
+  #table: PoolTable | undefined;
+  #seq = 0;
+
+  constructor(deps: ChainStreamDeps) {
+    this.chainId = deps.chainId;
+    this.epoch = deps.epoch;
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+    deps.rounds.rounds.onRound((round) => this.#take(round));
+    deps.rounds.rounds.onSleep(() => {
+      for (const board of Object.values(this.boards)) board.clear();
+    });
+  }
+
+  /** Counts what the stream had to tell. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Connections that are open. */
+  get readerCount(): number {
+    return this.#readers.size;
+  }
+
+  async open(transport: StreamTransport, client: StreamClient): Promise<Reader> {
+    const [table, head] = await Promise.all([this.#deps.directory.table(), this.#deps.snapshots.head()]);
+    if (!this.#table) table.onChange((pool, isServed) => this.#takeListing(pool, isServed));
+    this.#table = table;
+    const reader = new Reader(transport, client, this, head);
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  /** To be called about once a second: heartbeats, and the end of connections that are not read. */
+  tick(): void {
+    for (const reader of this.#readers) reader.tick();
+  }
+
+  /** Says `bye` to all. */
+  close(reason: ByeReason, retryMs: () => number): void {
+    for (const reader of this.#readers) reader.close(reason, retryMs());
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  servedPools(): readonly ServedPool[] {
+    return this.#table?.ofChain(this.chainId) ?? [];
+  }
+
+  hold(reader: Reader, pool: Address, kind: QuoteKind): () => void {
+    const holders = this.#holders[kind];
+    const ofPool = holders.get(pool) ?? new Set();
+    holders.set(pool, ofPool.add(reader));
+    const release = this.#deps.rounds.wanted.hold(pool, kind, reader.hasKey);
+    return () => {
+      release();
+      ofPool.delete(reader);
+      if (ofPool.size === 0) holders.delete(pool);
+    };
+  }
+
+  missed(after: string, pools: readonly ServedPool[], kind: QuoteKind): Missed | null {
+    const [epoch, seq] = after.split('-');
+    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '')) return null;
+    const isKept = pools.every(({ address }) => this.boards[kind].get(address));
+    return isKept ? this.#history.since(Number(seq)) : null;
+  }
+
+  onResume(isResumed: boolean): void {
+    const { observer } = this.#deps;
+    if (isResumed) observer?.resumed(this.chainId);
+    else observer?.gap(this.chainId);
+  }
+
+  onCut(): void {
+    this.#deps.observer?.cut(this.chainId);
+  }
+
+  onGone(reader: Reader): void {
+    this.#readers.delete(reader);
+  }
+
+  #take(round: BlockRound): void {
+    const { kind, block, replacedFrom } = round;
+    const board = this.boards[kind];
+    const isNewBlock = board.block?.hash !== block.hash;
+    if (isNewBlock || round.outcomes.size > 0 || replacedFrom !== null) {
+      this.#seq += 1;
+      const changed = board.take(round, this.#seq);
+      this.#history.add(this.#seq, block, replacedFrom);
+      if (replacedFrom !== null) for (const reader of this.#readers) reader.reorg(replacedFrom);
+      for (const pool of changed) for (const reader of this.#holders[kind].get(pool) ?? []) reader.touch(pool);
+    }
+    for (const reader of this.#readers) if (reader.hasDepth === (kind === 'depths')) reader.flush(isNewBlock);
+    const { seenAt, readyAt } = round;
+    this.#deps.observer?.told(this.chainId, readyAt - seenAt, this.#now() - seenAt);
+  }
+
+  #takeListing(pool: ServedPool, isServed: boolean): void {
+    if (pool.chainId !== this.chainId) return;
+    if (isServed) {
+      for (const reader of this.#readers) reader.join(pool.address);
+      return;
+    }
+    if (this.#gone.length === 0) setImmediate(() => this.#tellRemoved(this.#gone.splice(0)));
+    this.#gone.push(pool.address);
+  }
+
+  async #tellRemoved(pools: readonly Address[]): Promise<void> {
+    const delisted = await this.#deps.delisted(this.chainId, pools);
+    // One may have come back meanwhile.
+    const gone = pools.filter((pool) => !this.#table?.find(this.chainId, pool));
+    const removed = new Map(
+      gone.map((pool): [Address, RemovalReason] => [pool, delisted.has(pool) ? 'delisted' : 'not_served']),
+    );
+    this.#seq += 1;
+    const { block } = this.boards.prices;
+    if (block) this.#history.add(this.#seq, block, null, removed);
+    for (const reader of this.#readers) for (const [pool, reason] of removed) reader.remove(pool, reason);
+  }
+}
