@@ -13,12 +13,15 @@ import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
+import { mountWebSocket, type WebSocketDeps } from './stream/web-socket.ts';
 
 export type AppDeps = {
   readonly verifyKey: VerifyKey;
   readonly rateLimit: RateLimitDeps;
   readonly metrics: Registry;
   readonly logger: Logger;
+  /** The WebSockets of the chains' streams. */
+  readonly webSockets?: Omit<WebSocketDeps, 'verifyKey' | 'trustedProxies' | 'logger'>;
   /** Adds what is no endpoint of the contract, such as the operator's pages: it counts in no limit. */
   readonly pages?: (app: Hono) => void;
 };
@@ -32,7 +35,13 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   mountResponseHeaders(app);
   app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
-  mountRoutes(app, routes, createLimits(deps.rateLimit));
+  const limitOf = createLimits(deps.rateLimit);
+  mountRoutes(app, routes, limitOf);
+  if (deps.webSockets) {
+    const { verifyKey, logger, rateLimit } = deps;
+    const { trustedProxies } = rateLimit;
+    mountWebSocket(app, limitOf, { ...deps.webSockets, verifyKey, trustedProxies, logger });
+  }
   deps.pages?.(app);
   mountReference(app, () => openApiDocument(routes.map(({ route }) => route)));
   return app;

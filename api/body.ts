@@ -11,7 +11,12 @@ import { bodyText } from './http/body-text.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  const json = readJson(await bodyText(c), JSON.parse);
+  return parseBody(await bodyText(c), schema);
+}
+
+/** The same of a text. */
+export function parseBody<S extends z.ZodType>(text: string, schema: S): z.output<S> {
+  const json = readJson(text, JSON.parse);
   if ('problem' in json) throw badRequest(invalidBody(json.problem));
   const parsed = schema.safeParse(json.value, { reportInput: true });
   if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));

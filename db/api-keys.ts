@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from './query-builder.ts';
 import { apiKeys } from './schema/operator.ts';
@@ -86,6 +86,15 @@ export async function isApiKeyValid(database: Queryable, key: string): Promise<b
     .from(apiKeys)
     .where(and(eq(apiKeys.keyId, keyId), IN_USE));
   return known !== undefined && timingSafeEqual(known.keyHash, hashKey(key));
+}
+
+/** Those of the keys, named by their visible parts, that have not ended. */
+export async function keysInUse(database: Queryable, keyIds: readonly string[]): Promise<Set<string>> {
+  const known = await queriesOn(database)
+    .select({ keyId: apiKeys.keyId })
+    .from(apiKeys)
+    .where(and(inArray(apiKeys.keyId, [...keyIds]), IN_USE));
+  return new Set(known.map(({ keyId }) => keyId));
 }
 
 /** One round suffices: there is nothing to guess in 256 random bits. */

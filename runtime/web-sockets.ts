@@ -15,7 +15,7 @@ type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) 
 
 /** Sockets are not compressed: deflating a message for each of a thousand clients costs more than sending it. */
 export const createWebSocketServer = (): WebSocketServer =>
-  new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false });
 
 const accepted = new WeakSet<IncomingMessage>();
 

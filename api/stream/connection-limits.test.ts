@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { ApiError } from '../errors.ts';
+import { ConnectionLimits, type ConnectionOwner } from './connection-limits.ts';
+
+const limitsOf = (config: Partial<StreamConfig>) => new ConnectionLimits(StreamConfig.parse(config));
+const ignore = () => undefined;
+
+/** The answer to a connection that is refused; null when it is taken. */
+function refusal(attempt: () => unknown): readonly [number, string | undefined] | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return [error.status, error.headers['Retry-After']];
+  }
+}
+
+test('a full process refuses with 503, whoever asks', () => {
+  const limits = limitsOf({ connections: 2 });
+  const first = limits.open({ address: '10.0.0.1' }, ignore);
+  limits.open({ keyId: 'k1' }, ignore);
+  expect(refusal(() => limits.open({ keyId: 'k2' }, ignore))).toEqual([503, '10']);
+  first.free();
+  expect(refusal(() => limits.open({ keyId: 'k2' }, ignore))).toBeNull();
+});
+
+test.each<[string, ConnectionOwner, ConnectionOwner]>([
+  ['address', { address: '10.0.0.1' }, { address: '10.0.0.2' }],
+  ['key', { keyId: 'k1' }, { keyId: 'k2' }],
+])('too many of one %s are refused with 429, another is not', (_name, one, other) => {
+  const limits = limitsOf({ connectionsPerAddress: 1, connectionsPerKey: 1 });
+  limits.open(one, ignore);
+  expect(refusal(() => limits.open(one, ignore))).toEqual([429, '10']);
+  expect(refusal(() => limits.open(other, ignore))).toBeNull();
+});
+
+test('a connection is freed once, in however many ways it ends', () => {
+  const limits = limitsOf({ connectionsPerAddress: 2 });
+  const owner = { address: '10.0.0.1' };
+  const first = limits.open(owner, ignore);
+  limits.open(owner, ignore);
+  first.free();
+  first.free();
+  expect(limits.size).toBe(1);
+  limits.open(owner, ignore);
+  expect(refusal(() => limits.open(owner, ignore))).toEqual([429, '10']);
+});
+
+test('a connection that shows a key makes room for its address, and keeps its place if the key has none', () => {
+  const limits = limitsOf({ connectionsPerAddress: 1, connectionsPerKey: 1 });
+  const owner = { address: '10.0.0.1' };
+  limits.open(owner, ignore).moveTo('k1');
+  const second = limits.open(owner, ignore);
+  expect(refusal(() => second.moveTo('k1'))).toEqual([429, '10']);
+  expect(refusal(() => limits.open(owner, ignore))).toEqual([429, '10']);
+  second.free();
+  second.moveTo('k2');
+  expect([limits.size, limits.keyIds]).toEqual([1, ['k1']]);
+});
+
+test('the connections of a revoked key are told, those of others are not', () => {
+  const limits = limitsOf({});
+  const told: string[] = [];
+  for (const keyId of ['k1', 'k2', 'k1']) {
+    const connection = limits.open({ keyId }, () => {
+      told.push(keyId);
+      connection.free();
+    });
+  }
+  limits.open({ address: 'k1' }, () => told.push('address'));
+  limits.revoke('k1');
+  expect(told).toEqual(['k1', 'k1']);
+});

@@ -1,0 +1,68 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { issueApiKey, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { startKeyChecks } from './key-checks.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  pool = new pg.Pool({ connectionString: database.url });
+  pool.on('error', () => undefined); // Dropping the database ends its sessions.
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** Tells how often the keys were looked at. */
+class CountedLimits extends ConnectionLimits {
+  rounds = 0;
+
+  override get keyIds(): string[] {
+    this.rounds += 1;
+    return super.keyIds;
+  }
+
+  /** Until what began before is over. */
+  nextRounds(): Promise<void> {
+    const seen = this.rounds;
+    return expect.poll(() => this.rounds, { timeout: 20_000 }).toBeGreaterThan(seen + 1);
+  }
+}
+
+test('connections of a revoked key are told; those of other keys are not, nor while the database is unreachable', async () => {
+  const [revoked, rotated, kept] = await Promise.all(['a', 'b', 'c'].map((label) => issueApiKey(pool, label)));
+  if (!revoked || !rotated || !kept) throw new Error('no keys');
+  await revokeApiKey(pool, revoked.keyId);
+  // Its holder has time to change to the new one.
+  await rotateApiKey(pool, rotated.keyId, 3_600);
+  const limits = new CountedLimits(StreamConfig.parse({}));
+  const told: string[] = [];
+  for (const { keyId } of [revoked, rotated, kept]) {
+    const connection = limits.open({ keyId }, () => {
+      told.push(keyId);
+      connection.free();
+    });
+  }
+  const deps = { limits, logger: createLogger('test', 'silent'), everyMs: 20 };
+  const unreachable = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
+  const stopFailing = startKeyChecks({ ...deps, database: unreachable });
+  await limits.nextRounds();
+  stopFailing();
+  expect(told).toEqual([]);
+  const stop = startKeyChecks({ ...deps, database: pool });
+  await expect.poll(() => told, { timeout: 20_000 }).toEqual([revoked.keyId]);
+  await limits.nextRounds();
+  expect(told).toEqual([revoked.keyId]);
+  stop();
+  await unreachable.end();
+});

@@ -1,0 +1,70 @@
+import { z } from '@hono/zod-openapi';
+import { Quote } from '../quotes/quote-schema.ts';
+import type { StreamEventName } from './types.ts';
+
+const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
+
+/** What every message of a stream tells. */
+const envelope = {
+  chainId: z.int(),
+  epoch: z.string().describe('Random name of the serving process: sequence numbers of another mean nothing.'),
+  seq: z.int().describe('Counts what the chain had to tell in this process; it skips what does not concern you.'),
+  prevSeq: z
+    .int()
+    .nullable()
+    .describe(
+      '`seq` of the message before on this connection, null in the first: another one than you got last means a loss.',
+    ),
+  blockNumber: z.int().describe('The block that the message speaks of.'),
+  blockHash: z.string().describe('Its hash.'),
+  blockTimestamp: z.int().describe('Its time, Unix seconds.'),
+  serverTs: z.int().describe('When the message was written, Unix seconds.'),
+};
+
+const quotes = z.array(Quote).describe('Each whole, as `getBidAsk` answers.');
+const last = z
+  .boolean()
+  .describe('True: with this message you know all your pools as of its block. False: more of it follows.');
+
+const PoolFailure = z.strictObject({
+  poolAddress: Address.describe('The pool.'),
+  status: z.int().describe('HTTP status that the endpoint of one pool would answer with.'),
+  error: z.string().describe('What is wrong, in one sentence for people.'),
+});
+
+const Removed = z.strictObject({
+  poolAddress: Address.describe('The pool.'),
+  reason: z.enum(['delisted', 'not_served']).describe('`delisted` by the operator, or not in the index any more.'),
+});
+
+/** The data of each event, by its name: with SSE the data of the event, with WebSocket preceded by `event` and `id`. */
+export const STREAM_MESSAGES = {
+  snapshot: z
+    .strictObject({ ...envelope, quotes, errors: z.array(PoolFailure).describe('Pools without a quote.'), last })
+    .describe('Every pool of a subscription, in parts of about 64 KiB.'),
+  update: z
+    .strictObject({ ...envelope, quotes, last })
+    .describe('Pools whose quote changed in anything but `serverTs`.'),
+  stale: z
+    .strictObject({ ...envelope, pools: z.array(PoolFailure).describe('They are told again when they can be read.') })
+    .describe('Pools that could not be read at this block: their last quotes must not be used.'),
+  removed: z
+    .strictObject({ ...envelope, pools: z.array(Removed).describe('They are no longer subscribed to.') })
+    .describe('Pools that are no longer served. A pool that is only not mentioned is not removed.'),
+  reorg: z
+    .strictObject({ ...envelope, fromBlock: z.int().describe('The lowest block that was replaced.') })
+    .describe('Blocks were replaced: quotes told at them are void until they are told again, which follows.'),
+  heartbeat: z
+    .strictObject(envelope)
+    .describe('All your pools are at this block as they were told last. At least every 15 seconds.'),
+  gap: z
+    .strictObject(envelope)
+    .describe('What you missed is not known: all quotes that you hold are void, a snapshot follows.'),
+  bye: z
+    .strictObject({
+      ...envelope,
+      reason: z.enum(['shutdown', 'limits', 'key_revoked']).describe('`key_revoked`: do not come back with that key.'),
+      retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
+    })
+    .describe('The last message: the service ends the connection.'),
+} satisfies Record<StreamEventName, z.ZodType>;

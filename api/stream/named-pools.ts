@@ -1,0 +1,32 @@
+import type { Address } from 'viem';
+import { badRequest } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
+import type { PoolTable } from '../snapshots/pool-directory.ts';
+import type { Subscription } from './types.ts';
+
+/**
+ * The addresses of a list, each once.
+ *
+ * @throws ApiError 400
+ */
+export function distinctAddresses(pools: readonly string[]): Address[] {
+  const addresses = pools.map((text, index) => {
+    const address = parseAddress(text);
+    if (!address) throw badRequest(`pools[${index}] is not a valid pool address`);
+    return address;
+  });
+  return [...new Set(addresses)];
+}
+
+/** What is served of these pools, and what is not. */
+export function namedPools(
+  table: PoolTable,
+  chainId: number,
+  addresses: readonly Address[],
+): Pick<Subscription, 'unknown'> & { readonly pools: Exclude<Subscription['pools'], 'all'> } {
+  const found = addresses.map((address) => ({ address, pool: table.find(chainId, address) }));
+  return {
+    pools: found.flatMap(({ pool }) => pool ?? []),
+    unknown: found.flatMap(({ address, pool }) => (pool ? [] : address)),
+  };
+}

@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi';
+
+const Id = z
+  .union([z.string().max(64), z.int().nonnegative()])
+  .describe("The client's name of the operation, which its answer repeats.");
+
+const Pools = z.array(z.string()).min(1);
+
+/** The shape alone: the handler checks each address, and names what is wrong. */
+export const WsAuth = z
+  .strictObject({
+    op: z.literal('auth'),
+    id: Id,
+    key: z.string().describe('Trading API key.'),
+  })
+  .describe('Shows a key: the first operation, within 5 seconds, of a connection whose headers have none.');
+
+export const WsSubscribe = z
+  .strictObject({
+    op: z.literal('subscribe'),
+    id: Id,
+    pools: Pools.optional().describe(
+      'Pool addresses in any case. Without them all listed pools of the chain, new ones too; that takes a key.',
+    ),
+    depth: z.boolean().default(true).describe('False leaves `depth` out of the quotes of these pools.'),
+    after: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        '`id` of the last message of an earlier connection, to go on from there. In the first subscription only.',
+      ),
+  })
+  .describe('Adds pools: a `snapshot` of them follows, then what changes.');
+
+export const WsUnsubscribe = z
+  .strictObject({ op: z.literal('unsubscribe'), id: Id, pools: Pools.describe('Pool addresses in any case.') })
+  .describe('Removes pools; those that are not subscribed to are ignored.');
+
+export const WsPing = z
+  .strictObject({ op: z.literal('ping'), id: Id })
+  .describe('Asks for an `ack`, for clients that cannot send pings of the WebSocket protocol.');
+
+/** What a client may send over a WebSocket, each as one text message. */
+export const WsOperation = z.discriminatedUnion('op', [WsAuth, WsSubscribe, WsUnsubscribe, WsPing]);
+
+/** What a refused message is named by in its answer. */
+export const OperationName = z.looseObject({ id: Id });
+
+export type WsOperation = z.output<typeof WsOperation>;
+export type WsSubscribe = z.output<typeof WsSubscribe>;
+
+const AnsweredId = Id.describe('`id` of the operation.');
+
+export const WsAck = z
+  .strictObject({ event: z.literal('ack'), id: AnsweredId })
+  .describe('The operation is done. What it leads to follows.');
+
+export const WsError = z
+  .strictObject({
+    event: z.literal('error'),
+    id: AnsweredId.nullable().describe('`id` of the operation; null when it could not be read.'),
+    status: z.int().describe('HTTP status that a request with this fault gets.'),
+    error: z.string().describe('What is wrong, in one sentence for people.'),
+    retryMs: z.int().optional().describe('Of status 429 and 503: wait this long before trying again, milliseconds.'),
+  })
+  .describe('The operation was refused; nothing changed. A refused `auth` also ends the connection.');

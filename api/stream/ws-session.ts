@@ -1,0 +1,184 @@
+import type { Address } from 'viem';
+import type { WebSocket } from 'ws';
+import type { StreamConfig } from '../../config/stream-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { VerifyKey } from '../auth/authenticate.ts';
+import { parseBody, readJson } from '../body.ts';
+import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
+import { snapshotFailure } from '../quotes/bid-ask.ts';
+import type { PoolDirectory } from '../snapshots/pool-directory.ts';
+import { SnapshotError } from '../snapshots/types.ts';
+import { Allowance } from './allowance.ts';
+import type { CountedConnection } from './connection-limits.ts';
+import { distinctAddresses, namedPools } from './named-pools.ts';
+import type { ByeReason, ChainStream, StreamReader } from './types.ts';
+import { MAX_UNREAD_BYTES } from './ws-alive.ts';
+import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
+import { webSocketTransport } from './ws-transport.ts';
+
+export interface WsSessionDeps {
+  readonly chainId: number;
+  readonly stream: ChainStream;
+  readonly directory: PoolDirectory;
+  readonly config: Pick<StreamConfig, 'poolsPerConnection'>;
+  readonly connection: CountedConnection;
+  /** Whether the headers had a valid key. */
+  readonly hasKey: boolean;
+  /** Of the client, which is counted when it tries keys. */
+  readonly address: string;
+  readonly verifyKey: VerifyKey;
+  readonly logger: Logger;
+}
+
+const OPERATIONS_PER_SEC = 10;
+/** A client whose operations are refused this often in a second is sent away. */
+const REFUSALS_PER_SEC = 100;
+const POOLS_PER_MINUTE = 1_000;
+const AUTH_WITHIN_MS = 5_000;
+const POLICY_VIOLATION = 1008;
+const RETRY_MS: Readonly<Record<ByeReason, number>> = { shutdown: 1_000, limits: 10_000, key_revoked: 60_000 };
+
+/** One WebSocket: takes its operations, in order, and answers each with `ack` or `error`. */
+export class WsSession {
+  readonly #socket: WebSocket;
+  readonly #deps: WsSessionDeps;
+  readonly #openedAt = performance.now();
+  readonly #operations = new Allowance(OPERATIONS_PER_SEC, 1_000);
+  readonly #refusals = new Allowance(REFUSALS_PER_SEC, 1_000);
+  readonly #newPools = new Allowance(POOLS_PER_MINUTE, 60_000);
+  readonly #named = new Set<Address>();
+  #hasKey: boolean;
+  #isFirst = true;
+  /** Opened with the first subscription. */
+  #reader: StreamReader | null = null;
+  #isClosed = false;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, deps: WsSessionDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#hasKey = deps.hasKey;
+  }
+
+  /** A message of the client. Anything but text is refused as text that is no operation. */
+  receive(data: unknown): void {
+    const text = typeof data === 'string' ? data : '';
+    const waitMs = this.#operations.take(1);
+    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(text));
+    else if (this.#refusals.take(1) === 0) this.#refuse(text, tooManyRequests(waitMs));
+    else this.end('limits');
+  }
+
+  /** Ends the connection from our side. */
+  end(reason: ByeReason): void {
+    if (this.#reader) this.#reader.close(reason, RETRY_MS[reason]);
+    else this.#socket.close(POLICY_VIOLATION, reason);
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#isClosed = true;
+    this.#reader?.gone();
+  }
+
+  async #run(text: string): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      const operation = parseBody(text, WsOperation);
+      const follow = await this.#prepare(operation);
+      this.#reply({ event: 'ack', id: operation.id });
+      follow?.();
+    } catch (error) {
+      this.#refuse(text, this.#asApiError(error));
+    }
+    this.#isFirst = false;
+  }
+
+  /** Does what may fail. @returns what is left to do after the `ack` */
+  #prepare(operation: WsOperation): Promise<(() => void) | undefined> | undefined {
+    switch (operation.op) {
+      case 'auth':
+        return this.#authenticate(operation.key);
+      case 'subscribe':
+        return this.#subscribe(operation);
+      case 'unsubscribe': {
+        const pools = distinctAddresses(operation.pools);
+        for (const pool of pools) this.#named.delete(pool);
+        this.#reader?.unsubscribe(pools);
+        return undefined;
+      }
+      case 'ping':
+        return undefined;
+    }
+  }
+
+  async #authenticate(key: string): Promise<undefined> {
+    try {
+      const isLate = !this.#isFirst || performance.now() - this.#openedAt > AUTH_WITHIN_MS;
+      if (isLate || this.#hasKey)
+        throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
+      const identity = await this.#deps.verifyKey(key, () => this.#deps.address);
+      if (!identity) throw invalidApiKey();
+      this.#deps.connection.moveTo(identity.keyId);
+      this.#hasKey = true;
+    } catch (error) {
+      // After the answer: who meant to come with a key does not want to go on without.
+      setImmediate(() => this.#socket.close(POLICY_VIOLATION, 'auth'));
+      throw error;
+    }
+  }
+
+  async #subscribe({ pools, depth, after }: WsSubscribe): Promise<() => void> {
+    if (after !== undefined && this.#reader) throw badRequest('after belongs to the first subscription');
+    const addresses = pools && distinctAddresses(pools);
+    this.#checkAmount(addresses);
+    const { directory, chainId } = this.#deps;
+    const named = addresses ? namedPools(await directory.table(), chainId, addresses) : { pools: 'all' as const };
+    const reader = this.#reader ?? (await this.#open());
+    for (const address of addresses ?? []) this.#named.add(address);
+    return () => reader.subscribe({ ...named, depth, ...(after !== undefined && { after }) });
+  }
+
+  /** @throws ApiError 400, 401, 429 */
+  #checkAmount(addresses: readonly Address[] | undefined): void {
+    if (!addresses && !this.#hasKey) throw invalidApiKey();
+    const { poolsPerConnection } = this.#deps.config;
+    if (new Set([...this.#named, ...(addresses ?? [])]).size > poolsPerConnection) {
+      throw badRequest(`a connection may name at most ${poolsPerConnection} pools`);
+    }
+    const waitMs = this.#newPools.take(addresses?.length ?? POOLS_PER_MINUTE);
+    if (waitMs > 0) throw tooManyRequests(waitMs);
+  }
+
+  async #open(): Promise<StreamReader> {
+    const reader = await this.#deps.stream.open(webSocketTransport(this.#socket), { hasKey: this.#hasKey });
+    if (this.#isClosed) reader.gone();
+    this.#reader = reader;
+    return reader;
+  }
+
+  #refuse(text: string, { status, message, headers }: ApiError): void {
+    const waitSecs = headers['Retry-After'];
+    const retry = waitSecs === undefined ? {} : { retryMs: Number(waitSecs) * 1_000 };
+    this.#reply({ event: 'error', id: idOf(text), status, error: message, ...retry });
+  }
+
+  #asApiError(error: unknown): ApiError {
+    if (error instanceof ApiError) return error;
+    if (error instanceof SnapshotError) return snapshotFailure(error);
+    this.#deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
+    return internalError(error);
+  }
+
+  #reply(message: object): void {
+    if (this.#socket.bufferedAmount > MAX_UNREAD_BYTES) this.#socket.terminate();
+    else this.#socket.send(JSON.stringify(message));
+  }
+}
+
+/** The id of a message that may be no operation. */
+function idOf(text: string): string | number | null {
+  const json = readJson(text, JSON.parse);
+  const named = 'value' in json ? OperationName.safeParse(json.value) : null;
+  return named?.success ? named.data.id : null;
+}
