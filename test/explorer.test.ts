@@ -74,6 +74,14 @@ test('two pages look as they do in the README', async () => {
 });
 
 describe('the list', () => {
+  test('is asked for once, beside the scripts', async () => {
+    const page = await open('/');
+    await rows(page).first().waitFor();
+    const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/evm/metadata?'))`;
+    expect(await page.evaluate(`${asked}.map(({ initiatorType }) => initiatorType)`)).toEqual(['link']);
+    await close();
+  });
+
   test('shows pools with live prices, full numbers on hover, and why a pool is not green', async () => {
     const page = await open('/?chain=31337');
     const first = page.locator(`tr[data-pool="${world.pools[0].address}"]`);

@@ -3,10 +3,15 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { listingPath, viewOf } from './pages/pools-query.ts';
 
 /** Where the finished page lies; the API serves what is there. */
 const DIST = fileURLToPath(new URL('./dist/', import.meta.url));
 const SOURCE = fileURLToPath(new URL('./', import.meta.url));
+
+/** What the page asks for at `/`: browsers fetch it beside the scripts, not after them. */
+const FIRST_LIST = listingPath(viewOf(new URLSearchParams()));
+const escaped = (url: string): string => url.replaceAll('&', '&amp;');
 
 /** Builds the page: files named by the hash of their content, and `index.html`, which names the first of them. */
 export async function buildExplorer(): Promise<void> {
@@ -41,6 +46,7 @@ export async function buildExplorer(): Promise<void> {
   const page = template
     .replace('%STYLE%', nameOf('styles.css'))
     .replace('%SCRIPT%', script)
+    .replace('%LIST%', `<link rel="preload" as="fetch" crossorigin href="${escaped(FIRST_LIST)}">`)
     .replace('%PRELOAD%', first.map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'));
   await mkdir(`${DIST}assets`, { recursive: true });
   for (const { path, contents } of outputFiles) await place(path, contents);

@@ -1,20 +1,10 @@
-import { type ComponentType, render } from 'preact';
+import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { followLink, here } from './location.ts';
 import { PoolsPage } from './pages/pools.tsx';
 
 const NAME = document.querySelector<HTMLMetaElement>('meta[name=application-name]')?.content ?? '';
 const LOGO = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.getAttribute('href') ?? '';
-
-type Page = { readonly title: string; readonly load: () => Promise<ComponentType> };
-
-/** Every page but the first is loaded when it is opened. */
-const PAGES: readonly (readonly [path: RegExp, page: Page])[] = [
-  [/^\/pool\/\d+\/0x[0-9a-f]{40}$/i, { title: 'Pool', load: async () => (await import('./pages/pool.tsx')).PoolPage }],
-  [/^\/route$/, { title: 'Quote a trade', load: async () => (await import('./pages/route.tsx')).RoutePage }],
-  [/^\/status$/, { title: 'Status', load: async () => (await import('./pages/status.tsx')).StatusPage }],
-  [/^\/glossary$/, { title: 'Glossary', load: async () => (await import('./pages/glossary.tsx')).GlossaryPage }],
-];
 
 const LINKS = [
   ['/', 'Pools'],
@@ -55,23 +45,25 @@ function App() {
   );
 }
 
+type Pages = typeof import('./pages/other-pages.ts');
+
+/** Any page but the first. They are loaded together when one of them is opened: browsers fetch few files at a time. */
 function OtherPage({ path }: { readonly path: string }) {
-  const [Shown, show] = useState<ComponentType | null>(null);
+  const [pages, show] = useState<Pages | null>(null);
   const [failed, fail] = useState(false);
-  const page = PAGES.find(([pattern]) => pattern.test(path))?.[1];
   useEffect(() => {
-    document.title = `${page?.title ?? 'Not found'} · ${NAME}`;
-    page?.load().then(
-      (component) => show(() => component),
-      () => fail(true),
-    );
+    import('./pages/other-pages.ts').then(show, () => fail(true));
+  }, []);
+  const page = pages?.pageAt(path);
+  useEffect(() => {
+    if (pages) document.title = `${page?.title ?? 'Not found'} · ${NAME}`;
     return () => {
       document.title = NAME;
     };
-  }, [path]);
-  if (!page) return <h1>There is no such page</h1>;
+  }, [pages, path]);
   if (failed) return <p role="alert">This page could not be loaded. Reload to try again.</p>;
-  return Shown && <Shown />;
+  if (!pages) return null;
+  return page ? <page.Page /> : <h1>There is no such page</h1>;
 }
 
 document.addEventListener('click', followLink);

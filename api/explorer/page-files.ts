@@ -17,6 +17,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 const LOGO_TYPES = ['.svg', '.png', '.ico'];
 
+const PRELOADED_LIST = /<link rel="preload" as="fetch"[^>]*>\n/;
+
 /** A file that never changes under its name. */
 export type Asset = { readonly file: ReadyFile; readonly type: string };
 
@@ -24,6 +26,8 @@ export type Asset = { readonly file: ReadyFile; readonly type: string };
 export type PageFiles = {
   /** The one document, whatever page of it is asked for. */
   readonly page: ReadyFile;
+  /** The same where the first list of pools is shown: browsers fetch that list beside the scripts. */
+  readonly front: ReadyFile;
   /** By name. */
   readonly assets: ReadonlyMap<string, Asset>;
 };
@@ -45,11 +49,12 @@ export async function readPageFiles({ name, logo }: PageSettings): Promise<PageF
     async (file) => [file, await assetOf(file, await readFile(join(DIST, 'assets', file)))] as const,
   );
   const picture = logo === undefined ? null : await readLogo(logo);
-  const page = template
+  const front = template
     .replaceAll('%NAME%', () => escapeHtml(name))
     .replace('%ICON%', picture ? `/assets/${picture[0]}` : 'data:,');
   const assets = new Map([...(await Promise.all(built)), ...(picture ? [picture] : [])]);
-  return { page: await readyFile(Buffer.from(page)), assets };
+  const page = front.replace(PRELOADED_LIST, '');
+  return { front: await readyFile(Buffer.from(front)), page: await readyFile(Buffer.from(page)), assets };
 }
 
 async function readLogo(path: string): Promise<readonly [string, Asset]> {

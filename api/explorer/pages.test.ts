@@ -71,6 +71,12 @@ test('every file that the page names is there, kept for good, and compressed for
   expect((await ask('/assets/main.js')).status).toBe(404);
 });
 
+test('the first list of pools is fetched beside the scripts, and on no other page', async () => {
+  const preload = '<link rel="preload" as="fetch" crossorigin href="/public/v1/evm/metadata?count=25';
+  expect(await (await ask('/')).text()).toContain(preload);
+  for (const path of ['/?chain=1', '/route']) expect(await (await ask(path)).text()).not.toContain('as="fetch"');
+});
+
 test('the page is as light as it has to be', async () => {
   const html = new TextDecoder().decode(files.page.plain);
   const sizes = [...files.assets].map(([name, { file }]) => [name, file.zipped.length] as const);

@@ -3,8 +3,8 @@ import { notFound } from '../errors.ts';
 import { sendFile } from '../http/ready-file.ts';
 import type { PageFiles } from './page-files.ts';
 
-/** Paths of the page; the script in it shows what each stands for. */
-const PATHS = ['/', '/pool/:chain_id/:pool_address', '/route', '/status', '/glossary'];
+/** Paths of the page beside `/`; the script in it shows what each stands for. */
+const PATHS = ['/pool/:chain_id/:pool_address', '/route', '/status', '/glossary'];
 
 /** The browser itself keeps the page from loading or sending anything elsewhere. */
 const GUARDED = {
@@ -26,7 +26,8 @@ const PAGE = { ...GUARDED, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Co
 const FOREVER = { ...GUARDED, 'Cache-Control': 'public, max-age=31536000, immutable, no-transform' };
 
 /** The web page for people, at `/` and below. */
-export function mountExplorer(app: Hono, { page, assets }: PageFiles): void {
+export function mountExplorer(app: Hono, { front, page, assets }: PageFiles): void {
+  app.get('/', (c) => sendFile(c, new URL(c.req.url).search === '' ? front : page, PAGE));
   for (const path of PATHS) app.get(path, (c) => sendFile(c, page, PAGE));
   app.get('/assets/:name', (c) => {
     const asset = assets.get(c.req.param('name'));

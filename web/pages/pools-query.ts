@@ -85,6 +85,6 @@ export function listingQuery({ tiers, search, locked, allowlisted, small, ...vie
 /** The path of the same request, as the curl line names it. */
 export function listingPath(view: PoolsView): string {
   const scope = view.chain === null ? '' : `/${view.chain}`;
-  const entries = Object.entries(listingQuery(view)).map(([name, value]) => [name, String(value)]);
+  const entries = Object.entries(listingQuery(view)).map(([name, value]): [string, string] => [name, String(value)]);
   return `/public/v1/evm${scope}/metadata?${new URLSearchParams(entries)}`;
 }

@@ -49,12 +49,12 @@ export function PoolsPage() {
 }
 
 function load(view: PoolsView) {
-  const { sortBy, ...query } = listingQuery(view);
+  const query = listingQuery(view);
   if (view.chain === null) {
-    const across = { ...query, ...(sortBy !== 'created' && { sortBy }) };
-    return unwrap(client.GET('/public/v1/evm/metadata', { params: { query: across } }));
+    const sortBy = query.sortBy === 'created' ? 'tiered' : query.sortBy;
+    return unwrap(client.GET('/public/v1/evm/metadata', { params: { query: { ...query, sortBy } } }));
   }
-  const params = { path: { chain_id: view.chain }, query: { ...query, sortBy } };
+  const params = { path: { chain_id: view.chain }, query };
   return unwrap(client.GET('/public/v1/evm/{chain_id}/metadata', { params }));
 }
 

@@ -1,0 +1,165 @@
+import pg from 'pg';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { READ_CLASSES, ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { DeploymentConfig, MULTICALL3 } from '../../config/chains-schema.ts';
+import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
+import { migrate } from '../../db/migrate.ts';
+import { loadArtifact } from '../../devnet/artifacts.ts';
+import { deployContract } from '../../devnet/deploy.ts';
+import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
+import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { setQuote } from '../../devnet/packed/providers.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
+import { type ExtensionSpec, velocityExtension } from '../../devnet/pools.ts';
+import { poolExtension } from '../../indexer/ponder.schema.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
+import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { packedApi } from '../../test/quotes/packed-world.ts';
+import { chainConfig } from '../../test/quotes/quote-world.ts';
+import { readPoolsWithWorth } from '../attention/pools-with-worth.ts';
+import { readGuardedPools } from './guarded-pools.ts';
+import { createGuardProbe } from './probe-guards.ts';
+
+type GuardedMarketPool = MarketPool & { readonly guard: ExtensionSpec };
+
+/** Enough for all pools at once. */
+const AMPLE = { callsPerMinute: 10_000, gasPerMinute: 100_000_000_000 };
+/** After which a velocity guard lets the price be 1% away: a thousandth times the square root of the blocks. */
+const CALM_BLOCKS = 120;
+/** Between probes: longer than a pool that burnt gas pauses. */
+const PROBE_MS = 10 ** 9;
+
+// One simulates with a sender and is fitted, the other without one and its depth is simulated whole.
+describe.each(['quotient', 'growing'] as const)('packed pools that charge by the rule %s', (rule) => {
+  let market: PackedMarket;
+  let testDatabase: TestDatabase;
+  let database: pg.Pool;
+
+  beforeAll(async () => {
+    [market, testDatabase] = await Promise.all([PackedMarket.open(packedVariant(rule)), createDatabase()]);
+    const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
+    await market.ground.chain.client.setCode({ address: MULTICALL3, bytecode });
+    database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+    await migrate(testDatabase.url);
+    await createOnchainTables(database);
+  });
+
+  afterAll(async () => {
+    await database?.end();
+    await Promise.all([market?.ground.anvil.stop(), testDatabase?.drop()]);
+  });
+
+  test('are closed while guards refuse the first unit of both sides, as quotes with depth say', async () => {
+    const { chain, deployment } = market.ground;
+    const loss = (drawdownE6: number) =>
+      packedStopLossExtension(deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
+    const open = await guarded(loss(100_000));
+    const [oneSided, stopped] = [await guarded(loss(10_000)), await guarded(loss(1))];
+    const jumpy = await guarded(velocityExtension(deployment, 10n ** 15n));
+    const hog = await deployContract(chain, 'GasHog', [0n]);
+    const burnt = await guarded({ address: hog, phases: ['beforeSwap'] });
+    for (const pool of [oneSided, stopped, jumpy]) await market.sell(pool, 50n * ONE);
+    await market.buy(oneSided, 100n * ONE);
+    await quote([oneSided, stopped], 206n);
+    await market.buy(stopped, 10n * ONE);
+    await quote([stopped, jumpy], 202n);
+
+    const pools = [open, oneSided, stopped, jumpy, burnt];
+    const probe = await startProbe(pools);
+    expect(await probe()).toEqual(new Set([stopped, jumpy, burnt].map(({ pool }) => pool)));
+    const quotes = await quotesOf(pools);
+    expect(quotes.map((each) => each?.priceProviderStatus === 'pool_refused')).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(quotes.slice(0, 2).map((each) => each?.depth?.bids.length === 0)).toEqual([false, true]);
+
+    await chain.client.mine({ blocks: CALM_BLOCKS });
+    await quote([stopped], 206n);
+    expect(await probe()).toEqual(new Set([burnt.pool]));
+    const reopened = await quotesOf(pools);
+    expect(reopened.map((each) => each?.priceProviderStatus === 'pool_refused')).toEqual([
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  const guarded = async (guard: ExtensionSpec): Promise<GuardedMarketPool> => ({
+    ...(await market.fundedPool(() => [guard])),
+    guard,
+  });
+
+  async function quote(pools: readonly MarketPool[], hundredths: bigint): Promise<void> {
+    for (const { provider } of pools) await setQuote(market.ground.chain, provider, quoteAround(hundredths));
+  }
+
+  /** What a service says that was not asked before. */
+  async function quotesOf(pools: readonly MarketPool[]) {
+    const { chain, deployment } = market.ground;
+    const addresses = pools.map(({ pool }) => pool);
+    const api = await packedApi(
+      { chain },
+      addresses.map((address) => ({ address, deployment })),
+    );
+    const results = await api.results(addresses);
+    return results.map((result) => ('quote' in result ? result.quote : undefined));
+  }
+
+  /** A probe of these pools, which are indexed. It gives those that it found closed. */
+  async function startProbe(pools: readonly GuardedMarketPool[]): Promise<() => Promise<ReadonlySet<Address>>> {
+    const { chain, deployment } = market.ground;
+    await index(pools);
+    const { poolFactory, stopLoss, priceVelocityGuard } = deployment;
+    const release = {
+      contractVersion: 'v1',
+      layout: 'packed',
+      fromBlock: 0,
+      poolFactory,
+      stopLoss,
+      priceVelocityGuard,
+    };
+    const readBudget = ReadBudgetConfig.parse(AMPLE);
+    const deployments = [DeploymentConfig.parse(release)];
+    const config = chainConfig(chain.chainId, [chain.rpcUrl], { deployments, readBudget });
+    let time = 0;
+    const rpc = openChainRpc(config, 10_000);
+    const closed = new Set<Address>();
+    const probe = createGuardProbe({
+      ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
+      rpcs: { worth: rpc, wanted: rpc, others: rpc },
+      pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
+    });
+    return async () => {
+      time += PROBE_MS;
+      expect(await probe(READ_CLASSES)).toBe(pools.length);
+      return closed;
+    };
+  }
+
+  async function index(pools: readonly GuardedMarketPool[]): Promise<void> {
+    const { chain, deployment } = market.ground;
+    const { token0, token1 } = market;
+    const of = { chainId: chain.chainId, factory: deployment.poolFactory, token0, token1 };
+    const seeder = openSeeder(testDatabase.url);
+    for (const address of [token0, token1]) await seedToken(seeder.db, { chainId: chain.chainId, address });
+    await seedPools(
+      seeder.db,
+      pools.map(({ pool: address }) => ({ pool: { ...of, address } })),
+    );
+    const blockStamp = { blockNumber: 1, blockTimestamp: 1 };
+    const rows = pools.map(({ pool, guard: { address, phases } }) => ({ pool, address, phases: [...phases] }));
+    await seeder.db
+      .insert(poolExtension)
+      .values(rows.map((row) => ({ ...row, ...blockStamp, chainId: chain.chainId, position: 1 })));
+    await seeder.end();
+  }
+});
