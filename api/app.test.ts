@@ -230,10 +230,12 @@ describe('response headers', () => {
     expect([response.status, await response.json()]).toEqual([404, { error: 'Not found' }]);
   });
 
-  test('the OpenAPI document and its page are served', async () => {
+  test('the documents and their page are served', async () => {
     const document = (await (await get('/openapi.json')).json()) as { openapi: string; paths: object };
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths)).toContain('/public/v1/chains');
+    const streams = (await (await get('/asyncapi.json')).json()) as { asyncapi: string };
+    expect(streams.asyncapi).toBe('3.0.0');
     expect((await get('/docs')).headers.get('content-type')).toContain('text/html');
   });
 });

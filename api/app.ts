@@ -11,6 +11,7 @@ import { limitBody } from './http/limit-body.ts';
 import { mountResponseHeaders } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
+import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
 import { mountWebSocket, type WebSocketDeps } from './stream/web-socket.ts';
@@ -43,7 +44,10 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
     mountWebSocket(app, limitOf, { ...deps.webSockets, verifyKey, trustedProxies, logger });
   }
   deps.pages?.(app);
-  mountReference(app, () => openApiDocument(routes.map(({ route }) => route)));
+  mountReference(app, {
+    openapi: () => openApiDocument(routes.map(({ route }) => route)),
+    asyncapi: asyncApiDocument,
+  });
   return app;
 }
 

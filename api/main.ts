@@ -23,10 +23,15 @@ import { guardDisagreementCounter, snapshotLookupCounter } from './observability
 import { startOperations } from './observability/start-operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { PoolRounds } from './rounds/pool-rounds.ts';
+import { PoolWorth } from './rounds/pool-worth.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
 import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
+import { ConnectionLimits } from './stream/connection-limits.ts';
+import { startKeyChecks } from './stream/key-checks.ts';
+import { StreamService } from './stream/streams.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -104,6 +109,17 @@ async function serve(): Promise<void> {
     },
     logger,
   });
+  const worth = new PoolWorth({ database, chains: file.chains, logger });
+  const rounds = new PoolRounds({
+    ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
+    hasWorth: ({ chainId, address }) => worth.has(chainId, address),
+    isSimulated: (pool) => outlooks.isSimulated(pool),
+  });
+  const streams = new StreamService({
+    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },
+  });
+  const limits = new ConnectionLimits(file.stream);
+  const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
   const pamm = startPamm({
     chains,
     env,
@@ -129,6 +145,11 @@ async function serve(): Promise<void> {
       directory,
       snapshots,
       outlooks,
+      wantedPools: rounds,
+      streams,
+      limits,
+      streamConfig: file.stream,
+      trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
@@ -155,7 +176,11 @@ async function serve(): Promise<void> {
   const server = await startServer(app, settings.HOST, settings.PORT);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
+    ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
+    ['rounds', () => rounds.close()],
+    ['key checks', async () => stopKeyChecks()],
+    ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['head feeds', async () => closeHeadFeeds(feeds)],

@@ -5,6 +5,7 @@ import { metadataResource } from './metadata/metadata.ts';
 import { pammResource } from './pamm/pamm-quote.ts';
 import { quotesResource } from './quotes/quotes.ts';
 import { routeResource } from './route/route.ts';
+import { streamResource } from './stream/stream.ts';
 import { tradesResource } from './trades/trades.ts';
 
 /** Every folder of endpoints. A new one is a line here. */
@@ -12,6 +13,7 @@ const RESOURCES = [
   chainsResource,
   metadataResource,
   quotesResource,
+  streamResource,
   tradesResource,
   routeResource,
   pammResource,

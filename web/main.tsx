@@ -39,6 +39,7 @@ function App() {
       <footer>
         <a href="/docs">API reference</a>
         <a href="/openapi.json">OpenAPI document</a>
+        <a href="/asyncapi.json">AsyncAPI document</a>
         <span>No account, no cookies, nothing from another host.</span>
       </footer>
     </>

@@ -38,7 +38,7 @@ export function answerBidAsk({ chains, directory, snapshots, wantedPools }: Quot
 }
 
 /** @throws ApiError 400, plain text, unless it is absent, `true` or `false` */
-function depthParam(c: Context): boolean {
+export function depthParam(c: Context): boolean {
   const text = c.req.query('depth') ?? 'true';
   if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
   return text === 'true';

@@ -13,7 +13,8 @@ test('the page names no host but its own, and tells the browser to ask none', as
   const html = await response.text();
   expect(html).toContain('<title>A title</title>');
   const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]);
-  expect(links).toEqual(['data:,', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js']);
+  const files = ['/docs/swagger-ui.css', '/asyncapi.json', '/docs/swagger-ui-bundle.js', '/docs/start.js'];
+  expect(links).toEqual(['data:,', ...files]);
   expect(html).not.toMatch(/https?:|\/\//);
   const policy = response.headers.get('Content-Security-Policy') ?? '';
   expect(policy).toMatch(/^default-src 'none';/);

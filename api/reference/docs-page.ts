@@ -29,6 +29,7 @@ const page = (title: string) => `<!doctype html>
 <link rel="stylesheet" href="/docs/${STYLE}">
 </head>
 <body>
+<p>Streams of quotes: <a href="/asyncapi.json">AsyncAPI document</a></p>
 <div id="reference"></div>
 <script src="/docs/${SCRIPT}"></script>
 <script src="/docs/${START}"></script>

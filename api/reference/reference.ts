@@ -5,17 +5,21 @@ import { API_TITLE } from './openapi-document.ts';
 
 const DOCUMENT_CACHE_SECS = 300;
 
-/**
- * `/openapi.json` and `/docs`, an interactive page over it.
- *
- * @param describe makes the document, which takes milliseconds: called once, at the first request
- */
-export function mountReference(app: Hono, describe: () => object): void {
+/** The documents of the API; each takes milliseconds to make. */
+export type Documents = { readonly openapi: () => object; readonly asyncapi: () => object };
+
+/** `/openapi.json`, `/asyncapi.json` and `/docs`, an interactive page over them. */
+export function mountReference(app: Hono, documents: Documents): void {
+  for (const [name, describe] of Object.entries(documents)) mountDocument(app, `/${name}.json`, describe);
+  mountDocsPage(app, API_TITLE);
+}
+
+/** @param describe called once, at the first request */
+function mountDocument(app: Hono, path: string, describe: () => object): void {
   let document: string | undefined;
-  app.use('/openapi.json', ...cached(DOCUMENT_CACHE_SECS));
-  app.get('/openapi.json', (c) => {
+  app.use(path, ...cached(DOCUMENT_CACHE_SECS));
+  app.get(path, (c) => {
     document ??= JSON.stringify(describe());
     return c.body(document, 200, { 'Content-Type': 'application/json' });
   });
-  mountDocsPage(app, API_TITLE);
 }

@@ -3,7 +3,7 @@ import type { ChainRounds } from '../rounds/pool-rounds.ts';
 import type { BlockRound } from '../rounds/types.ts';
 import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
-import type { ChainSnapshots } from '../snapshots/types.ts';
+import { type ChainSnapshots, SnapshotError } from '../snapshots/types.ts';
 import { Board } from './board.ts';
 import { History, type Missed } from './history.ts';
 import { Reader, type ReaderSource } from './reader.ts';
@@ -60,7 +60,10 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
   }
 
   async open(transport: StreamTransport, client: StreamClient): Promise<Reader> {
-    const [table, head] = await Promise.all([this.#deps.directory.table(), this.#deps.snapshots.head()]);
+    const table = await this.#deps.directory.table();
+    const head = await this.#deps.snapshots.head().catch((cause) => {
+      throw new SnapshotError('timed_out', 'no node tells the head', { cause });
+    });
     if (!this.#table) table.onChange((pool, isServed) => this.#takeListing(pool, isServed));
     this.#table = table;
     const reader = new Reader(transport, client, this, head);

@@ -20,7 +20,8 @@ function refusal(attempt: () => unknown): readonly [number, string | undefined] 
 test('a full process refuses with 503, whoever asks', () => {
   const limits = limitsOf({ connections: 2 });
   const first = limits.open({ address: '10.0.0.1' }, ignore);
-  limits.open({ keyId: 'k1' }, ignore);
+  limits.open({ keyId: 'k1' }, ignore, 'websocket');
+  expect(limits.byTransport).toEqual({ sse: 1, websocket: 1 });
   expect(refusal(() => limits.open({ keyId: 'k2' }, ignore))).toEqual([503, '10']);
   first.free();
   expect(refusal(() => limits.open({ keyId: 'k2' }, ignore))).toBeNull();

@@ -16,7 +16,10 @@ export interface CountedConnection {
   free(): void;
 }
 
+export type Transport = 'sse' | 'websocket';
+
 interface Entry {
+  readonly transport: Transport;
   owner: ConnectionOwner;
   readonly onRevoked: () => void;
 }
@@ -39,6 +42,13 @@ export class ConnectionLimits {
     return this.#open.size;
   }
 
+  /** The same, by transport. */
+  get byTransport(): Readonly<Record<Transport, number>> {
+    const counts = { sse: 0, websocket: 0 };
+    for (const { transport } of this.#open) counts[transport] += 1;
+    return counts;
+  }
+
   /** Keys that have connections. */
   get keyIds(): string[] {
     return [...new Set([...this.#open].flatMap(({ owner }) => ('keyId' in owner ? owner.keyId : [])))];
@@ -50,10 +60,10 @@ export class ConnectionLimits {
    * @param onRevoked called when its key is no longer valid
    * @throws ApiError 503 when the process is full, 429 when the owner has too many
    */
-  open(owner: ConnectionOwner, onRevoked: () => void): CountedConnection {
+  open(owner: ConnectionOwner, onRevoked: () => void, transport: Transport = 'sse'): CountedConnection {
     if (this.#open.size >= this.#config.connections) throw full();
     this.#count(owner);
-    const entry: Entry = { owner, onRevoked };
+    const entry: Entry = { transport, owner, onRevoked };
     this.#open.add(entry);
     return {
       moveTo: (keyId) => {

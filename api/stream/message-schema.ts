@@ -6,7 +6,7 @@ const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 
 /** What every message of a stream tells. */
 const envelope = {
-  chainId: z.int(),
+  chainId: z.int().describe('The chain.'),
   epoch: z.string().describe('Random name of the serving process: sequence numbers of another mean nothing.'),
   seq: z.int().describe('Counts what the chain had to tell in this process; it skips what does not concern you.'),
   prevSeq: z
@@ -67,4 +67,16 @@ export const STREAM_MESSAGES = {
       retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
     })
     .describe('The last message: the service ends the connection.'),
-} satisfies Record<StreamEventName, z.ZodType>;
+} satisfies Record<StreamEventName, z.ZodObject>;
+
+/** A message as a WebSocket carries it. */
+export const webSocketMessage = (event: StreamEventName) =>
+  STREAM_MESSAGES[event]
+    .extend({
+      event: z.literal(event),
+      id: z
+        .string()
+        .optional()
+        .describe('Go on after this message with `after`. Only in messages that complete what was to be told.'),
+    })
+    .describe(STREAM_MESSAGES[event].description ?? '');

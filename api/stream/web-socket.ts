@@ -23,6 +23,8 @@ export interface WebSocketDeps {
   readonly verifyKey: VerifyKey;
   readonly trustedProxies: number;
   readonly logger: Logger;
+  /** Told of a client that was cut because it answered no pings. */
+  readonly countSilent: (chainId: number) => void;
   /** Default: 15 seconds. */
   readonly pingMs?: number;
 }
@@ -38,7 +40,7 @@ export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps)
 }
 
 function openWebSocket(deps: WebSocketDeps): Handler {
-  const { chains, directory, streams, limits, config, verifyKey, logger, pingMs } = deps;
+  const { chains, directory, streams, limits, config, verifyKey, logger, pingMs, countSilent } = deps;
   return (c) => {
     const chainId = chainIdParam(c);
     // A key in a URL ends up in logs and histories: nothing of a query is taken, so that none is sent there.
@@ -48,7 +50,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     const key = c.get('key');
     const address = clientAddress(c, deps.trustedProxies);
     let session: WsSession | undefined;
-    const connection = limits.open(key ?? { address }, () => session?.end('key_revoked'));
+    const connection = limits.open(key ?? { address }, () => session?.end('key_revoked'), 'websocket');
     const { socket } = (c.env as HttpBindings).incoming;
     // However a connection ends, and when it was never opened: its socket closes.
     socket.once('close', connection.free);
@@ -61,7 +63,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
         onOpen: (_event, { raw }) => {
           if (!raw) return;
           session = new WsSession(raw, { ...sessionDeps, hasKey: key !== null });
-          keepAlive(raw, () => undefined, pingMs);
+          keepAlive(raw, () => countSilent(chain.chainId), pingMs);
         },
         onMessage: ({ data }) => session?.receive(data),
         onClose: () => session?.closed(),

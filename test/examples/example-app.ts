@@ -14,6 +14,7 @@ import { RoutingConfig } from '../../config/routing-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { unusedStreams } from '../harness/every-route.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { seedPools, seedToken } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
@@ -69,6 +70,7 @@ export async function openExampleApp() {
       statusMaxAgeSecs: 60,
       routing: RoutingConfig.parse({}),
       lags: () => [],
+      ...unusedStreams(),
     }),
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),

@@ -17,6 +17,7 @@ import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { unusedStreams } from '../harness/every-route.ts';
 import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, NOW, openListing } from '../metadata/listing-fixture.ts';
 import {
   chainConfig,
@@ -73,6 +74,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       ...{ directory, database: listing.pool, statusMaxAgeSecs: 86_400, routing: RoutingConfig.parse({}) },
       snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
       ...{ outlooks: new PoolOutlooks(), endpoints: new Map() },
+      ...unusedStreams(),
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => [
         lagOf(CHAIN_A, 'devnet-a'),

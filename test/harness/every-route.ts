@@ -1,7 +1,9 @@
 import type { BoundRoute } from '../../api/declaration/api-route.ts';
 import type { ServedChains } from '../../api/request.ts';
 import { bindResources } from '../../api/resources.ts';
+import type { StreamDeps } from '../../api/stream/stream.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
 
 /** Every endpoint, for tests of what stands before the handlers: of these only the list of chains can answer. */
 export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
@@ -11,12 +13,18 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     snapshots: unused(),
     outlooks: unused(),
     database: unused(),
+    ...unusedStreams(),
     statusMaxAgeSecs: 0,
     routing: RoutingConfig.parse({}),
     lags: () => [],
     endpoints: new Map(),
     submit: () => Promise.reject(new Error('not for this test')),
   });
+
+/** What streams need, for tests that open none. */
+export const unusedStreams = (): Omit<StreamDeps, 'chains' | 'directory'> => ({
+  ...{ streams: unused(), limits: unused(), streamConfig: StreamConfig.parse({}), trustedProxies: 0 },
+});
 
 /** Stands for what only an answer would use. */
 function unused<T extends object>(): T {

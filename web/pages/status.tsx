@@ -23,7 +23,8 @@ export function StatusPage() {
       {data ? <Chains status={data} /> : !failure && <Skeleton lines={4} />}
       <h2>Documents</h2>
       <p>
-        <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI document</a>
+        <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI document</a> ·{' '}
+        <a href="/asyncapi.json">AsyncAPI document</a>
       </p>
       <h2>The same from a terminal</h2>
       <CurlBox line={curlOf(location.origin, '/public/v1/status')} />

@@ -1,0 +1,58 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { QUOTE_EXAMPLE } from '../quotes/examples.ts';
+import { EXAMPLE } from '../reference/example-market.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
+import { STREAM_MESSAGES } from './message-schema.ts';
+
+const Query = z.object({
+  pools: z.string().optional().openapi({
+    example: EXAMPLE.pool,
+    description: '1 to 500 pool addresses in any case, with commas. Without it all listed pools; that takes a key.',
+  }),
+  depth: z.boolean().default(true).openapi({
+    example: true,
+    description: '`true` or `false`. False leaves `depth` out of the quotes.',
+  }),
+});
+
+const UPDATE_EXAMPLE = {
+  chainId: EXAMPLE.chainId,
+  epoch: '8f3c1d2e4b5a',
+  seq: 1041,
+  prevSeq: 1039,
+  blockNumber: 40043187,
+  blockHash: `0x${'b1'.repeat(32)}`,
+  blockTimestamp: 1794999974,
+  serverTs: 1794999975,
+  quotes: [QUOTE_EXAMPLE],
+  last: true,
+};
+
+export const openStream = {
+  operationId: 'openStream',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/stream',
+  limit: 'quote',
+  key: 'optional',
+  streams: true,
+  compress: false,
+  cacheSecs: 0,
+  tag: 'Quotes',
+  summary: 'Quotes of pools as they change, block by block',
+  description:
+    'Server-sent events: a `snapshot` of the pools, then what changes with each block, told by the name of the event. ' +
+    'A `Last-Event-ID` header goes on after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` ' +
+    'describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.',
+  request: { params: z.object({ chain_id: ChainIdPath }), query: Query },
+  answer: {
+    description: 'Events without end. The data of each is JSON',
+    schema: z.union(Object.values(STREAM_MESSAGES)),
+    example: UPDATE_EXAMPLE,
+  },
+  failures: {
+    400: errorOrTextResponse('Invalid chain id, address or number of pools; a bad `depth` is answered in plain text'),
+    404: errorResponse('Unknown chain'),
+    503: errorResponse('The chain cannot be read, or no further connection is taken; retry'),
+  },
+} as const satisfies ApiRoute;

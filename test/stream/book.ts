@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { STREAM_MESSAGES } from '../../api/stream/message-schema.ts';
+import type { StreamEventName } from '../../api/stream/types.ts';
+
+/** A message as a client got it. */
+export interface Told {
+  readonly event: StreamEventName;
+  readonly id: string;
+  readonly data: unknown;
+}
+
+const Head = z.object({ blockNumber: z.int(), seq: z.int(), prevSeq: z.int().nullable() });
+
+/**
+ * What a client knows that follows `docs/stream.md`, from the messages alone. A pool is held with its quote, or with the
+ * status of why it has none; a pool that is not held is not known.
+ */
+export class Book {
+  readonly quotes = new Map<string, { readonly quote: object; readonly toldAt: number }>();
+  readonly failed = new Map<string, number>();
+  readonly removed = new Set<string>();
+  readonly events: StreamEventName[] = [];
+  /** The block that all of it is of; null while a message said that more follows. */
+  block: number | null = null;
+  lastId: string | undefined;
+  #seq: number | null = null;
+
+  take({ event, id, data }: Told): void {
+    STREAM_MESSAGES[event].parse(data);
+    const { blockNumber, seq, prevSeq } = Head.parse(data);
+    if (this.#seq !== null && prevSeq !== this.#seq) throw new Error(`message ${prevSeq} was lost after ${this.#seq}`);
+    this.#seq = seq;
+    if (id !== '') this.lastId = id;
+    this.events.push(event);
+    this.block = null;
+    this.#takers[event]?.(data, blockNumber);
+    const isEnd = event === 'heartbeat' || (data as { last?: boolean }).last === true;
+    if (isEnd) this.block = blockNumber;
+  }
+
+  /** Another connection begins. It knows what it knew, and resumes after `lastId`. */
+  reconnect(): void {
+    this.#seq = null;
+    this.block = null;
+  }
+
+  readonly #takers: { readonly [E in StreamEventName]?: (data: unknown, block: number) => void } = {
+    gap: () => {
+      this.quotes.clear();
+      this.failed.clear();
+    },
+    reorg: (data) => {
+      const { fromBlock } = STREAM_MESSAGES.reorg.parse(data);
+      for (const [pool, { toldAt }] of this.quotes) if (toldAt >= fromBlock) this.quotes.delete(pool);
+    },
+    snapshot: (data, block) => {
+      const { quotes, errors } = STREAM_MESSAGES.snapshot.parse(data);
+      this.#put(quotes, block);
+      this.#fail(errors);
+    },
+    update: (data, block) => this.#put(STREAM_MESSAGES.update.parse(data).quotes, block),
+    stale: (data) => this.#fail(STREAM_MESSAGES.stale.parse(data).pools),
+    removed: (data) => {
+      for (const { poolAddress } of STREAM_MESSAGES.removed.parse(data).pools) {
+        this.quotes.delete(poolAddress);
+        this.failed.delete(poolAddress);
+        this.removed.add(poolAddress);
+      }
+    },
+  };
+
+  #put(quotes: readonly { readonly poolAddress: string }[], toldAt: number): void {
+    for (const quote of quotes) {
+      this.quotes.set(quote.poolAddress, { quote, toldAt });
+      this.failed.delete(quote.poolAddress);
+      this.removed.delete(quote.poolAddress);
+    }
+  }
+
+  #fail(pools: readonly { readonly poolAddress: string; readonly status: number }[]): void {
+    for (const { poolAddress, status } of pools) {
+      this.quotes.delete(poolAddress);
+      this.failed.set(poolAddress, status);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { quotesResource } from '../../api/quotes/quotes.ts';
+import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
+import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
+import { streamResource } from '../../api/stream/stream.ts';
+import { StreamService } from '../../api/stream/streams.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { QuotesConfig } from '../../config/quotes-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+
+export interface StreamApiOptions {
+  readonly chain: ChainConfig;
+  readonly directory: PoolDirectory;
+  readonly quotes?: QuotesConfig;
+  readonly stream?: Partial<StreamConfig>;
+  readonly isSimulated?: (pool: ServedPool) => boolean;
+}
+
+/** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
+export async function startStreamApi({ chain, directory, isSimulated, ...options }: StreamApiOptions) {
+  const { quotes = QuotesConfig.parse({ minRefreshMs: 50 }) } = options;
+  const logger = createLogger('test', 'silent');
+  const calls: string[] = [];
+  const lookups: string[] = [];
+  const snapshots = createSnapshotService({
+    ...{ chains: [chain], quotes, logger },
+    countCall: (_chainId, method) => calls.push(method),
+    countLookup: (_chainId, lookup) => lookups.push(lookup),
+  });
+  const rounds = new PoolRounds({
+    ...{ chains: [chain], quotes, snapshots, directory, logger },
+    hasWorth: () => true,
+    isSimulated: isSimulated ?? (() => false),
+  });
+  // No pool of these tests is delisted.
+  const database = { query: async () => ({ rows: [] }) } as never;
+  const chainIds = [chain.chainId];
+  const streams = new StreamService({ chainIds, rounds, snapshots, directory, database, logger });
+  const streamConfig = StreamConfig.parse(options.stream ?? {});
+  const limits = new ConnectionLimits(streamConfig);
+  const chains = new Map([[chain.chainId, chain]]);
+  const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
+  const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
+  const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
+    ...{ metrics: createMetrics('test'), logger },
+  });
+  const server = await startServer(app, '127.0.0.1', 0);
+  const base = `http://127.0.0.1:${server.port}/public/v1/evm/${chain.chainId}`;
+  return {
+    ...{ base, calls, lookups, limits, rounds: rounds.of(chain.chainId) },
+    /** Ends the streams as a stop of the process does. */
+    closeStreams: () => streams.close(),
+    async stop() {
+      streams.close();
+      await server.stop(1_000);
+      await rounds.close();
+    },
+  };
+}
+
+export type StreamApi = Awaited<ReturnType<typeof startStreamApi>>;
