@@ -21,6 +21,7 @@ import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
+import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolRounds } from './rounds/pool-rounds.ts';
@@ -51,6 +52,9 @@ const SETTINGS = [
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
+  'LISTING_CACHE_MB',
+  'DIRECTORY_POLL_MS',
+  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -89,7 +93,12 @@ async function serve(): Promise<void> {
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger });
+  const directory = new SqlPoolDirectory({
+    database,
+    chains: file.chains,
+    logger,
+    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+  });
   const outlooks = new PoolOutlooks();
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
@@ -102,7 +111,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.reports(chainId)];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -113,7 +122,11 @@ async function serve(): Promise<void> {
   const rounds = new PoolRounds({
     ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    isSimulated: (pool) => outlooks.isSimulated(pool),
+    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+  });
+  const wantedPools = new WantedPoolWriter({
+    ...{ database: primary.$client, chains: file.chains, logger },
+    wanted: (chainId) => rounds.of(chainId).wanted.list(),
   });
   const streams = new StreamService({
     ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },
@@ -153,6 +166,7 @@ async function serve(): Promise<void> {
       database: database.$client,
       rarePages: rarePages.$client,
       maxTotals: settings.LISTING_TOTALS,
+      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -188,6 +202,7 @@ async function serve(): Promise<void> {
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
+    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }

@@ -8,7 +8,8 @@ import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OnAttention } from './attention/attention-report.ts';
 import { keepList } from './attention/kept-list.ts';
-import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { type KnownPool, readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { readWantedPools } from './attention/wanted-pools.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
 import { createClassification } from './classification/classify-pools.ts';
@@ -16,7 +17,9 @@ import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
+import { worthyTokens } from './fiat/tokens-to-price.ts';
 import type { Job } from './job.ts';
+import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
 import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
@@ -60,8 +63,15 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const budgets = new Map(file.chains.map((chain) => [chain.chainId, new ReadBudget(chain.readBudget)]));
   const metered = (chain: ChainConfig) => new MeteredRpc(of(rpcs, chain), of(budgets, chain), 'worth');
   const sources = priceSources(deps);
+  const lists = new Map(
+    file.chains.map((chain) => [chain.chainId, keepList(() => readPoolsWithWorth(database, chain), now)]),
+  );
+  const tokensOfWorth = async () => {
+    const pools = file.chains.map(async (chain) => worthyTokens(chain, await of(lists, chain)()));
+    return new Set((await Promise.all(pools)).flat());
+  };
   return [
-    ...file.chains.flatMap((chain) => poolJobs(chain, of(rpcs, chain), of(budgets, chain), deps)),
+    ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
       run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, metered(chain), chain),
@@ -74,7 +84,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     })),
     {
       name: 'fiat-prices',
-      run: () => refreshFiatPrices({ database, registry, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
+      run: () => refreshFiatPrices({ database, registry, tokensOfWorth, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
     { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
@@ -85,6 +95,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         registry,
         fiatMaxAgeSecs,
         repricedPools: deps.repricedPools,
+        version: listingVersion(file),
         findBlockAt: blockClocks(file, metered, logger),
       }),
       ...every(LISTING_PAUSE_MS),
@@ -92,20 +103,24 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   ];
 }
 
+const now = () => performance.now();
+
+/** The pools of a chain. */
+type PoolList = () => Promise<readonly KnownPool[]>;
+
 const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
 
 /**
  * Prices, guards that close pools, and storage. Pools of worth apart from the others, which delay them neither by their
  * number nor by failures of their nodes.
  */
-function poolJobs(chain: ChainConfig, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
+function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
   const { database, onAttention } = deps;
-  const now = () => performance.now();
   const strangersRpc = openRpc(chain, deps);
-  const pools = keepList(() => readPoolsWithWorth(database, chain), now);
+  const wanted = keepList(() => readWantedPools(database, chain), now);
   const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), now);
   const rpcs = { worth: rpc, wanted: strangersRpc, others: strangersRpc };
-  const shared = { chain, budget, rpcs, now, closed: new Set<Address>() };
+  const shared = { chain, budget, rpcs, wanted, now, closed: new Set<Address>() };
   const probe = createGuardProbe({ ...shared, pools: guarded });
   const capture = createPriceCapture({ ...shared, database, onAttention, pools });
   const storage = hasStoredPools(chain) ? createStorageCapture({ ...shared, database, pools }) : null;
@@ -129,7 +144,8 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
   if (fiatPrices.source === 'static') return [fixed];
   const names = new Map(chains.map(({ chainId, name }) => [chainId, name.toLowerCase()]));
   const chainSlug = (chainId: number) => LLAMA_CHAINS.get(chainId) ?? names.get(chainId);
-  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug })];
+  const { unknownPerRound, unknownPauseSecs } = fiatPrices;
+  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug, unknownPerRound, unknownPauseSecs })];
 }
 
 function blockClocks(

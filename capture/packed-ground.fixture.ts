@@ -16,6 +16,7 @@ import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';
 import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { readWantedPools } from './attention/wanted-pools.ts';
 import { createStorageCapture } from './pool-storage/capture-storage.ts';
 
 export const CHAIN = 31_337;
@@ -68,6 +69,7 @@ export function captureStorage(database: pg.Pool, chain: ChainConfig): Promise<n
     ...{ database, chain, now, budget: new ReadBudget(chain.readBudget, now) },
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     pools: () => readPoolsWithWorth(database, chain),
+    wanted: () => readWantedPools(database, chain),
   });
   return capture(READ_CLASSES);
 }

@@ -8,6 +8,7 @@ import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
 import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
+import { readWantedPools } from './attention/wanted-pools.ts';
 import { createClassification } from './classification/classify-pools.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
@@ -72,6 +73,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     closed: new Set(),
     pools: () => readPoolsWithWorth(pool, unserved),
+    wanted: () => readWantedPools(pool, unserved),
   });
   expect(await capture(READ_CLASSES)).toBe(0);
   expect(await poolsIn('price_health')).toEqual([UNDONE]);

@@ -100,6 +100,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Quotes of pools as they change, block by block
+         * @description Server-sent events: a `snapshot` of the pools, then what changes with each block, told by the name of the event. A `Last-Event-ID` header goes on after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.
+         */
+        get: operations["openStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/{pool_address}/trades": {
         parameters: {
             query?: never;
@@ -1690,6 +1710,343 @@ export interface operations {
                 };
             };
             /** @description A concurrent read timed out, or the price source was too slow; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    openStream: {
+        parameters: {
+            query?: {
+                /** @description 1 to 500 pool addresses in any case, with commas. Without it all listed pools; that takes a key. */
+                pools?: string;
+                /** @description `true` or `false`. False leaves `depth` out of the quotes. */
+                depth?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, one of those that `listChains` gives. */
+                chain_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events without end. The data of each is JSON */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "chainId": 8453,
+                     *       "epoch": "8f3c1d2e4b5a",
+                     *       "seq": 1041,
+                     *       "prevSeq": 1039,
+                     *       "blockNumber": 40043187,
+                     *       "blockHash": "0xb1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1",
+                     *       "blockTimestamp": 1794999974,
+                     *       "serverTs": 1794999975,
+                     *       "quotes": [
+                     *         {
+                     *           "pair": "WETH/USDC",
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "priceProviderStatus": "healthy",
+                     *           "bidAdj": "55329108845520254429809",
+                     *           "askAdj": "55351355618928499510261",
+                     *           "totalToken0Available": "12000000000000000000",
+                     *           "totalToken1Available": "24000000000",
+                     *           "serverTs": 1795000002,
+                     *           "depth": {
+                     *             "bids": [
+                     *               {
+                     *                 "binIdx": 0,
+                     *                 "price": "55329108845520254429809",
+                     *                 "cumulativeVolume": "0",
+                     *                 "cumulativeInputVolume": "0",
+                     *                 "priceImpactE6": "0"
+                     *               },
+                     *               {
+                     *                 "binIdx": -1,
+                     *                 "price": "55273779736674734175379",
+                     *                 "cumulativeVolume": "11999988000",
+                     *                 "cumulativeInputVolume": "4002802562514505441",
+                     *                 "priceImpactE6": "1000"
+                     *               },
+                     *               {
+                     *                 "binIdx": -2,
+                     *                 "price": "55218450627829213920950",
+                     *                 "cumulativeVolume": "23999976000",
+                     *                 "cumulativeInputVolume": "8009613942824633874",
+                     *                 "priceImpactE6": "1999"
+                     *               }
+                     *             ],
+                     *             "asks": [
+                     *               {
+                     *                 "binIdx": 0,
+                     *                 "price": "55406706974547428009772",
+                     *                 "cumulativeVolume": "3999996000000000000",
+                     *                 "cumulativeInputVolume": "12008401201",
+                     *                 "priceImpactE6": "1000"
+                     *               },
+                     *               {
+                     *                 "binIdx": 1,
+                     *                 "price": "55462058330166356509281",
+                     *                 "cumulativeVolume": "7999992000000000000",
+                     *                 "cumulativeInputVolume": "24028804801",
+                     *                 "priceImpactE6": "1999"
+                     *               },
+                     *               {
+                     *                 "binIdx": 2,
+                     *                 "price": "55517409685785285008793",
+                     *                 "cumulativeVolume": "11999988000000000000",
+                     *                 "cumulativeInputVolume": "36061210801",
+                     *                 "priceImpactE6": "3000"
+                     *               }
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "last": true
+                     *     }
+                     */
+                    "text/event-stream": {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /** @description Each whole, as `getBidAsk` answers. */
+                        quotes: components["schemas"]["Quote"][];
+                        /** @description Pools without a quote. */
+                        errors: {
+                            /** @description The pool. */
+                            poolAddress: string;
+                            /** @description HTTP status that the endpoint of one pool would answer with. */
+                            status: number;
+                            /** @description What is wrong, in one sentence for people. */
+                            error: string;
+                        }[];
+                        /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
+                        last: boolean;
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /** @description Each whole, as `getBidAsk` answers. */
+                        quotes: components["schemas"]["Quote"][];
+                        /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
+                        last: boolean;
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /** @description They are told again when they can be read. */
+                        pools: {
+                            /** @description The pool. */
+                            poolAddress: string;
+                            /** @description HTTP status that the endpoint of one pool would answer with. */
+                            status: number;
+                            /** @description What is wrong, in one sentence for people. */
+                            error: string;
+                        }[];
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /** @description They are no longer subscribed to. */
+                        pools: {
+                            /** @description The pool. */
+                            poolAddress: string;
+                            /**
+                             * @description `delisted` by the operator, or not in the index any more.
+                             * @enum {string}
+                             */
+                            reason: "delisted" | "not_served";
+                        }[];
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /** @description The lowest block that was replaced. */
+                        fromBlock: number;
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                    } | {
+                        /** @description The chain. */
+                        chainId: number;
+                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
+                        epoch: string;
+                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        seq: number;
+                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        prevSeq: number | null;
+                        /** @description The block that the message speaks of. */
+                        blockNumber: number;
+                        /** @description Its hash. */
+                        blockHash: string;
+                        /** @description Its time, Unix seconds. */
+                        blockTimestamp: number;
+                        /** @description When the message was written, Unix seconds. */
+                        serverTs: number;
+                        /**
+                         * @description `key_revoked`: do not come back with that key.
+                         * @enum {string}
+                         */
+                        reason: "shutdown" | "limits" | "key_revoked";
+                        /** @description Wait this long before connecting again, milliseconds. */
+                        retryMs: number;
+                    };
+                };
+            };
+            /** @description Invalid chain id, address or number of pools; a bad `depth` is answered in plain text */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The chain cannot be read, or no further connection is taken; retry */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -78,7 +78,7 @@ export const ChainConfig = z.strictObject({
     .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
     .optional(),
   blockTimeMs: z.number().int().positive(),
-  /** Pause between two looks for a new head while no socket tells any; without it a look comes when a block is due. */
+  /** Pause between two looks for a new head while no socket tells any; without it looks come when blocks are due. */
   pollMs: z.number().int().min(100).optional(),
   /** Page that people look transactions up on, without a final slash. */
   explorerUrl: z
@@ -119,6 +119,10 @@ export const FiatPricesConfig = z.strictObject({
       z.number().nonnegative(),
     )
     .default({}),
+  /** Of tokens that DefiLlama never priced and that no pool of worth has: most that it is asked for in a round. */
+  unknownPerRound: z.int().positive().default(400),
+  /** Longest pause of one that it does not know. */
+  unknownPauseSecs: z.int().positive().default(3_600),
 });
 
 /** The web page that the API serves. */
@@ -133,7 +137,7 @@ export const ChainsFile = z
     chains: z.array(ChainConfig).min(1),
     tokens: z.array(TokenConfig).default([]),
     explorer: ExplorerConfig.prefault({}),
-    fiatPrices: FiatPricesConfig.default({ source: 'static', prices: {} }),
+    fiatPrices: FiatPricesConfig.prefault({ source: 'static' }),
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),

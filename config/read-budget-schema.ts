@@ -15,6 +15,9 @@ export const ReadBudgetConfig = z
     /** Part of both for all pools together that clients asked for, and for all that nobody did. */
     wantedPct: z.int().min(1).max(40).default(10),
     othersPct: z.int().min(1).max(40).default(10),
+    /** Pools of the chain that count as asked for, and how long after the last request. */
+    wantedPools: z.int().positive().max(10_000).default(1_000),
+    wantedSecs: seconds.default(300),
     /** A pool that holds less than this in priced tokens has no worth. */
     minWorthUsd: z.number().positive().default(1),
     /** A reading that takes more gas burns it. */

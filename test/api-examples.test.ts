@@ -61,7 +61,13 @@ async function send(route: ApiRoute) {
   return { status: response.status, text: await response.text() };
 }
 
-test.each(ROUTES.map((route) => [route.operationId, route] as const))(
+const [streams, others] = [true, false].map((streams) => ROUTES.filter((route) => route.streams === streams));
+
+test.each(streams ?? [])('the example of a message of $operationId is as documented', ({ answer }) => {
+  answer.schema.parse(answer.example);
+});
+
+test.each((others ?? []).map((route) => [route.operationId, route] as const))(
   'the examples of %s are answered, and the answer and its example are as documented',
   async (_id, route) => {
     const { status, text } = await send(route);

@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type pg from 'pg';
+import pg from 'pg';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { captureJobs } from '../capture/capture-jobs.ts';
+import { parseChainsFile } from '../config/load-chains.ts';
 import { migrate } from '../db/migrate.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
@@ -15,6 +17,7 @@ import { TRADING_POOLS } from '../devnet/scenario/trading-pools.ts';
 import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
+import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
 import { expectPackedIndexed } from './indexing/expect-packed.ts';
@@ -22,6 +25,7 @@ import { HostileTokens } from './indexing/hostile-tokens.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './indexing/packed-market.ts';
+import { readListing } from './metadata/listing-reader.ts';
 
 /** Pools of both layouts that are created while the indexer follows the chain: it must know them ever after. */
 
@@ -84,12 +88,7 @@ function openPool(number: number): Promise<ScenarioPool> {
   return buildPool({ chain, deployment: scenario.deployment, tokens: scenario.tokens }, quiet, number);
 }
 
-async function openHostilePools(): Promise<void> {
-  const [ground] = packed.grounds;
-  if (ground === undefined) throw new Error('no ground');
-  await hostile.openPools(ground);
-}
-
+const openHostilePools = () => hostile.openPools({ chain, deployment: scenario.deployment });
 const mine = (blocks: number) => request(anvil.url, 'anvil_mine', [blocks]);
 const head = async () => Number(await client.getBlockNumber());
 
@@ -114,6 +113,17 @@ async function expectPackedTrades(pools: number): Promise<void> {
   for (const counts of traded) {
     expect(Math.min(counts.sales, counts.buys, counts.most_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
   }
+}
+
+/** Pools of hostile tokens are listed like others, once capture has looked at the index. */
+async function expectHostileListed(): Promise<void> {
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const file = parseChainsFile(JSON.parse(await readFile(join(folder.path, 'chains.json'), 'utf8')), 'test');
+  const deps = { file, database: pool, fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
+  const jobs = captureJobs({ ...deps, logger: createLogger('test', 'silent') });
+  await jobs.find(({ name }) => name === 'listing')?.run();
+  await hostile.expectListed(readListing(pool, file), CHAIN_ID);
+  await pool.end();
 }
 
 /** Of extensions of a packed deployment, in their own units. */
@@ -153,6 +163,7 @@ test('a pool met on the way is followed after a restart, and found by an index b
   await expectPackedTrades(4);
   await expectGuardsIndexed(guarded.pool);
   await hostile.expectIndexed(rows, CHAIN_ID);
+  await expectHostileListed();
   await indexer?.stop();
   await start('onchain_2');
   await vi.waitFor(async () => expect(await servedSchema(rows)).toBe('onchain_2'), {

@@ -1,7 +1,10 @@
 import pg from 'pg';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WantedPoolWriter } from '../api/observability/wanted-pool-writer.ts';
+import { WantedPools } from '../api/rounds/wanted-pools.ts';
 import { readPoolsWithWorth } from '../capture/attention/pools-with-worth.ts';
+import { readWantedPools } from '../capture/attention/wanted-pools.ts';
 import { captureJobs } from '../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
 import { readGuardedPools } from '../capture/price-health/guarded-pools.ts';
@@ -21,6 +24,7 @@ import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from './harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from './harness/seed-pools.ts';
 import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
+import { quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
   evenShares,
@@ -33,12 +37,15 @@ import {
   startQuoteWorld,
   type WorldPool,
 } from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 
 /** More than one call can pay for, at three million each, and than one call holds. */
 const HOGS = 25;
 const HEALTHY = 100;
 /** More than a call of the least budget pays for. */
 const BURNERS = 6;
+/** Addresses without code, more than a round of the least budget pays for. */
+const SILENT = 200;
 /** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
 const OF_HOG_TOKENS = 45;
 
@@ -96,6 +103,7 @@ function priceCapture(
     ...{ database, chain, now, budget: new ReadBudget(readBudget, now) },
     rpcs: { worth: rpc, wanted: others, others },
     pools: () => readPoolsWithWorth(database, chain),
+    wanted: () => readWantedPools(database, chain),
     closed: new Set(),
   });
 }
@@ -115,6 +123,7 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
     ...{ chain, now, closed, budget: new ReadBudget(readBudget, now) },
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     pools: async () => readGuardedPools(database, chain, await readPoolsWithWorth(database, chain)),
+    wanted: () => readWantedPools(database, chain),
   });
   await probe(READ_CLASSES);
   return closed;
@@ -313,4 +322,30 @@ test('pools of worth are read in every round, and burners beside them only as fa
     { class: 'wanted', pools: 0 },
     { class: 'worth', pools: 3, waiting: 0 },
   ]);
+});
+
+test('of pools without worth those that clients ask for are read before all others', async () => {
+  const factory = seedAddress(0xfae);
+  const budget = { callsPerMinute: 40, gasPerMinute: 600_000_000 };
+  const silent = Array.from({ length: SILENT }, (_, n) => seedAddress(0x5000 + n));
+  await seed(silent, pair, { factory });
+  const wanted = silent.slice(-2) as [Address, Address];
+  const chain = chainConfig(31337, [world.anvil.url], { deployments: deploymentsOf(factory) });
+  const logger = createLogger('test', 'silent');
+  const pools = new WantedPools({ warmMs: 30_000 });
+  const writer = new WantedPoolWriter({ database, chains: [chain], wanted: () => pools.list(), logger });
+  const served = await servedPool(world.chain, world.deployment, (await plainPool()).address);
+  const directory = fixedDirectory(wanted.map((address) => ({ ...served, address })));
+  const { request, batch } = quoteApi({ chain, directory, wantedPools: { of: () => ({ wanted: pools }) } });
+  await request(`/public/v1/evm/31337/${wanted[0]}/bid_ask`);
+  await batch({ pools: [wanted[1], silent[0]] });
+  await writer.stop();
+
+  const read = await priceCapture({ factory, budget, now: () => 0 })(['wanted', 'others']);
+  expect(read).toBeLessThan(SILENT);
+  const seen = await captured();
+  expect(wanted.map((pool) => seen.has(pool))).toEqual([true, true]);
+  expect(silent.filter((pool) => seen.has(pool))).toHaveLength(read);
+  const { rows } = await database.query("SELECT pools, waiting FROM operator.read_attention WHERE class = 'wanted'");
+  expect(rows).toEqual([{ pools: 2, waiting: 0 }]);
 });

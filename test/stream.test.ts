@@ -59,7 +59,7 @@ async function open(query: string, book?: Book, headers: Record<string, string> 
 
 const blockNow = async () => Number(await world.chain.client.getBlockNumber());
 const isUpToDate = (client: SseClient, block: number) =>
-  expect.poll(() => client.book.block, WAIT).toBeGreaterThanOrEqual(block);
+  expect.poll(() => client.book.block ?? -1, WAIT).toBeGreaterThanOrEqual(block);
 const WAIT = { timeout: 10_000, interval: 10 };
 const quoteOf = async (pool: Address, depth: boolean) =>
   (await fetch(`${api.base}/${pool}/bid_ask?depth=${depth}`)).json() as Promise<Record<string, unknown>>;
@@ -138,11 +138,15 @@ test('all listed pools come with a key alone; one that is listed joins, one that
 });
 
 test.each([
-  ['pools=', 400],
-  ['pools=0x12', 400],
-  [`pools=${Array.from({ length: 501 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`).join(',')}`, 400],
-  [`pools=${NO_POOL}&depth=maybe`, 400],
-])('refuses %s', async (query, status) => {
+  ['no pool', 'pools=', 400],
+  ['a malformed address', 'pools=0x12', 400],
+  [
+    'too many pools',
+    `pools=${Array.from({ length: 501 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`).join(',')}`,
+    400,
+  ],
+  ['a bad depth', `pools=${NO_POOL}&depth=maybe`, 400],
+])('refuses %s', async (_case, query, status) => {
   expect((await open(query)).status).toBe(status);
 });
 

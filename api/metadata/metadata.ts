@@ -19,6 +19,7 @@ export type MetadataDeps = {
   readonly rarePages?: pg.Pool;
   /** Filters whose totals are remembered between two refreshes. */
   readonly maxTotals?: number;
+  readonly maxCacheBytes?: number;
   /** A price status read longer ago than this is shown as `unknown`. */
   readonly statusMaxAgeSecs: number;
 };
@@ -26,8 +27,10 @@ export type MetadataDeps = {
 /** Both listings, over one cache of pages. */
 export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains],
-  ({ chains, database, rarePages = database, statusMaxAgeSecs, maxTotals }: MetadataDeps) => {
-    const readPage = createPageReader({ database, rarePages, maxAgeSecs: statusMaxAgeSecs, maxTotals });
+  ({ chains, database, rarePages = database, statusMaxAgeSecs, maxTotals, maxCacheBytes }: MetadataDeps) => {
+    const readPage = createPageReader({
+      ...{ database, rarePages, maxAgeSecs: statusMaxAgeSecs, maxTotals, maxCacheBytes },
+    });
     return {
       async listPools(c) {
         const chainId = chainIdParam(c);

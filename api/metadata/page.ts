@@ -27,6 +27,8 @@ export type PageReaderDeps = {
   readonly maxAgeSecs: number;
   /** Different filters whose totals are remembered between two refreshes. */
   readonly maxTotals?: number | undefined;
+  /** Memory for pages that were made. */
+  readonly maxCacheBytes?: number | undefined;
 };
 
 /** Answers a page of the listing, ready to be sent. */
@@ -40,7 +42,7 @@ export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<Ren
  */
 export function createPageReader(deps: PageReaderDeps): ReadPage {
   const listing = openListing(deps);
-  const pages = createPageCache();
+  const pages = createPageCache(deps.maxCacheBytes);
   const making = new Map<string, Promise<RenderedPage>>();
 
   const make = async (key: string, reading: Promise<RenderedPage>): Promise<RenderedPage> => {

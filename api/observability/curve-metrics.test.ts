@@ -22,3 +22,16 @@ test('searches are counted by rank, pools by their last rank, and dropped formul
   expect(text).toContain('formula_drops_total{chain="1",reason="prices"} 0');
   expect(text).toContain('curve_pools{chain="1",rank="none"} 0');
 });
+
+test('a pool that was not read for long is counted no more once too many others were', async () => {
+  const registry = new Registry();
+  const count = curveCounter(registry, [56], 2)(56);
+  count(report('0xa', 'fit'));
+  count(report('0xb', 'formula'));
+  count(report('0xa', 'fit'));
+  count(report('0xc', 'simulation'));
+  const text = await registry.metrics();
+  expect(text).toContain('curve_pools{chain="56",rank="fit"} 1');
+  expect(text).toContain('curve_pools{chain="56",rank="formula"} 0');
+  expect(text).toContain('curve_pools{chain="56",rank="simulation"} 1');
+});

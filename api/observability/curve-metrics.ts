@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Address } from 'viem';
 import type { CurveRank, DropReason } from '../../protocol/curve-search.ts';
@@ -17,14 +18,21 @@ export interface CurveReport {
 export type CountCurve = (report: CurveReport) => void;
 
 const RANKS = ['formula', 'fit', 'simulation', 'none'] as const;
+const MOST_POOLS = 10_000;
 const DROPS = ['code', 'prices', 'ambiguous'] as const;
 
 /**
  * Tells how curves are known whose fees are not public: `curve_searches_total{chain, rank}` counts reads of depth,
  * `curve_pools{chain, rank}` the pools by the rank of their last one, `formula_drops_total{chain, reason}` the formulas that
  * no longer stand in for their pool.
+ *
+ * @param mostPools of so many pools the last rank is remembered, of those that were read last
  */
-export function curveCounter(registry: Registry, chainIds: Iterable<number>): (chainId: number) => CountCurve {
+export function curveCounter(
+  registry: Registry,
+  chainIds: Iterable<number>,
+  mostPools = MOST_POOLS,
+): (chainId: number) => CountCurve {
   const registers = [registry];
   const [chain, rank] = ['chain', 'rank'] as const;
   const searches = new Counter({
@@ -52,15 +60,20 @@ export function curveCounter(registry: Registry, chainIds: Iterable<number>): (c
     }
     for (const reason of DROPS) drops.inc({ chain: id, reason }, 0);
   }
-  const last = new Map<string, CurveReport['rank']>();
+  const last = new LRUCache<string, CurveReport['rank']>({
+    max: mostPools,
+    disposeAfter: (of, key, reason) => {
+      if (reason === 'evict') pools.dec({ chain: key.slice(0, key.indexOf(':')), rank: of });
+    },
+  });
   return (chainId) => (report) => {
     const key = `${chainId}:${report.pool}`;
     const before = last.get(key);
     searches.inc({ chain: chainId, rank: report.rank });
     if (report.dropped) drops.inc({ chain: chainId, reason: report.dropped });
+    last.set(key, report.rank);
     if (before === report.rank) return;
     if (before) pools.dec({ chain: chainId, rank: before });
     pools.inc({ chain: chainId, rank: report.rank });
-    last.set(key, report.rank);
   };
 }

@@ -4,6 +4,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { CountCurve } from './curve-metrics.ts';
+import { RepeatedWrite } from './repeated-write.ts';
 
 export interface CurveRankWriterDeps {
   /** The primary, by connections that no request waits for. */
@@ -26,16 +27,14 @@ const ROWS_AT_ONCE = 1_000;
  * that the database does not take wait for the next time. Of several processes the last one to write wins.
  */
 export class CurveRankWriter {
-  readonly #deps: CurveRankWriterDeps;
-  readonly #timer: NodeJS.Timeout;
+  readonly #database: Queryable;
+  readonly #repeated: RepeatedWrite;
   readonly #last = new LRUCache<string, Row>(REMEMBERED);
   readonly #waiting = new Map<string, Row>();
-  #writing: Promise<void> | undefined;
-  #isFailing = false;
 
-  constructor(deps: CurveRankWriterDeps) {
-    this.#deps = deps;
-    this.#timer = setInterval(() => this.flush(), deps.pauseMs ?? PAUSE_MS).unref();
+  constructor({ database, logger, pauseMs = PAUSE_MS }: CurveRankWriterDeps) {
+    this.#database = database;
+    this.#repeated = new RepeatedWrite({ what: 'ranks of curves', write: () => this.#write(), pauseMs, logger });
   }
 
   /** Takes the ranks of a chain's pools. */
@@ -51,41 +50,29 @@ export class CurveRankWriter {
     };
   }
 
-  /** Writes what waits; a failure is logged, once for any number in a row. */
+  /** Writes what waits. Never rejects. */
   flush(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-    });
-    return this.#writing;
+    return this.#repeated.flush();
   }
 
   /** Ends the writing, after what waits was tried once more. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing;
-    await this.flush();
+  stop(): Promise<void> {
+    return this.#repeated.stop();
   }
 
-  async #write(): Promise<void> {
-    const { database, logger } = this.#deps;
+  async #write(): Promise<number> {
     // Processes that write the same rows do so in the same order.
     const rows = [...this.#waiting].sort(([a], [b]) => (a < b ? -1 : 1));
-    try {
-      for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-        const batch = rows.slice(start, start + ROWS_AT_ONCE);
-        await upsertRows(
-          database,
-          curveRanks,
-          batch.map(([, row]) => row),
-          { key: ['chainId', 'pool'] },
-        );
-        for (const [key, row] of batch) if (this.#waiting.get(key) === row) this.#waiting.delete(key);
-      }
-      if (rows.length > 0 && this.#isFailing) logger.info('ranks of curves are written again');
-      if (rows.length > 0) this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) logger.warn({ err: error }, 'ranks of curves were not written: they wait');
-      this.#isFailing = true;
+    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+      const batch = rows.slice(start, start + ROWS_AT_ONCE);
+      await upsertRows(
+        this.#database,
+        curveRanks,
+        batch.map(([, row]) => row),
+        { key: ['chainId', 'pool'] },
+      );
+      for (const [key, row] of batch) if (this.#waiting.get(key) === row) this.#waiting.delete(key);
     }
+    return rows.length;
   }
 }

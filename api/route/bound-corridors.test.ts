@@ -1,13 +1,12 @@
 import type { Address } from 'viem';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
-import { corridors } from '../../protocol/routing/graph.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { PoolTable, type ServedPool } from '../snapshots/pool-directory.ts';
 import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 import { boundCorridors } from './bound-corridors.ts';
-import { PoolOutlooks } from './pool-outlooks.ts';
+import { ChainOutlooks } from './pool-outlooks.ts';
 
 const LIMITS = { maxPoolsPerPair: 2, maxPoolsPerRequest: 5 };
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
@@ -41,10 +40,10 @@ const snapshot = (of: ServedPool, bids: bigint, asks: bigint, status: DepthSnaps
     depth: { bids: bids ? [level(bids, bids)] : [], asks: asks ? [level(asks, asks)] : [] },
   }) satisfies DepthSnapshot;
 
-let outlooks: PoolOutlooks;
+let outlooks: ChainOutlooks;
 
 beforeEach(() => {
-  outlooks = new PoolOutlooks();
+  outlooks = new ChainOutlooks();
 });
 
 function see(...seen: readonly (readonly [ServedPool, DepthSnapshot | SnapshotError])[]): void {
@@ -57,8 +56,8 @@ function see(...seen: readonly (readonly [ServedPool, DepthSnapshot | SnapshotEr
 /** Numbers of the pools that an order of 100 reads. */
 function chosen(pools: readonly ServedPool[], from = 1, to = 2, tradeType: TradeType = 'exact_in'): number[] {
   const [tokenIn, tokenOut] = [address(from), address(to)];
-  const all = corridors(new PoolTable(pools).graph(1), tokenIn, tokenOut);
-  const bound = boundCorridors(all, { tokenIn, tokenOut, tradeType, given: 100n }, LIMITS, outlooks);
+  const graph = new PoolTable(pools).graph(1);
+  const bound = boundCorridors(graph, { tokenIn, tokenOut, tradeType, given: 100n }, LIMITS, outlooks) ?? [];
   return bound.flatMap(({ legs }) => legs.flat().map((one) => Number(one.address))).sort((a, b) => a - b);
 }
 
@@ -80,11 +79,33 @@ describe('a crowded pair', () => {
   it('is read by records where nothing was seen yet, and where it was closed a record does not help', () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const none = { inputs: [], outputs: [] };
-    outlooks.record(1, new Map([a, c, d].map(({ address: of }) => [of, { bids: side, asks: none, tierRank: 1 }])));
+    for (const of of [a, c, d]) outlooks.record(of, { bids: side, asks: none, tierRank: 1 });
+    outlooks.allRecorded();
     see([a, snapshot(a, 0n, 0n, 'pool_refused')]);
     expect(chosen([a, b, c, d])).toEqual([13, 14]);
-    outlooks.record(1, new Map());
+    for (const of of [a, c, d]) outlooks.record(of, null);
+    outlooks.allRecorded();
     expect(chosen([b, c, d])).toEqual([12, 13]);
+  });
+
+  it('is read by records again a minute after it was closed', async () => {
+    const side = { inputs: [1e6], outputs: [1e6] };
+    const tell = () => {
+      for (const of of [a, b, c]) outlooks.record(of, { bids: side, asks: side, tierRank: 1 });
+      outlooks.allRecorded();
+    };
+    tell();
+    see([a, snapshot(a, 0n, 0n, 'pool_refused')]);
+    tell();
+    expect(chosen([a, b, c])).toEqual([12, 13]);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    see([b, snapshot(b, 0n, 0n, 'pool_refused')]);
+    const chosenAnew = () => {
+      tell();
+      return chosen([a, b, c]);
+    };
+    await expect.poll(chosenAnew).toEqual([11, 13]);
+    clock.mockRestore();
   });
 
   it('forgets nothing when a read fails for the sake of the chain', () => {
@@ -102,11 +123,9 @@ describe('a pool whose fees are not public', () => {
   it('counts as five until it is known to be read cheaper', () => {
     const packed = pool(11, [1, 2], 'packed');
     expect(outlooks.cost(packed)).toBe(5);
-    outlooks.reports(1)({ pool: packed.address, rank: 'fit' });
+    outlooks.report({ pool: packed.address, rank: 'fit' });
     expect(outlooks.cost(packed)).toBe(1);
-    outlooks.reports(2)({ pool: packed.address, rank: 'simulation' });
-    expect(outlooks.cost(packed)).toBe(1);
-    outlooks.reports(1)({ pool: packed.address, rank: 'simulation' });
+    outlooks.report({ pool: packed.address, rank: 'simulation' });
     expect(outlooks.cost(packed)).toBe(5);
     expect(outlooks.cost(pool(12))).toBe(1);
   });

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { PoolLimits } from '../../protocol/routing/choose-pools.ts';
-import { type Corridor, corridors } from '../../protocol/routing/graph.ts';
+import type { Corridor } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
@@ -39,13 +39,15 @@ export async function findRoute(
   deadline: Deadline,
 ): Promise<FoundRoute> {
   const table = await deadline.within(sources.directory.table());
-  const paths = poolCorridors(table, chainId, request);
-  if (paths.length === 0) throw noPlan('no_route');
-  const pools = boundCorridors(paths, request, limits, sources.outlooks);
+  const outlooks = sources.outlooks.of(chainId);
+  const pools = request.poolAddress
+    ? namedPool(table, chainId, request.poolAddress, request)
+    : boundCorridors(table.graph(chainId), request, limits, outlooks);
+  if (!pools) throw noPlan('no_route');
   const list = pools.flatMap(({ legs }) => legs.flat());
   if (list.length === 0) throw noPlan('insufficient_liquidity');
   const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(list, { signal: deadline.signal }));
-  sources.outlooks.see(list, snapshots);
+  outlooks.see(list, snapshots);
   const hops = hopCorridors(pools, snapshots, request);
   const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
   if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };
@@ -62,12 +64,15 @@ function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<Dep
   return blocks.reduce(olderBlock);
 }
 
-/** Legs in trade order. */
-function poolCorridors(table: PoolTable, chainId: number, request: RouteRequest): readonly Corridor<ServedPool>[] {
-  const { tokenIn, tokenOut, poolAddress } = request;
-  if (poolAddress === null) return corridors(table.graph(chainId), tokenIn, tokenOut);
-  const pool = table.find(chainId, poolAddress);
-  if (!pool) return [];
+/** The one pool that the request names; null when it is not served. */
+function namedPool(
+  table: PoolTable,
+  chainId: number,
+  address: Address,
+  { tokenIn, tokenOut }: RouteRequest,
+): readonly Corridor<ServedPool>[] | null {
+  const pool = table.find(chainId, address);
+  if (!pool) return null;
   const tokens = [pool.token0.address, pool.token1.address];
   if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut)) {
     throw badRequest('poolAddress is not a pool of tokenIn and tokenOut');

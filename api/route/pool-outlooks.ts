@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
+import { LiquidityIndex } from '../../protocol/routing/liquidity-index.ts';
 import { type Outlook, outlookOf, type Prospect } from '../../protocol/routing/prospect.ts';
 import type { CurveReport } from '../observability/curve-metrics.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
@@ -19,24 +20,37 @@ export interface PoolRecord extends Outlooks {
 
 const NONE: Outlook = { inputs: [], outputs: [] };
 const NO_RECORD: PoolRecord = { bids: NONE, asks: NONE, tierRank: 0 };
-/** Of so many pools the depth seen last is remembered: about 1 KB each. */
-const REMEMBERED = 10_000;
+/** Of so many pools of a chain the depth seen last is remembered: about 1 KB each. */
+const REMEMBERED = 5_000;
 /** A pool that showed no depth counts by its record again after this time. */
 const CLOSED_MS = 60_000;
 /** What the read of a simulated pool counts: it takes calls of its own. */
 const SIMULATED_COST = 5;
 
-/** What routes know of pools before they read them: the depth seen last, else what is on record. */
-export class PoolOutlooks {
-  readonly #seen = new LRUCache<ServedPool, Outlooks>({ max: REMEMBERED });
-  readonly #records = new Map<number, ReadonlyMap<Address, PoolRecord>>();
-  readonly #ranks = new LRUCache<string, CurveReport['rank']>({ max: REMEMBERED });
+/** What routes know of a chain's pools before they read them: the depth seen last, else what is on record. */
+export class ChainOutlooks {
+  /** Pools by what they can give: kept up to date with all that is known. */
+  readonly index = new LiquidityIndex<ServedPool>();
+  readonly #seen = new LRUCache<ServedPool, Outlooks>({
+    max: REMEMBERED,
+    disposeAfter: (_, pool, reason) => {
+      if (reason !== 'set') this.#place(pool);
+    },
+  });
+  readonly #records = new Map<ServedPool, PoolRecord>();
+  readonly #ranks = new LRUCache<Address, CurveReport['rank']>({ max: REMEMBERED });
+  /** Snapshots that were looked at: warm requests show the same ones again. */
+  readonly #shown = new WeakSet<DepthSnapshot>();
+  #hasRecords = false;
+
+  /** Takes how the curve of a pool became known. */
+  readonly report = ({ pool, rank }: Pick<CurveReport, 'pool' | 'rank'>): void => {
+    this.#ranks.set(pool, rank);
+  };
 
   prospect(pool: ServedPool, zeroForOne: boolean): Prospect<ServedPool> {
-    // Reads keep an entry, not questions: thousands are asked about in a request.
     const seen = this.#seen.peek(pool);
-    const records = this.#records.get(pool.chainId);
-    const record = records && (records.get(pool.address) ?? NO_RECORD);
+    const record = this.#recordOf(pool);
     const known = seen ?? record;
     return {
       pool,
@@ -47,16 +61,21 @@ export class PoolOutlooks {
     };
   }
 
+  /** Tells pools of which nothing is known; null once the records of the chain were read. */
+  get isUnknown(): ((pool: ServedPool) => boolean) | null {
+    return this.#hasRecords ? null : (pool) => !this.#seen.has(pool) && !this.#records.has(pool);
+  }
+
   /** What a read of the pool counts: where fees are not public it may be simulated, unless it is known to be read cheaper. */
-  cost({ chainId, address, layout }: ServedPool): number {
+  cost({ address, layout }: ServedPool): number {
     if (eventLayout(layout).tellsSwaps) return 1;
-    const rank = this.#ranks.get(`${chainId}:${address}`);
+    const rank = this.#ranks.get(address);
     return rank === 'formula' || rank === 'fit' ? 1 : SIMULATED_COST;
   }
 
   /** Whether every level of the pool was simulated when it was read last, or nothing explained its fees. */
-  isSimulated({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
-    const rank = this.#ranks.get(`${chainId}:${address}`);
+  isSimulated({ address }: Pick<ServedPool, 'address'>): boolean {
+    const rank = this.#ranks.get(address);
     return rank === 'simulation' || rank === 'none';
   }
 
@@ -65,22 +84,64 @@ export class PoolOutlooks {
     for (const pool of pools) {
       const snapshot = snapshots.get(pool.address);
       if (!snapshot || saysNothing(snapshot)) continue;
+      if (this.#seen.get(pool) && !(snapshot instanceof SnapshotError) && this.#shown.has(snapshot)) continue;
       const { bids, asks } = snapshot instanceof SnapshotError ? { bids: [], asks: [] } : snapshot.depth;
       const isClosed = bids.length === 0 && asks.length === 0;
       this.#seen.set(pool, { bids: outlookOf(bids), asks: outlookOf(asks) }, isClosed ? { ttl: CLOSED_MS } : {});
+      this.#place(pool);
+      if (!(snapshot instanceof SnapshotError)) this.#shown.add(snapshot);
     }
   }
 
-  /** Takes how curves of a chain's pools became known. */
-  reports(chainId: number): (report: Pick<CurveReport, 'pool' | 'rank'>) => void {
-    return ({ pool, rank }) => this.#ranks.set(`${chainId}:${pool}`, rank);
+  /** Takes the record of a pool, null when it has none. */
+  record(pool: ServedPool, record: PoolRecord | null): void {
+    if (!record) this.#records.delete(pool);
+    else if (!isSame(this.#records.get(pool), record)) this.#records.set(pool, record);
+    this.#place(pool);
   }
 
-  /** Takes the records of all pools of a chain that have one; without any, nothing is known of its pools. */
-  record(chainId: number, records: ReadonlyMap<Address, PoolRecord>): void {
-    if (records.size > 0) this.#records.set(chainId, records);
-    else this.#records.delete(chainId);
+  /** Says that every pool with a record was told: nothing can be had of the others. Without any, nothing is known of them. */
+  allRecorded(): void {
+    this.#hasRecords = this.#records.size > 0;
   }
+
+  /** Pools with a record; pools may be recorded meanwhile. */
+  recorded(): Iterable<ServedPool> {
+    return this.#records.keys();
+  }
+
+  #recordOf(pool: ServedPool): PoolRecord | undefined {
+    return this.#records.get(pool) ?? (this.#hasRecords ? NO_RECORD : undefined);
+  }
+
+  #place(pool: ServedPool): void {
+    const seen = this.#seen.peek(pool);
+    const known = seen ?? this.#records.get(pool);
+    this.index.put(pool, known ? { ...liquidityOf(known), isSeen: seen !== undefined } : null);
+  }
+}
+
+/** What routes know of pools, by chain. */
+export class PoolOutlooks {
+  readonly #chains = new Map<number, ChainOutlooks>();
+
+  of(chainId: number): ChainOutlooks {
+    const chain = this.#chains.get(chainId) ?? new ChainOutlooks();
+    this.#chains.set(chainId, chain);
+    return chain;
+  }
+}
+
+const liquidityOf = ({ bids, asks }: Outlooks) => ({
+  bids: bids.outputs.at(-1) ?? 0,
+  asks: asks.outputs.at(-1) ?? 0,
+});
+
+/** Of records, which have one point a side. */
+function isSame(a: PoolRecord | undefined, b: PoolRecord): boolean {
+  const same = (one: Outlook, other: Outlook) =>
+    one.inputs.at(-1) === other.inputs.at(-1) && one.outputs.at(-1) === other.outputs.at(-1);
+  return a !== undefined && a.tierRank === b.tierRank && same(a.bids, b.bids) && same(a.asks, b.asks);
 }
 
 /** Whether the read failed for the chain's sake. */

@@ -64,8 +64,10 @@ test('records are what healthy pools hold at their prices, in raw units, for all
   const directory = { table: async () => table };
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [7], logger });
   const both = (number: number) =>
-    [true, false].map((zeroForOne) => outlooks.prospect(table.find(7, seedAddress(number)) as ServedPool, zeroForOne));
-  await expect.poll(() => both(1)[0]?.outlook).not.toBeNull();
+    [true, false].map((zeroForOne) =>
+      outlooks.of(7).prospect(table.find(7, seedAddress(number)) as ServedPool, zeroForOne),
+    );
+  await expect.poll(() => both(2)[0]?.outlook).not.toBeNull();
   const nothing = { inputs: [], outputs: [] };
   expect(both(1)).toMatchObject([
     { outlook: { inputs: [expect.closeTo(2e15, 0)], outputs: [6e6] }, isSeen: false, tierRank: 4 },
@@ -78,7 +80,7 @@ test('records are what healthy pools hold at their prices, in raw units, for all
     { outlook: nothing },
   ]);
   // Without prices nothing is executable.
-  expect(outlooks.prospect(last, true)).toMatchObject({ outlook: nothing, tierRank: 1 });
+  expect(outlooks.of(7).prospect(last, true)).toMatchObject({ outlook: nothing, tierRank: 1 });
   records.stop();
   await database.$client.end();
 });

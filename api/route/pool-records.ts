@@ -5,8 +5,9 @@ import type { Database } from '../../db/connection.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { poolClassifications, priceHealth } from '../../db/schema/operator.ts';
 import type { Outlook } from '../../protocol/routing/prospect.ts';
+import { inTurns } from '../../runtime/in-turns.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
+import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { PoolOutlooks, PoolRecord } from './pool-outlooks.ts';
 
 export interface PoolRecordsDeps {
@@ -19,7 +20,7 @@ export interface PoolRecordsDeps {
 
 const REFRESH_MS = 30_000;
 /** Rows read at a time: so many are parsed without a pause. */
-const SLICE = 500;
+const SLICE = 200;
 const Q64 = 2 ** 64;
 
 type RecordRow = Awaited<ReturnType<typeof selectRecords>>[number];
@@ -83,20 +84,24 @@ export function startPoolRecords(deps: PoolRecordsDeps): { stop: () => void } {
 
 async function readChain({ database, directory, outlooks }: PoolRecordsDeps, chainId: number): Promise<void> {
   const table = await directory.table();
-  const records = new Map<Address, PoolRecord>();
+  const chain = outlooks.of(chainId);
+  const recorded = new Set<ServedPool>();
   let rows: readonly RecordRow[];
   let after: Address | null = null;
   do {
     rows = await selectRecords(database, chainId, after);
-    for (const row of rows) addRecord(records, table, chainId, row);
+    await inTurns(rows, (row) => {
+      const pool = table.find(chainId, row.pool);
+      if (!pool) return;
+      chain.record(pool, recordOf(pool, row));
+      recorded.add(pool);
+    });
     after = rows.at(-1)?.pool ?? null;
   } while (rows.length === SLICE);
-  outlooks.record(chainId, records);
-}
-
-function addRecord(records: Map<Address, PoolRecord>, table: PoolTable, chainId: number, row: RecordRow): void {
-  const pool = table.find(chainId, row.pool);
-  if (pool) records.set(pool.address, recordOf(pool, row));
+  await inTurns(chain.recorded(), (pool) => {
+    if (!recorded.has(pool)) chain.record(pool, null);
+  });
+  chain.allRecorded();
 }
 
 /** The whole balance at the pool's best price: more than that it cannot give. */

@@ -35,7 +35,7 @@ const { chains } = parseChainsFile(
 );
 const logger = createLogger('test', 'silent');
 /** So few pools at a time that each market takes many slices and passes. */
-const PACE = { pollMs: 5, slice: 3, slicesPerPoll: 2 };
+const PACE = { pollMs: 5, slice: 3, comparedPerPoll: 6 };
 
 let home: TestDatabase;
 let database: Database;

@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { or, sql } from 'drizzle-orm';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { pools } from '../../db/schema/read-model.ts';
+import { inTurns } from '../../runtime/in-turns.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory.ts';
@@ -20,17 +21,15 @@ export interface SqlPoolDirectoryDeps {
 export interface DirectoryPace {
   /** How often the database is asked for changes. */
   readonly pollMs: number;
+  /** Pools compared again with each poll, in whole slices. */
+  readonly comparedPerPoll: number;
   /** Pools read at a time: so many are parsed without a pause. */
   readonly slice: number;
-  /** Slices compared again with each poll. */
-  readonly slicesPerPoll: number;
 }
 
-const PACE: DirectoryPace = { pollMs: 2_000, slice: 250, slicesPerPoll: 4 };
+const PACE: DirectoryPace = { pollMs: 2_000, comparedPerPoll: 1_000, slice: 100 };
 /** New pools are looked for this many blocks before the newest one known: a reorganisation may put others there. */
 const RECENT_BLOCKS = 32;
-/** Pools looked at without a pause when those that are gone are removed. */
-const SWEPT = 5_000;
 
 /** A reading of all pools in the order of their keys. */
 interface Pass {
@@ -105,7 +104,8 @@ export class SqlPoolDirectory implements PoolDirectory {
       return;
     }
     await this.#readNewest();
-    for (let slices = this.#pace.slicesPerPoll; slices > 0; slices--) if (await this.#advance()) return;
+    const { comparedPerPoll, slice } = this.#pace;
+    for (let left = comparedPerPoll; left > 0; left -= slice) if (await this.#advance()) return;
   }
 
   async #readAll(): Promise<void> {
@@ -123,10 +123,12 @@ export class SqlPoolDirectory implements PoolDirectory {
     const pass = this.#pass;
     const { slice } = this.#pace;
     const rows = await selectPools(this.#deps.database, pass.after, slice);
-    this.#putAll(rows);
+    await this.#putAll(rows);
     pass.after = rows.at(-1) ?? pass.after;
     if (rows.length === slice) return false;
-    await this.#removeUnseen(pass.seen);
+    await inTurns(this.#table.pools(), (pool) => {
+      if (!pass.seen.has(pool)) this.#table.remove(pool);
+    });
     this.#pass = newPass();
     return true;
   }
@@ -143,18 +145,18 @@ export class SqlPoolDirectory implements PoolDirectory {
     let after: PoolKey | null = null;
     do {
       rows = await selectPools(this.#deps.database, after, this.#pace.slice, isRecent);
-      this.#putAll(rows);
+      await this.#putAll(rows);
       after = rows.at(-1) ?? null;
     } while (rows.length === this.#pace.slice && !this.#isStopped);
   }
 
-  #putAll(rows: readonly PoolRow[]): void {
-    for (const row of rows) {
+  #putAll(rows: readonly PoolRow[]): Promise<void> {
+    return inTurns(rows, (row) => {
       const newest = this.#newest.get(row.chainId) ?? 0;
       if (row.createdBlockNumber > newest) this.#newest.set(row.chainId, row.createdBlockNumber);
       const pool = this.#maker.make(row);
       if (pool) this.#put(pool);
-    }
+    });
   }
 
   /** What is derived from a pool is kept by its identity: one that did not change stays. */
@@ -163,15 +165,6 @@ export class SqlPoolDirectory implements PoolDirectory {
     const isSame = known !== undefined && isDeepStrictEqual(known, pool);
     if (!isSame) this.#table.put(pool);
     this.#pass.seen.add(isSame ? known : pool);
-  }
-
-  async #removeUnseen(seen: ReadonlySet<ServedPool>): Promise<void> {
-    let looked = 0;
-    for (const pool of this.#table.pools()) {
-      if (!seen.has(pool)) this.#table.remove(pool);
-      looked += 1;
-      if (looked % SWEPT === 0) await nextTurn();
-    }
   }
 }
 

@@ -156,6 +156,7 @@ export class Reader implements StreamReader {
     if (!this.#all || this.#held.has(pool)) return;
     this.#hold(pool, this.#all);
     this.#dirty.add(pool);
+    this.flush(false);
   }
 
   /** To be called about once a second. */

@@ -67,11 +67,12 @@ function answerStream({ chains, directory, streams, limits, streamConfig, truste
     if (outgoing.destroyed) reader.gone();
     // Whoever does not read is cut by the stream itself.
     outgoing.socket?.setTimeout(0);
-    outgoing.writeHead(200, { ...Object.fromEntries(c.res.headers), ...HEADERS });
+    outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
     outgoing.flushHeaders();
     const after = c.req.header('Last-Event-ID');
     reader.subscribe({ ...pools, depth, ...(after && { after }) });
-    return RESPONSE_ALREADY_SENT;
+    // The adapter would send its own kind of response a second time; a clone is of the platform's kind.
+    return RESPONSE_ALREADY_SENT.clone();
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { PoolOutlooks, type PoolRecord } from '../../api/route/pool-outlooks.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../api/snapshots/types.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
@@ -10,13 +10,19 @@ import { type MarketShape, planMarket } from './market-plan.ts';
 import { formatTable, Samples } from './measure.ts';
 import { seededRandom } from './random.ts';
 
-const CROWD = [24, 500, 5_000];
+/** Pools of the pair, and middle tokens. */
+const CROWDS = [
+  [24, 0],
+  [24, 1_000],
+  [5_000, 0],
+  [5_000, 1_000],
+  [5_000, 20_000],
+] as const;
 /** Snapshots that differ; the others share them. */
 const DISTINCT = 60;
 const ORDERS = 1_000;
 const WARM_UP = 200;
 const TARGET_P99_MS = 15;
-const MIDDLES = 1_000;
 
 /**
  * Routes over a pair with thousands of pools, all funded, and over thousands of middle tokens: warm, after the first
@@ -24,9 +30,8 @@ const MIDDLES = 1_000;
  */
 export async function benchCrowded(shape: MarketShape, write: (line: string) => void): Promise<void> {
   const rows: string[][] = [];
-  for (const pools of CROWD) {
-    rows.push(await crowdedRow(`${pools} of the pair`, crowdedMarket(shape, pools, 0)));
-    rows.push(await crowdedRow(`${pools}, ${MIDDLES} middle tokens`, crowdedMarket(shape, pools, MIDDLES)));
+  for (const [pools, middles] of CROWDS) {
+    rows.push(await crowdedRow(`${pools} of the pair, ${middles} middle tokens`, crowdedMarket(shape, pools, middles)));
   }
   write(`\ncrowded pair, warm (target p99 ${TARGET_P99_MS} ms)`);
   write(formatTable(['pools', 'read at most', 'wall p50 ms', 'wall p99 ms', 'cpu p99 ms', 'cpu p99 / target'], rows));
@@ -63,7 +68,7 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
     ...{ chainId: CHAIN_ID, name: 'bench', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] },
   });
   const outlooks = new PoolOutlooks();
-  outlooks.record(CHAIN_ID, recordsOf(market));
+  recordAll(outlooks, market);
   let most = 0;
   const depths = async (pools: readonly ServedPool[]): Promise<SnapshotMap<DepthSnapshot>> => {
     most = Math.max(most, pools.length);
@@ -83,13 +88,12 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
   return [name, String(most), ...cells.map((cell) => cell.toFixed(2))];
 }
 
-function recordsOf({ snapshots }: WarmMarket): ReadonlyMap<Address, PoolRecord> {
-  const recordOf = ({ depth: { bids, asks } }: DepthSnapshot) => ({
-    bids: outlookOf(bids.slice(-1)),
-    asks: outlookOf(asks.slice(-1)),
-    tierRank: 1,
-  });
-  return new Map([...snapshots].map(([address, snapshot]) => [address, recordOf(snapshot)]));
+function recordAll(outlooks: PoolOutlooks, { snapshots }: WarmMarket): void {
+  const chain = outlooks.of(CHAIN_ID);
+  for (const { pool, depth } of snapshots.values()) {
+    chain.record(pool, { bids: outlookOf(depth.bids.slice(-1)), asks: outlookOf(depth.asks.slice(-1)), tierRank: 1 });
+  }
+  chain.allRecorded();
 }
 
 /** 0.3 to 3,000 whole tokens. */

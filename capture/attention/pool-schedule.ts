@@ -8,8 +8,6 @@ export interface PoolWithWorth {
   readonly address: Address;
   /** Of what it holds in priced tokens. */
   readonly worthUsd: number;
-  /** Whether clients asked for it lately. */
-  readonly isWanted: boolean;
 }
 
 /** What reading a pool took, and whether it told nothing. */
@@ -58,6 +56,7 @@ export class PoolSchedule<P extends PoolWithWorth> {
   readonly #now: Clock;
   /** In the order in which they were read, or first seen. */
   readonly #turns = new Map<Address, Turn<P>>();
+  #wanted: ReadonlySet<Address> = new Set();
 
   constructor(rules: Rules, now: Clock) {
     this.#rules = rules;
@@ -73,6 +72,11 @@ export class PoolSchedule<P extends PoolWithWorth> {
     for (const pool of pools) {
       this.#turns.set(pool.address, { ...(this.#turns.get(pool.address) ?? isNew), pool });
     }
+  }
+
+  /** Says which pools clients asked for lately. */
+  setWanted(pools: ReadonlySet<Address>): void {
+    this.#wanted = pools;
   }
 
   /**
@@ -137,7 +141,7 @@ export class PoolSchedule<P extends PoolWithWorth> {
 
   #classOf({ pool, isBurning }: Turn<P>): ReadClass {
     if (isBurning) return 'others';
-    return this.#hasWorth(pool) ? 'worth' : pool.isWanted ? 'wanted' : 'others';
+    return this.#hasWorth(pool) ? 'worth' : this.#wanted.has(pool.address) ? 'wanted' : 'others';
   }
 
   #hasWorth({ worthUsd }: P): boolean {

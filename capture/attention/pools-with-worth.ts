@@ -40,7 +40,7 @@ export async function readPoolsWithWorth(database: Queryable, { chainId, deploym
     .orderBy(pools.address);
   return rows.flatMap(({ multiplier0, multiplier1, ...pool }) => {
     const layout = layouts.get(pool.factory);
-    return layout === undefined ? [] : [{ ...pool, scale: { multiplier0, multiplier1 }, layout, isWanted: false }];
+    return layout === undefined ? [] : [{ ...pool, scale: { multiplier0, multiplier1 }, layout }];
   });
 }
 

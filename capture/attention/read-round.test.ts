@@ -11,6 +11,7 @@ import { readRound } from './read-round.ts';
 interface MarketPool extends PoolWithWorth {
   readonly gas: number;
   readonly isFailing: boolean;
+  readonly isWanted: boolean;
 }
 
 const ROUND_MS = 5_000;
@@ -30,6 +31,7 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }) {
   const schedule = new PoolSchedule<MarketPool>(rules, () => clock.now);
   const budget = new ReadBudget(rules, () => clock.now);
   schedule.setPools(pools);
+  schedule.setWanted(new Set(pools.filter(({ isWanted }) => isWanted).map(({ address }) => address)));
   const calls: { readonly at: number; readonly kind: ReadClass; readonly gas: number; readonly pools: MarketPool[] }[] =
     [];
   const reads: { readonly at: number; readonly pool: MarketPool }[] = [];

@@ -48,9 +48,13 @@ export async function readMark(client: Queryable): Promise<Mark | null> {
   return rows[0] ? { schema, ...rows[0] } : null;
 }
 
+/** Transactions by which rows' versions can be told apart: Postgres compares them in a circle of twice as many. */
+const MOST_BETWEEN = 2n ** 30n;
+
 /** Whether what was written since `before` can be told: the same index serves, and the database was not set back. */
 export function isSuccessor({ index, xmin }: Mark, before: Mark): boolean {
-  return index === before.index && BigInt(xmin) >= BigInt(before.xmin);
+  const between = BigInt(xmin) - BigInt(before.xmin);
+  return index === before.index && between >= 0n && between < MOST_BETWEEN;
 }
 
 /**

@@ -10,7 +10,7 @@ export type IndexLook = {
 };
 
 /** Ponder takes back 13 minutes at most on the chains that it knows: 65 blocks of Ethereum. */
-const RECENT_SECS = 900;
+export const RECENT_SECS = 900;
 
 /** @param headTs second up to which the index has come, Unix */
 export async function lookFirst(

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defiLlamaPrices } from './defillama.ts';
 import { LLAMA_CHAINS } from './llama-chains.ts';
-import { tokenKey } from './token-key.ts';
+import type { PriceSource } from './price-sources.ts';
+import { type TokenKey, tokenKey } from './token-key.ts';
 
 /** Two minutes ago, Unix seconds. */
 const PRICED_AT = Math.floor(Date.now() / 1000) - 120;
@@ -62,13 +63,22 @@ beforeEach(async () => {
 
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-const source = (options: { batchSize?: number; cacheMs?: number; timeoutMs?: number } = {}) =>
+type Options = { batchSize?: number; cacheMs?: number; unknownPerRound?: number; unknownPauseSecs?: number };
+
+const sourceOfBoth = (options: Options = {}): PriceSource =>
   defiLlamaPrices({
+    ...{ unknownPerRound: 400, unknownPauseSecs: 3_600 },
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     chainSlug: (chainId) => (chainId === 1 ? 'ethereum' : undefined),
     retryDelayMs: 1,
     ...options,
   });
+
+/** Asked for tokens that come first. */
+function source(options: Options = {}) {
+  const ask = sourceOfBoth(options);
+  return (first: readonly TokenKey[]) => ask({ first, others: [] });
+}
 
 test('reads a recorded answer, and leaves out what is not trusted', async () => {
   const { prices } = await source()([WETH, DUST, UNKNOWN, tokenKey(99, '0xaa')]);
@@ -157,5 +167,51 @@ describe('when a batch fails', () => {
     expect([...answer.prices.keys()]).toEqual([WETH]);
     expect(answer.failures.length).toBe(1);
     expect(requests.length).toBe(1 + 3);
+  });
+});
+
+describe("strangers' tokens", () => {
+  const STRANGERS = Array.from({ length: 7 }, (_, n) => tokenKey(1, `0x${String(n).padStart(40, '5')}`));
+  const asked = () =>
+    requests.splice(0).map((url) => url.replace('/prices/current/', '').replaceAll('ethereum:', '1:').split(','));
+
+  test('are asked for after all others, a few in each round, in turn', async () => {
+    const ask = sourceOfBoth({ unknownPerRound: 3, cacheMs: 60_000 });
+    const round = () => ask({ first: [WETH], others: STRANGERS });
+    for (let n = 0; n < 4; n++) await round();
+    expect(asked()).toEqual([[WETH], STRANGERS.slice(0, 3), STRANGERS.slice(3, 6), STRANGERS.slice(6)]);
+    expect((await ask({ first: [], others: [HAND, ...STRANGERS] })).prices.has(HAND)).toBe(true);
+  });
+
+  test('that the service does not know pause, longer each time', async () => {
+    const ask = sourceOfBoth({ cacheMs: 40, unknownPauseSecs: 1_000 });
+    const [token = WETH] = STRANGERS;
+    const gaps: number[] = [];
+    for (let last = 0; gaps.length < 3; ) {
+      await ask({ first: [], others: [token] });
+      if (requests.splice(0).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      else {
+        if (last > 0) gaps.push(performance.now() - last);
+        last = performance.now();
+      }
+    }
+    const [first = 0, second = 0, third = 0] = gaps;
+    expect(first).toBeGreaterThanOrEqual(38);
+    expect(second).toBeGreaterThanOrEqual(78);
+    expect(third).toBeGreaterThanOrEqual(158);
+  });
+
+  test('are not asked for while the service is unreachable, and one batch of them that is refused is not in the way', async () => {
+    const ask = sourceOfBoth({ unknownPerRound: 3, cacheMs: 60_000 });
+    answers = Array(3).fill([503, '']);
+    await ask({ first: [WETH], others: STRANGERS });
+    expect(asked()).toEqual([[WETH], [WETH], [WETH]]);
+    answers = [
+      [200, answerTo('/prices/current/')],
+      [414, ''],
+    ];
+    await ask({ first: [WETH], others: STRANGERS });
+    await ask({ first: [WETH], others: STRANGERS });
+    expect(asked().slice(1)).toEqual([STRANGERS.slice(0, 3), STRANGERS.slice(3, 6)]);
   });
 });

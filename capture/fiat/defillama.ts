@@ -4,11 +4,15 @@ import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
+import { UnknownTokens } from './unknown-tokens.ts';
 
 export type LlamaOptions = {
   readonly baseUrl: string;
   /** Name of a chain at the service; undefined: it does not know the chain. */
   readonly chainSlug: (chainId: number) => string | undefined;
+  /** Most tokens of strangers that one call asks for, and the longest pause of one that the service does not know. */
+  readonly unknownPerRound: number;
+  readonly unknownPauseSecs: number;
   readonly batchSize?: number;
   readonly cacheMs?: number;
   readonly timeoutMs?: number;
@@ -22,7 +26,7 @@ export type LlamaOptions = {
 const BATCH_SIZE = 80;
 /** The service's own answers are good until the next five minutes are full: asking more often brings nothing new. */
 const CACHE_MS = 120_000;
-const CACHE_TOKENS = 20_000;
+const CACHE_TOKENS = 100_000;
 const TIMEOUT_MS = 8_000;
 const ATTEMPTS = 3;
 const RETRY_DELAY_MS = 500;
@@ -62,12 +66,15 @@ class DefiLlamaError extends AppError {
 
 /**
  * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for
- * a while, those of tokens without a price too. A batch that is refused does not affect others; when the service is unreachable, the
- * rest is left to the next time.
+ * a while, those of tokens without a price too. Strangers' tokens come last, a few in each call; one that the service does not
+ * know pauses, longer each time. A batch that is refused does not affect others; when the service is unreachable, the rest is
+ * left to the next time.
  */
 export function defiLlamaPrices(options: LlamaOptions): PriceSource {
-  const { chainSlug, batchSize = BATCH_SIZE, cacheMs = CACHE_MS } = options;
+  const { chainSlug, unknownPerRound, unknownPauseSecs, batchSize = BATCH_SIZE, cacheMs = CACHE_MS } = options;
   const cache = new LRUCache<TokenKey, { readonly price: FiatPrice | null }>({ max: CACHE_TOKENS, ttl: cacheMs });
+  const longestPauseMs = unknownPauseSecs * 1_000;
+  const unknown = new UnknownTokens({ perRound: unknownPerRound, firstPauseMs: cacheMs, longestPauseMs });
 
   const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
@@ -87,15 +94,32 @@ export function defiLlamaPrices(options: LlamaOptions): PriceSource {
     }
   };
 
-  return async (tokens) => {
-    const coins = tokens.filter((token) => !cache.has(token)).flatMap(coinOf);
+  const askForAll = async (coins: readonly Coin[]): Promise<DefiLlamaError[]> => {
     const failures: DefiLlamaError[] = [];
     for (let start = 0; start < coins.length; start += batchSize) {
       const failure = await askFor(coins.slice(start, start + batchSize));
       if (failure) failures.push(failure);
       if (failure?.retryable) break;
     }
-    const known = tokens.flatMap((token) => {
+    return failures;
+  };
+
+  const open = (tokens: readonly TokenKey[]) => tokens.filter((token) => !cache.has(token)).flatMap(coinOf);
+
+  return async ({ first, others }) => {
+    const failures = await askForAll(open(first));
+    if (!failures.some(({ retryable }) => retryable)) {
+      const due = unknown.due(open(others));
+      const further = await askForAll(due);
+      const isReached = !further.some(({ retryable }) => retryable);
+      for (const { token } of due) {
+        // One of a batch that was refused has no answer: it must not be in the way of others.
+        const isUnknown = cache.has(token) ? cache.get(token)?.price === null : isReached;
+        if (isUnknown) unknown.pause(token);
+      }
+      failures.push(...further);
+    }
+    const known = [...first, ...others].flatMap((token) => {
       const price = cache.get(token)?.price;
       return price ? [[token, price] as const] : [];
     });

@@ -20,13 +20,21 @@ export type FiatPrices = ReadonlyMap<TokenKey, FiatPrice>;
 /** What a source says: it may know any part of the tokens asked for, and may have failed for others. */
 export type PriceAnswer = { readonly prices: FiatPrices; readonly failures: readonly Error[] };
 
+/** Tokens without a price yet, the most important first. */
+export type TokensToPrice = {
+  /** Priced in each round: those that the operator named, of pools of worth, or priced before. */
+  readonly first: readonly TokenKey[];
+  /** Anyone makes these by the thousand: a source may leave some for later rounds. */
+  readonly others: readonly TokenKey[];
+};
+
 /** A place prices come from. It does not reject: what it learned before it failed counts. */
-export type PriceSource = (tokens: readonly TokenKey[]) => Promise<PriceAnswer>;
+export type PriceSource = (tokens: TokensToPrice) => Promise<PriceAnswer>;
 
 /** Prices that the operator fixed in the chains file: always of now. */
 export function staticPrices(prices: Readonly<Record<string, number>>): PriceSource {
-  return async (tokens) => {
-    const known = tokens.flatMap((token) => {
+  return async ({ first, others }) => {
+    const known = [...first, ...others].flatMap((token) => {
       const usd = prices[token];
       return usd === undefined ? [] : [[token, { usd, source: 'static', pricedAt: new Date() }] as const];
     });

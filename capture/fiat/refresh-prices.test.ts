@@ -1,10 +1,12 @@
+import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
-import type { FiatPrice, PriceSource } from './price-sources.ts';
+import type { FiatPrice, PriceSource, TokensToPrice } from './price-sources.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
-import { tokenKey } from './token-key.ts';
+import { type TokenKey, tokenKey } from './token-key.ts';
 
 let listing: Listing;
 
@@ -21,8 +23,9 @@ const [KEY0, KEY1] = [tokenKey(CHAIN_A, TOKEN0), tokenKey(CHAIN_A, TOKEN1)];
 
 /** A source that knows these prices, of so long ago, of the tokens it is asked for; `asked` keeps the questions. */
 function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = [], ageSecs = 0): PriceSource {
-  return async (tokens) => {
-    asked.push([...tokens]);
+  return async ({ first, others }) => {
+    const tokens = [...first, ...others];
+    asked.push(tokens);
     const known = tokens.filter((token) => prices[token] !== undefined);
     const priced = known.map((token): [typeof token, FiatPrice] => [
       token,
@@ -32,8 +35,11 @@ function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = 
   };
 }
 
+let tokensOfWorth: TokenKey[] = [];
+
 const refresh = (...sources: PriceSource[]) =>
   refreshFiatPrices({
+    tokensOfWorth: async () => new Set(tokensOfWorth),
     database: listing.pool,
     registry: createRegistry(CHAINS_FILE),
     sources,
@@ -68,4 +74,21 @@ test('a source that fails is reported, and what the others know is stored', asyn
   const failing: PriceSource = async (tokens) => ({ ...(await sourceOf({ [KEY0]: 3 })(tokens)), failures });
   await expect(refresh(failing, sourceOf({ [KEY0]: 4, [KEY1]: 2 }))).rejects.toThrow('a price source failed');
   expect(await shown()).toEqual([3, 2, 5]);
+});
+
+test("tokens of pools of worth come first, then those that had a price once, then strangers' by their age", async () => {
+  const [old, young, rich] = [0xf3, 0xf1, 0xf2].map(seedAddress) as [Address, Address, Address];
+  for (const address of [old, young, rich]) await seedToken(listing.db, { chainId: CHAIN_A, address });
+  await listing.pool.query(
+    `UPDATE ${ONCHAIN_SCHEMA}.token SET block_timestamp = block_timestamp + 9 WHERE address = $1`,
+    [young],
+  );
+  tokensOfWorth = [tokenKey(CHAIN_A, rich)];
+  const asked: TokensToPrice[] = [];
+  await refresh(sourceOf({ [KEY0]: 3 }), async (tokens) => {
+    asked.push(tokens);
+    return { prices: new Map(), failures: [] };
+  });
+  const [key, keyYoung, keyRich] = [old, young, rich].map((address) => tokenKey(CHAIN_A, address));
+  expect(asked).toEqual([{ first: [keyRich, KEY1], others: [key, keyYoung] }]);
 });

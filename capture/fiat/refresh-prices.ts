@@ -2,19 +2,21 @@ import { and, eq, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices, priceHealth } from '../../db/schema/operator.ts';
-import { pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
-import type { Queryable } from '../../db/transaction.ts';
+import { pools, priceProviders } from '../../db/schema/read-model.ts';
 import { upsertRows } from '../../db/write-rows.ts';
 import { isConfirmed } from '../classification/read-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
-import { type FiatPrice, isPlausibleUsd, type PriceSource } from './price-sources.ts';
+import { type FiatPrice, isPlausibleUsd, type PriceSource, type TokensToPrice } from './price-sources.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
+import { readTokensToPrice } from './tokens-to-price.ts';
 
 export type FiatDeps = {
   readonly database: pg.Pool;
   readonly registry: OperatorRegistry;
+  /** Tokens of pools of worth, which are priced before those of strangers. */
+  readonly tokensOfWorth: () => Promise<ReadonlySet<TokenKey>>;
   /** Asked in order; each only for the tokens that those before it do not know. */
   readonly sources: readonly PriceSource[];
   /** An older price is ignored: the next source is asked, or a pool. */
@@ -30,7 +32,8 @@ export type FiatDeps = {
  * @returns number of tokens priced
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
-  const { prices, failures } = await askInOrder(await readTokens(deps.database), deps);
+  const tokens = await readTokensToPrice(deps.database, deps.registry, await deps.tokensOfWorth());
+  const { prices, failures } = await askInOrder(tokens, deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
   const rows = [...all].map(([key, price]) => {
     const { chainId, address: token } = parseTokenKey(key);
@@ -41,24 +44,19 @@ export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   return all.size;
 }
 
-async function askInOrder(tokens: readonly TokenKey[], { sources, fiatMaxAgeSecs }: FiatDeps) {
+async function askInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs }: FiatDeps) {
   const oldest = Date.now() - fiatMaxAgeSecs * 1000;
   const prices = new Map<TokenKey, FiatPrice>();
   const failures: Error[] = [];
   for (const source of sources) {
-    const answer = await source(tokens.filter((token) => !prices.has(token)));
+    const isOpen = (token: TokenKey) => !prices.has(token);
+    const answer = await source({ first: first.filter(isOpen), others: others.filter(isOpen) });
     for (const [token, price] of answer.prices) {
       if (isPlausibleUsd(price.usd) && price.pricedAt.getTime() > oldest) prices.set(token, price);
     }
     failures.push(...answer.failures);
   }
   return { prices, failures };
-}
-
-async function readTokens(database: Queryable): Promise<readonly TokenKey[]> {
-  const { chainId, address } = tokens;
-  const rows = await queriesOn(database).select({ chainId, address }).from(tokens).orderBy(chainId, address);
-  return rows.map((row) => tokenKey(row.chainId, row.address));
 }
 
 /**

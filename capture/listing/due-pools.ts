@@ -9,6 +9,8 @@ import { type OutsideData, relisted } from './outside-data.ts';
 /** What a process published last. */
 export type Published = {
   readonly generation: number;
+  /** Of the code and settings that computed it; null: not known. */
+  readonly version: string | null;
   readonly look: IndexLook;
   readonly toTs: number;
   readonly outside: OutsideData;
@@ -18,7 +20,7 @@ export type Published = {
 };
 
 /** What a refresh sees. */
-export type Seen = Pick<Published, 'generation' | 'toTs' | 'outside'> & {
+export type Seen = Pick<Published, 'generation' | 'version' | 'toTs' | 'outside'> & {
   readonly mark: Mark;
   /** Prices that were published last, perhaps by another process. */
   readonly shownPrices: Prices;
@@ -56,10 +58,13 @@ export async function duePools(client: Queryable, seen: Seen, last: Published | 
   };
 }
 
-/** False also when another listing was restored than the one published, or what is decided of packed factories changed. */
+/**
+ * False also when another listing was restored than the one published, what is decided of packed factories changed, or a
+ * migration ran.
+ */
 function isContinued(seen: Seen, last: Published): boolean {
   const isLater = seen.generation >= last.generation && seen.toTs >= last.toTs;
-  return isLater && seen.outside.readings === last.outside.readings;
+  return isLater && seen.version === last.version && seen.outside.readings === last.outside.readings;
 }
 
 async function changedPools(

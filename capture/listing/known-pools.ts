@@ -19,15 +19,22 @@ export type KnownPool = {
   readonly nextChangeAt: number | null;
 };
 
-/** @returns null for a pool that nothing but a change of its own can change: it is empty, and nothing happened in its week */
-export function knownPool(facts: PoolFacts, liquidityRaw: TokenAmounts, prices: Prices): KnownPool | null {
-  const { chainId, nextChangeAt } = facts;
+/** What a pool holds and when it changes. */
+export type Holdings = Omit<KnownPool, 'isFunded'>;
+
+export function holdings({ chainId, nextChangeAt, ...facts }: PoolFacts, liquidityRaw: TokenAmounts): Holdings {
   const whole = ({ decimals }: PoolFacts['tokens'][0], raw: bigint) =>
     decimals === null ? 0 : Number(raw) / 10 ** decimals;
   const tokens = [tokenKey(chainId, facts.tokens[0].address), tokenKey(chainId, facts.tokens[1].address)] as const;
   const amounts = [whole(facts.tokens[0], liquidityRaw[0]), whole(facts.tokens[1], liquidityRaw[1])] as const;
+  return { tokens, amounts, nextChangeAt };
+}
+
+/** @returns null for a pool that nothing but a change of its own can change: it is empty, and nothing happened in its week */
+export function knownPool(held: Holdings, prices: Prices): KnownPool | null {
+  const { amounts, nextChangeAt } = held;
   if (nextChangeAt === null && amounts[0] === 0 && amounts[1] === 0) return null;
-  return { tokens, amounts, isFunded: isWorthIt({ tokens, amounts }, prices), nextChangeAt };
+  return { ...held, isFunded: isWorthIt(held, prices) };
 }
 
 /**

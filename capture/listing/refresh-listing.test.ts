@@ -13,9 +13,11 @@ const CHAINS = [CHAIN_A, CHAIN_B] as const;
 const TOKENS = [0x70, 0x71, 0x72].map(seedAddress);
 const INDEX_TABLES = ['pool', 'pool_state', 'pool_activity', 'stop_loss', 'token', 'price_provider'] as const;
 const LISTING_TABLES = ['pool_listing', 'listed_pool', 'listing_price', 'listing_window'] as const;
+const KEPT_TABLES = [...LISTING_TABLES, 'listing_state'] as const;
 
 let listing: Listing;
 let sql: pg.Client;
+let refresh: ReturnType<typeof createListingRefresh>;
 let heads: Map<number, { number: number; timestamp: number }>;
 
 beforeAll(async () => {
@@ -114,7 +116,12 @@ async function growOld(): Promise<void> {
 async function loseConnections(): Promise<void> {
   const lost = sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`);
-  await Promise.allSettled([listing.refresh(), lost]);
+  await Promise.allSettled([refresh(), lost]);
+}
+
+/** Another process of the same code goes on. */
+async function restart(): Promise<void> {
+  refresh = newRefresh('test');
 }
 
 const chain = fc.constantFrom(...CHAINS);
@@ -161,6 +168,7 @@ const anyAction = fc.oneof(
   { weight: 5, arbitrary: fc.constant(run(reorganise)) },
   { weight: 2, arbitrary: fc.constant(run(growOld)) },
   { weight: 1, arbitrary: fc.constant(run(loseConnections)) },
+  { weight: 4, arbitrary: fc.constant(run(restart)) },
   {
     weight: 3,
     arbitrary: fc
@@ -257,7 +265,7 @@ const anyAction = fc.oneof(
 async function published(): Promise<unknown> {
   const tables = LISTING_TABLES.map(async (name) => {
     const { rows } = await sql.query(
-      `SELECT (to_jsonb(t) - '{generation,generated_at_ts,bounds}'::text[])::text AS row FROM operator.${name} t ORDER BY 1`,
+      `SELECT (to_jsonb(t) - '{generation,generated_at_ts,bounds,changed_at}'::text[])::text AS row FROM operator.${name} t ORDER BY 1`,
     );
     return [name, rows.map(({ row }) => row)];
   });
@@ -266,35 +274,37 @@ async function published(): Promise<unknown> {
 
 /** What a process that knows nothing makes of the database; what was published stays. */
 async function computedWhole(): Promise<unknown> {
-  for (const name of LISTING_TABLES) await sql.query(`CREATE TEMP TABLE kept_${name} AS TABLE operator.${name}`);
-  const refresh = newRefresh();
-  await refresh();
+  for (const name of KEPT_TABLES) await sql.query(`CREATE TEMP TABLE kept_${name} AS TABLE operator.${name}`);
+  await newRefresh()();
   const whole = await published();
   const columns = { listing_window: 'chain_id, generation, from_ts, to_ts, from_block, to_block, generated_at_ts' };
-  for (const name of LISTING_TABLES) {
+  for (const name of KEPT_TABLES) {
     const list = name === 'listing_window' ? columns[name] : '*';
     const into = name === 'listing_window' ? `operator.${name} (${list})` : `operator.${name}`;
     await sql.query(
       `TRUNCATE operator.${name}; INSERT INTO ${into} SELECT ${list} FROM kept_${name}; DROP TABLE kept_${name}`,
     );
   }
+  await sql.query('UPDATE operator.listing_state SET written_by = pg_current_xact_id()');
   return whole;
 }
 
-const newRefresh = () =>
+const newRefresh = (version?: string) =>
   createListingRefresh({
     database: listing.pool,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
     fiatMaxAgeSecs: 600,
+    version,
   });
 
 test('after any changes the listing is what a computation of every pool gives', { timeout: 120_000 }, async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  await listing.refresh();
+  await restart();
+  await refresh();
   for (const actions of fc.sample(fc.array(anyAction, { minLength: 1, maxLength: 3 }), ROUNDS)) {
     for (const action of actions) await action();
-    await listing.refresh();
+    await refresh();
     expect(await published()).toEqual(await computedWhole());
   }
 });
@@ -306,7 +316,8 @@ test('once another index serves, the listing is what that one tells', async () =
   }
   await sql.query(`UPDATE onchain_next.pool_state SET cur_bin_idx = 3; DELETE FROM onchain_next.pool
     WHERE address = (SELECT min(address) FROM onchain_next.pool)`);
-  await listing.refresh();
+  await restart();
+  await refresh();
   const shown = await published();
   expect(shown).toEqual(await computedWhole());
 });

@@ -1,14 +1,18 @@
+import { max } from 'drizzle-orm';
 import type pg from 'pg';
+import { queriesOn } from '../../db/query-builder.ts';
+import { migrations } from '../../db/schema/operator.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { changedKeys } from '../changes/changed-keys.ts';
 import { readMark } from '../changes/changed-pools.ts';
 import { type PoolKey, poolKey } from '../changes/pool-key.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { type Due, duePools, type Published, type Seen } from './due-pools.ts';
-import { type KnownPool, knownPool } from './known-pools.ts';
+import { holdings, type KnownPool, knownPool } from './known-pools.ts';
+import { isOfVersion, readListingState, readPublished, writeListingState } from './listing-state.ts';
 import { readOutsideData } from './outside-data.ts';
 import { toFacts } from './pool-facts.ts';
-import { type ListedPool, listPool } from './record.ts';
+import { type ListedPool, listPool, type Progress } from './record.ts';
 import { DAY_SECS, selectPoolFacts } from './select-pool-facts.ts';
 import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
 import {
@@ -31,11 +35,21 @@ export type RefreshDeps = {
   readonly fiatMaxAgeSecs: number;
   /** Pools of less than a dollar that a refresh computes at new prices, in turn. */
   readonly repricedPools?: number | undefined;
+  /** Of the code and settings: rows of the same one are gone on with. Without it a process computes every pool first. */
+  readonly version?: string | undefined;
 };
 
 /** Of a pool that was computed: whether it is listed, and what tells when it changes by itself, unless nothing can. */
 type PoolResult = { readonly isListed: boolean; readonly known: KnownPool | null };
-type Refresh = { readonly seen: Seen; readonly due: Due; readonly computed: ReadonlyMap<PoolKey, PoolResult> };
+type Refresh = {
+  readonly seen: Seen;
+  readonly due: Due;
+  readonly computed: ReadonlyMap<PoolKey, PoolResult>;
+  /** What was published before it. */
+  readonly last: Published | null;
+  /** Whether all rows are of one version after it. */
+  readonly isWhole: boolean;
+};
 
 /** Any fixed number: lets one process refresh at a time. */
 const LOCK_ID = 7_203_145_902;
@@ -44,9 +58,9 @@ const SLICE = 1_000;
 const REPRICED_POOLS = 500;
 
 /**
- * Keeps the listing ready. The first refresh of a process computes every pool, each later one those that changed since, from
- * one snapshot of the database and with one window for all. It publishes in one transaction, so that a reader sees the
- * old listing or the new one.
+ * Keeps the listing ready. A refresh computes the pools that changed since the one before, by whichever process of the same
+ * version, or all when that cannot be told; from one snapshot of the database and with one window for all. It publishes in
+ * one transaction, so that a reader sees the old listing or the new one.
  *
  * @returns a function that refreshes once and gives the number of pools computed; null while there is no index
  */
@@ -65,7 +79,7 @@ export function createListingRefresh(deps: RefreshDeps): () => Promise<number | 
       return refresh;
     });
     if (published === null) return null;
-    last = follow(last, published);
+    last = follow(published);
     return published.computed.size;
   };
 }
@@ -78,32 +92,54 @@ async function computeRefresh(reader: Queryable, writer: Queryable, deps: Refres
   const mark = toTs === null ? null : await readMark(reader);
   if (toTs === null || mark === null) return null;
   const outside = await readOutsideData(reader, deps.fiatMaxAgeSecs);
-  const seen = { generation, mark, toTs, outside, shownPrices: await readShownPrices(reader) };
-  const due = await duePools(reader, seen, last, deps.repricedPools ?? REPRICED_POOLS);
+  const version = deps.version === undefined ? null : `${deps.version} ${await lastMigration(reader)}`;
+  const seen = { generation, version, mark, toTs, outside, shownPrices: await readShownPrices(reader) };
+  const state = await readListingState(reader);
+  const isContinued = isOfVersion(state, seen);
+  const before = last ?? (state && isContinued ? await readPublished(reader, state, seen.shownPrices) : null);
+  const due = await duePools(reader, seen, before, deps.repricedPools ?? REPRICED_POOLS);
   const computed: Map<PoolKey, PoolResult> = new Map();
   for (let start = 0; start < due.keys.length; start += SLICE) {
-    const { listed, results } = await computePools(reader, due.keys.slice(start, start + SLICE), seen, deps.registry);
+    const keys = due.keys.slice(start, start + SLICE);
+    const { listed, results } = await computePools(reader, keys, seen, due, deps.registry);
     await upsertPools(writer, listed);
     for (const [key, result] of results) computed.set(key, result);
   }
-  return { blocks, refresh: { seen, due, computed } satisfies Refresh };
+  const refresh: Refresh = { seen, due, computed, last: before, isWhole: due.isAll || isContinued };
+  return { blocks, refresh };
+}
+
+/** Migrations may change what views show. */
+async function lastMigration(reader: Queryable): Promise<string | null> {
+  const [row] = await queriesOn(reader)
+    .select({ name: max(migrations.name) })
+    .from(migrations);
+  return row?.name ?? null;
 }
 
 async function computePools(
   reader: Queryable,
   keys: readonly PoolKey[],
   { toTs, outside: { prices } }: Seen,
+  { look: { recent } }: Due,
   registry: OperatorRegistry,
 ) {
-  const listed: ListedPool[] = [];
+  const listed: (ListedPool & Progress)[] = [];
   const results: Map<PoolKey, PoolResult> = new Map(keys.map((key) => [key, { isListed: false, known: null }]));
   for (const row of await selectPoolFacts(reader, keys, toTs)) {
     const facts = toFacts(row, prices);
     const result = listPool(facts, registry);
     if (result === null) continue;
-    listed.push(result.pool);
-    const known = knownPool(facts, result.liquidityRaw, prices);
-    results.set(poolKey(row.chainId, row.address), { isListed: true, known });
+    const key = poolKey(row.chainId, row.address);
+    const held = holdings(facts, result.liquidityRaw);
+    const [amount0, amount1] = held.amounts;
+    const changedAt = recent.get(key);
+    listed.push({
+      ...result.pool,
+      ...{ amount0, amount1, nextChangeAt: held.nextChangeAt },
+      changedAt: changedAt === undefined ? null : new Date(changedAt),
+    });
+    results.set(key, { isListed: true, known: knownPool(held, prices) });
   }
   return { listed, results };
 }
@@ -111,7 +147,7 @@ async function computePools(
 /** Takes out what is listed no more, and tells readers of the refresh. */
 async function finish(
   client: Queryable,
-  { seen, due, computed }: Refresh,
+  { seen, due, computed, isWhole }: Refresh,
   windows: readonly ChainWindow[],
 ): Promise<void> {
   const keysOf = (isListed: boolean) =>
@@ -121,17 +157,18 @@ async function finish(
   const { prices } = seen.outside;
   if (changedKeys(seen.shownPrices, prices).size > 0) await writePrices(client, prices);
   await writeWindows(client, windows, seen.generation + 1);
+  await writeListingState(client, seen, isWhole);
 }
 
 /** What is known after a refresh was committed. */
-function follow(last: Published | null, { seen, due, computed }: Refresh): Published {
+function follow({ last, seen, due, computed }: Refresh): Published {
   const known = new Map(due.isAll ? [] : last?.known);
   for (const [key, pool] of computed) {
     if (pool.known) known.set(key, pool.known);
     else known.delete(key);
   }
-  const { generation, toTs, outside } = seen;
-  return { generation: generation + 1, toTs, outside, known, look: due.look, waiting: due.waiting };
+  const { generation, version, toTs, outside } = seen;
+  return { generation: generation + 1, version, toTs, outside, known, look: due.look, waiting: due.waiting };
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {

@@ -6,7 +6,7 @@ import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.t
 import { type PoolKey, parsePoolKey } from '../changes/pool-key.ts';
 import { parseTokenKey, tokenKey } from '../fiat/token-key.ts';
 import type { Prices } from './known-pools.ts';
-import type { ListedPool } from './record.ts';
+import type { ListedPool, Progress } from './record.ts';
 
 /** Window of one chain. */
 export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' | 'generatedAtTs'>;
@@ -15,7 +15,10 @@ export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' 
 const BATCH = 1_000;
 
 /** Inserts pools and updates those whose values differ; a row that did not change is not rewritten. */
-export async function upsertPools(database: Queryable, pools: readonly ListedPool[]): Promise<void> {
+export async function upsertPools(
+  database: Queryable,
+  pools: readonly (ListedPool & Partial<Progress>)[],
+): Promise<void> {
   for (let start = 0; start < pools.length; start += BATCH) {
     const batch = pools.slice(start, start + BATCH);
     await upsertRows(database, poolListings, batch, { key: ['chainId', 'pool'] });

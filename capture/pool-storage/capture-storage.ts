@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
+import type { Address } from 'viem';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
@@ -23,6 +24,8 @@ export type StorageCaptureDeps = {
   readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
   /** The pools of the chain. */
   readonly pools: () => Promise<readonly KnownPool[]>;
+  /** Pools that clients asked for lately. */
+  readonly wanted: () => Promise<ReadonlySet<Address>>;
   readonly now: Clock;
 };
 
@@ -58,6 +61,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly
   return async (kinds) => {
     const begun = now();
     await takePools();
+    schedule.setWanted(await deps.wanted());
     return readRound(kinds, begun, {
       ...{ schedule, budget, callsOf: storageCalls },
       send: async (kind, calls, gas) => {

@@ -25,6 +25,8 @@ export type PriceCaptureDeps = {
   readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
   /** The pools of the chain. */
   readonly pools: () => Promise<readonly KnownPool[]>;
+  /** Pools that clients asked for lately. */
+  readonly wanted: () => Promise<ReadonlySet<Address>>;
   /** Pools of which guards close both sides. */
   readonly closed: ReadonlySet<Address>;
   readonly now: Clock;
@@ -57,6 +59,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   return async (kinds) => {
     const begun = now();
     await takePools();
+    schedule.setWanted(await deps.wanted());
     try {
       return await readRound(kinds, begun, {
         ...{ schedule, budget, callsOf },

@@ -136,6 +136,7 @@ describe.each(['quotient', 'growing'] as const)('packed pools that charge by the
     const probe = createGuardProbe({
       ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
+      wanted: async () => new Set(),
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
     });
     return async () => {

@@ -20,6 +20,8 @@ export type GuardProbeDeps = {
   readonly budget: ReadBudget;
   readonly rpcs: Readonly<Record<ReadClass, ChainRpc>>;
   readonly pools: () => Promise<readonly GuardedPool[]>;
+  /** Pools that clients asked for lately. */
+  readonly wanted: () => Promise<ReadonlySet<Address>>;
   /** Kept: pools of which guards closed both sides at the last probe. */
   readonly closed: Set<Address>;
   readonly now: Clock;
@@ -75,6 +77,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   return async (kinds) => {
     const begun = now();
     const pools = await deps.pools();
+    schedule.setWanted(await deps.wanted());
     if (pools !== known) {
       known = pools;
       schedule.setPools(pools);

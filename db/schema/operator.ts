@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
-import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
+import { bytes, checkedAddress, hex, instant, int8, wide, xid8 } from './columns.ts';
 
 /*
  * Tables of the operator, as migrations make them. Keys and indexes are the migrations' matter; `pamm-audit.ts` has the
@@ -60,6 +60,13 @@ export const readAttentions = operator.table('read_attention', {
   callsPerMinute: integer('calls_per_minute').notNull(),
   gasPerMinute: int8('gas_per_minute').notNull(),
   measuredAt: instant('measured_at').notNull(),
+});
+
+/** Pools that clients of the API asked for lately. */
+export const wantedPools = operator.table('wanted_pool', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  askedAt: instant('asked_at').notNull(),
 });
 
 /** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
@@ -146,6 +153,26 @@ export const poolListings = operator.table('pool_listing', {
   depositAllowlist: boolean('deposit_allowlist').notNull(),
   /** Null in rows of the release before migration 0010. */
   factory: checkedAddress('factory'),
+  /** These four are null in rows of the release before migration 0027, `nextChangeAt` and `changedAt` in others too. */
+  amount0: doublePrecision('amount0'),
+  amount1: doublePrecision('amount1'),
+  nextChangeAt: int8('next_change_at'),
+  changedAt: instant('changed_at'),
+});
+
+/** What the listing stands for: one row, by which a process of capture goes on where the one before stopped. */
+export const listingStates = operator.table('listing_state', {
+  isOnly: boolean('is_only').notNull().default(true),
+  generation: int8('generation').notNull(),
+  version: text('version'),
+  indexSchema: text('index_schema').notNull(),
+  indexId: text('index_id').notNull(),
+  unseenFrom: xid8('unseen_from').notNull(),
+  toTs: int8('to_ts').notNull(),
+  curators: jsonb('curators').$type<[`${number}:0x${string}`, string][]>().notNull(),
+  readings: text('readings').notNull(),
+  publishedAt: instant('published_at').notNull(),
+  writtenBy: xid8('written_by').notNull(),
 });
 
 export const listedPools = operator.table('listed_pool', {

@@ -23,7 +23,7 @@ function choose(pools: readonly CrowdedPool[], order: RoughOrder, read: Seen): R
     tierRank: pool.tierRank,
     cost: 1,
   });
-  const legs = corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT).map(
+  const legs = [...corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT)].map(
     ({ legs: [first, second] }): Corridor<Prospect<CrowdedPool>> => {
       if (!second) return { legs: [first.map(prospect)] };
       const both = [first.map(prospect), second.map(prospect)] as const;

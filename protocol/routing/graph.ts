@@ -22,6 +22,11 @@ export class PoolGraph<P extends GraphPool> {
     return this.#byToken.get(token);
   }
 
+  has(pool: P): boolean {
+    const list = this.#byToken.get(pool.token0.address)?.get(pool.token1.address);
+    return list !== undefined && list[placeOf(list, pool)] === pool;
+  }
+
   /** Adds a pool that is not there yet. */
   add(pool: P): void {
     const [token0, token1] = [pool.token0.address, pool.token1.address];
@@ -83,21 +88,46 @@ export interface Corridor<L> {
  * The direct corridor, if any, then one for each token that both ends have a pool with. A pool has two different tokens,
  * so it cannot be in both legs of a corridor.
  */
-export function corridors<P extends GraphPool>(
+export function* corridors<P extends GraphPool>(
   graph: PoolGraph<P>,
   tokenIn: Address,
   tokenOut: Address,
-): readonly Corridor<P>[] {
-  const fromIn = graph.neighbours(tokenIn);
-  const fromOut = graph.neighbours(tokenOut);
-  if (!fromIn || !fromOut) return [];
-  const found: Corridor<P>[] = [];
-  const direct = fromIn.get(tokenOut);
-  if (direct) found.push({ legs: [direct] });
-  // A stranger can join any token to thousands of its own: the end with fewer neighbours leads.
-  for (const via of fromIn.size <= fromOut.size ? fromIn.keys() : fromOut.keys()) {
-    const [first, second] = [fromIn.get(via), fromOut.get(via)];
-    if (first && second) found.push({ legs: [first, second] });
+): Generator<Corridor<P>> {
+  const [fromIn, fromOut] = [graph.neighbours(tokenIn), graph.neighbours(tokenOut)];
+  const direct = fromIn?.get(tokenOut);
+  if (direct) yield { legs: [direct] };
+  for (const via of middleTokens(graph, tokenIn, tokenOut)) {
+    const [first, second] = [fromIn?.get(via), fromOut?.get(via)];
+    if (first && second) yield { legs: [first, second] };
   }
-  return found;
+}
+
+/**
+ * Tokens that both ends have a pool with.
+ *
+ * @param looked most tokens that are looked at
+ */
+export function* middleTokens<P extends GraphPool>(
+  graph: PoolGraph<P>,
+  tokenIn: Address,
+  tokenOut: Address,
+  looked = Number.POSITIVE_INFINITY,
+): Generator<Address> {
+  const [fewer, more] = ends(graph, tokenIn, tokenOut);
+  let left = looked;
+  for (const via of fewer?.keys() ?? []) {
+    if (left-- <= 0) return;
+    if (more?.has(via)) yield via;
+  }
+}
+
+/** Tokens that are looked at to find all middle tokens. */
+export function countLooked<P extends GraphPool>(graph: PoolGraph<P>, tokenIn: Address, tokenOut: Address): number {
+  return ends(graph, tokenIn, tokenOut)[0]?.size ?? 0;
+}
+
+/** The neighbours of both ends, the fewer first: a stranger can join any token to thousands of its own. */
+function ends<P extends GraphPool>(graph: PoolGraph<P>, tokenIn: Address, tokenOut: Address) {
+  const [fromIn, fromOut] = [graph.neighbours(tokenIn), graph.neighbours(tokenOut)];
+  return (fromIn?.size ?? 0) <= (fromOut?.size ?? 0) ? ([fromIn, fromOut] as const) : ([fromOut, fromIn] as const);
 }

@@ -119,7 +119,7 @@ export function orderIn(scaleOfGiven: Scale): fc.Arbitrary<bigint> {
 export function hopCorridors(pools: readonly TestPool[], tradeType: TradeType): readonly Corridor<Hop<TestPool>>[] {
   const hops = new Map(pools.map((pool) => [pool, makeHop(pool, true, pool.side, tradeType)]));
   const hopOf = (pool: TestPool) => hops.get(pool) ?? makeHop(pool, true, pool.side, tradeType);
-  return corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT).map(({ legs: [first, second] }) => {
+  return [...corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT)].map(({ legs: [first, second] }) => {
     if (!second) return { legs: [first.map(hopOf)] };
     const [near, far] = tradeType === 'exact_in' ? [first, second] : [second, first];
     return { legs: [near.map(hopOf), far.map(hopOf)] };

@@ -3,10 +3,15 @@ import type { Attacker } from './attacker.ts';
 
 type ChainEntry = ReturnType<typeof buildChainsFile>['chains'][number];
 
-/** A chain's entry of the chains file, with the attacker's factory as a further release. */
+/** A chain's entry of the chains file, with the attacker's factories as a further release. */
 export function withAttacker(entry: ChainEntry, attacker: Attacker | undefined): ChainEntry {
   if (attacker === undefined) return entry;
-  const { fromBlock, poolFactory, poolDeployer, stopLoss, priceVelocityGuard } = attacker.deployment;
-  const release = { contractVersion: 'hostile', layout: 'flat', fromBlock, poolFactory, poolDeployer } as const;
-  return { ...entry, deployments: [...entry.deployments, { ...release, stopLoss, priceVelocityGuard }] };
+  const { deployment, packed } = attacker;
+  const deployments = [releaseOf('flat', deployment), releaseOf('packed', packed)];
+  return { ...entry, deployments: [...entry.deployments, ...deployments] };
+}
+
+function releaseOf(layout: 'flat' | 'packed', deployment: Attacker['deployment'] | Attacker['packed']) {
+  const { fromBlock, poolFactory, poolDeployer, stopLoss, priceVelocityGuard } = deployment;
+  return { contractVersion: 'hostile', layout, fromBlock, poolFactory, poolDeployer, stopLoss, priceVelocityGuard };
 }

@@ -2,6 +2,9 @@ import { type Address, encodeFunctionData, type Hex, numberToHex, parseAbi, stri
 import { addLiquidity, fundAccounts } from '../../devnet/actions.ts';
 import { type Deployment, deployContract, deployProtocol } from '../../devnet/deploy.ts';
 import { type DevChain, send } from '../../devnet/dev-chain.ts';
+import { packedSwap } from '../../devnet/packed/actions.ts';
+import { deployPackedProtocol, type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
+import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { createPool, type ExtensionSpec, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
@@ -35,44 +38,73 @@ const SHARES = 10n ** 15n;
 /** In a hundred. */
 const OPENINGS = 65;
 const BETRAYALS = 80;
+const TRADES = 40;
+/** Raw units of a trade. */
+const MOST_TRADED = 10 ** 6;
+const STOP_LOSS = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
+
+/** A pool of either generation. */
+interface HostilePool {
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+  readonly isPacked: boolean;
+}
 
 /**
- * Opens pools at a factory of its own, from the same tokens as honest ones and from its own, behind providers, with
- * extensions and tokens that are honest at first and then turn.
+ * Opens pools at factories of its own, one of each generation, from the same tokens as honest ones and from its own, behind
+ * providers, with extensions and tokens that are honest at first and then turn. In packed ones it trades: what their swaps
+ * mean is found out from them.
  */
 export class Attacker {
   /** Everything that was ever made here, lowercase: rows which name one of these are the attacker's. */
   readonly addresses = new Set<string>();
-  readonly pools: { readonly address: Address; readonly token0: Address; readonly token1: Address }[] = [];
+  readonly pools: HostilePool[] = [];
   /** How often a contract turned, by what it does since. */
   readonly turns: Record<string, number> = {};
   readonly deployment: Deployment;
+  readonly packed: PackedDeployment;
+  /** Swaps in packed pools. */
+  trades = 0;
   readonly #chain: DevChain;
   readonly #honestTokens: readonly Address[];
   readonly #random: Random;
   readonly #turncoats: Address[] = [];
   #opened = 0;
 
-  private constructor(chain: DevChain, deployment: Deployment, honestTokens: readonly Address[], random: Random) {
+  private constructor(
+    chain: DevChain,
+    { flat, packed }: { readonly flat: Deployment; readonly packed: PackedDeployment },
+    honestTokens: readonly Address[],
+    random: Random,
+  ) {
     this.#chain = chain;
-    this.deployment = deployment;
+    this.deployment = flat;
+    this.packed = packed;
     this.#honestTokens = honestTokens;
     this.#random = random;
-    for (const value of Object.values(deployment)) if (typeof value === 'string') this.addresses.add(value);
-    this.addresses.delete(deployment.multicall3);
+    for (const value of [flat, packed].flatMap((each) => Object.values(each))) {
+      if (typeof value === 'string') this.addresses.add(value);
+    }
+    this.addresses.delete(flat.multicall3);
   }
 
   static async settle(chain: DevChain, honestTokens: readonly Address[], random: Random): Promise<Attacker> {
-    const deployment = await deployProtocol(chain.rpcUrl, chain.chainId);
+    const flat = await deployProtocol(chain.rpcUrl, chain.chainId);
+    const packed = await deployPackedProtocol(chain, random.pick(PACKED_VARIANTS));
     for (const token of honestTokens) {
-      await fundAccounts(chain, deployment, token, { accounts: [chain.roles.stranger], amount: FORTUNE });
+      for (const deployment of [flat, packed]) {
+        await fundAccounts(chain, deployment, token, { accounts: [chain.roles.stranger], amount: FORTUNE });
+      }
     }
-    return new Attacker(chain, deployment, honestTokens, random);
+    return new Attacker(chain, { flat, packed }, honestTokens, random);
   }
 
   /** One more evil deed. Throws what the node or a contract refuses. */
   async act(): Promise<void> {
+    const packedPools = this.pools.filter(({ isPacked }) => isPacked);
     if (this.#turncoats.length === 0 || this.#random.chance(OPENINGS)) await this.#openPool();
+    else if (packedPools.length > 0 && this.#random.chance(TRADES)) await this.#trade(this.#random.pick(packedPools));
     else await this.#turn(this.#random.pick(this.#turncoats));
   }
 
@@ -81,9 +113,11 @@ export class Attacker {
     const token0 = random.pick(this.#honestTokens);
     const token1 = random.chance(50) ? await this.#token() : random.pick(this.#honestTokens);
     if (token0 === token1) return;
+    const isPacked = random.chance(50);
+    const deployment = isPacked ? this.packed : this.deployment;
     const provider = await this.#turncoat(token0, token1);
-    const extensions = await this.#extensions(token0, token1);
-    const pool = await createPool(this.#chain, this.deployment, {
+    const extensions = await this.#extensions(token0, token1, { isPacked, provider });
+    const pool = await createPool(this.#chain, deployment, {
       ...{ token0, token1, priceProvider: provider, bins: evenBins(-3, 3, 1_000), extensions },
       initialAmount0PerShareE18: 10n ** 18n,
       initialAmount1PerShareE18: 10n ** 18n,
@@ -91,23 +125,44 @@ export class Attacker {
       salt: numberToHex(++this.#opened, { size: 32 }),
     });
     this.addresses.add(pool);
-    this.pools.push({ address: pool, token0, token1 });
+    this.pools.push({ address: pool, token0, token1, isPacked });
     const bins = evenBins(-3, 3, 1_000).map(({ bin }) => ({ bin, shares: SHARES }));
     if (random.chance(60)) {
-      await addLiquidity(this.#chain, this.deployment, { pool, owner: this.#chain.roles.stranger, bins });
+      await addLiquidity(this.#chain, deployment, { pool, owner: this.#chain.roles.stranger, bins });
     }
     for (const contract of [provider, token1, ...extensions.map(({ address }) => address)]) {
       if (this.#turncoats.includes(contract) && random.chance(BETRAYALS)) await this.#turn(contract);
     }
   }
 
-  /** None, a stop loss, or one that takes some hooks: a turncoat, or one that ends itself. */
-  async #extensions(token0: Address, token1: Address): Promise<ExtensionSpec[]> {
+  /** None, a stop loss, or one that takes some hooks: a turncoat, the pool's own provider, or one that ends itself. */
+  async #extensions(
+    token0: Address,
+    token1: Address,
+    { isPacked, provider }: { readonly isPacked: boolean; readonly provider: Address },
+  ): Promise<ExtensionSpec[]> {
     const random = this.#random;
     if (random.chance(40)) return [];
-    if (random.chance(20)) return [stopLossExtension(this.deployment)];
+    if (random.chance(20)) {
+      return [isPacked ? packedStopLossExtension(this.packed, STOP_LOSS) : stopLossExtension(this.deployment)];
+    }
+    const phases = EXTENSION_PHASES.filter(() => random.chance(50));
+    if (random.chance(20)) return [{ address: provider, phases }];
     const address = random.chance(15) ? await this.#bomb() : await this.#turncoat(token0, token1);
-    return [{ address, phases: EXTENSION_PHASES.filter(() => random.chance(50)) }];
+    return [{ address, phases }];
+  }
+
+  async #trade({ address }: HostilePool): Promise<void> {
+    const random = this.#random;
+    const amountSpecified = BigInt(random.integer(1, MOST_TRADED)) * (random.chance(50) ? 1n : -1n);
+    const trader = this.#chain.roles.stranger;
+    await packedSwap(this.#chain, this.packed, {
+      pool: address,
+      zeroForOne: random.chance(50),
+      amountSpecified,
+      trader,
+    });
+    this.trades += 1;
   }
 
   async #turncoat(token0: Address, token1: Address): Promise<Address> {

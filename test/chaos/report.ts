@@ -33,7 +33,7 @@ export function describeReport(report: ChaosReport): string {
     `reorganisations: ${report.reorganisations}, ${report.blocksUndone} blocks undone, the deepest ${report.deepestReorganisation}`,
     `stalls of nodes: ${report.stalls}`,
     `actions on the chains: ${report.actions}, pools opened: ${report.poolsOpened}`,
-    `hostile pools opened: ${report.hostilePools}; their contracts turned: ${counts(report.turns)}`,
+    `hostile pools opened: ${report.hostilePools}, ${report.hostilePackedPools} of them packed, with ${report.hostileTrades} trades; their contracts turned: ${counts(report.turns)}`,
     `answers: ${http.answers}, connections broken by kills: ${http.broken}`,
     `  ${counts(Object.fromEntries(statuses))}`,
     `  slowest, ms: ${counts(http.slowest)}`,

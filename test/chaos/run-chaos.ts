@@ -38,6 +38,9 @@ export interface ChaosReport {
   readonly poolsOpened: number;
   /** Pools that the attacker opened, and how often one of its contracts turned, by what it does since. */
   readonly hostilePools: number;
+  readonly hostilePackedPools: number;
+  /** Swaps of the attacker in its packed pools. */
+  readonly hostileTrades: number;
   readonly turns: Readonly<Record<string, number>>;
   readonly http: LoadReport;
   readonly acknowledgements: number;
@@ -123,6 +126,8 @@ function report(world: World, http: HttpClient, updates: QuoteUpdates, aftermath
     poolsOpened: sum((chain) => chain.poolsOpened),
     turns: turnsOf(chains),
     hostilePools: sum((chain) => chain.attacker?.pools.length ?? 0),
+    hostilePackedPools: sum((chain) => chain.attacker?.pools.filter(({ isPacked }) => isPacked).length ?? 0),
+    hostileTrades: sum((chain) => chain.attacker?.trades ?? 0),
     http: http.report,
     acknowledgements: updates.acknowledgements.length,
     aftermath,

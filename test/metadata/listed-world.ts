@@ -1,16 +1,11 @@
-import { Hono } from 'hono';
 import pg from 'pg';
-import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
-import { metadataResource } from '../../api/metadata/metadata.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { inProcessClient } from '../harness/in-process-client.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
-import { listingReader, type Page } from './listing-reader.ts';
+import { type listingReader, type Page, readListing, STATUS_MAX_AGE_SECS } from './listing-reader.ts';
 
 /** Names of the chains, as the listing shows them. */
 export const NAMES = { 31337: 'devnet-a', 31338: 'devnet-b' } as Record<number, string>;
@@ -43,16 +38,14 @@ export async function startListedWorld(): Promise<ListedWorld> {
   }));
   const file = parseChainsFile(buildChainsFile(served), 'test');
   const runJobs: ListedWorld['runJobs'] = async (isWanted = () => true) => {
-    const deps = { file, database, fiatMaxAgeSecs: 900, statusMaxAgeSecs: 600, llamaUrl: 'http://127.0.0.1:1' };
+    const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
+    const deps = { file, database, ...ages, llamaUrl: 'http://127.0.0.1:1' };
     for (const { name, run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) {
       if (isWanted(name)) await run();
     }
   };
   await runJobs((name) => name !== 'classification');
-  const app = new Hono();
-  const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 600 }));
-  const listing = listingReader(inProcessClient(app));
+  const listing = readListing(database, file);
   const unclassified = (await listing.pageAcrossChains({ minTvlFiat: 0, count: 500 })).data;
   await runJobs();
   const rows = (await listing.pageAcrossChains({ include24h: true, minTvlFiat: 0, count: 500 })).data;

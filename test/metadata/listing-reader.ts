@@ -1,7 +1,17 @@
 import type { z } from '@hono/zod-openapi';
+import { Hono } from 'hono';
+import type pg from 'pg';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
+import { metadataResource } from '../../api/metadata/metadata.ts';
 import type { PoolTradingDataClient } from '../../client/client.ts';
 import type { paths } from '../../client/schema.d.ts';
+import type { ChainsFile } from '../../config/chains-schema.ts';
 import { MetadataPage } from '../../db/listing/pool-record.ts';
+import { inProcessClient } from '../harness/in-process-client.ts';
+
+/** Age at which the price status of a listed pool is unknown, in tests. */
+export const STATUS_MAX_AGE_SECS = 600;
 
 type QueryOf<P extends '/public/v1/evm/{chain_id}/metadata' | '/public/v1/evm/metadata'> = NonNullable<
   paths[P]['get']['parameters']['query']
@@ -21,6 +31,14 @@ export function listingReader(client: PoolTradingDataClient) {
     pageAcrossChains: async (query: CrossChainParams = {}): Promise<Page> =>
       checked(await client.GET('/public/v1/evm/metadata', { params: { query } })),
   };
+}
+
+/** The listing's endpoint over a database. */
+export function readListing(database: pg.Pool, file: ChainsFile): ReturnType<typeof listingReader> {
+  const app = new Hono();
+  const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
+  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: STATUS_MAX_AGE_SECS }));
+  return listingReader(inProcessClient(app));
 }
 
 function checked({ data, error, response }: { data?: unknown; error?: unknown; response: Response }): Page {

@@ -144,9 +144,9 @@ test('a backup has every table of the operator that neither the chains nor captu
   await database.drop();
   const backedUp = [...textOf('ops/postgres/backup.sh').matchAll(/--table=operator\.(\w+)/g)].map(([, name]) => name);
   const madeAgain = [
-    ...['backfill', 'migration', 'listing_window', 'pool_listing', 'pool_record', 'listed_pool'],
+    ...['backfill', 'migration', 'listing_window', 'listing_state', 'pool_listing', 'pool_record', 'listed_pool'],
     ...['fiat_price', 'pool_classification', 'pool_storage', 'price_health', 'read_attention'],
-    ...['bin_comparison', 'curve_rank', 'listing_price'],
+    ...['bin_comparison', 'curve_rank', 'listing_price', 'wanted_pool'],
   ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });

@@ -5,6 +5,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import type { CountCurve } from '../../api/observability/curve-metrics.ts';
+import type { QuotesDeps } from '../../api/quotes/bid-ask.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
@@ -22,6 +23,7 @@ export interface QuoteApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
+  readonly wantedPools?: NonNullable<QuotesDeps['wantedPools']>;
   readonly countDisagreement?: () => void;
   readonly countCurve?: CountCurve;
 }

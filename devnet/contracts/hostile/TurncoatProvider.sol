@@ -4,7 +4,7 @@ pragma solidity ^0.8.37;
 import {IPriceProvider} from "../interfaces/IPriceProvider.sol";
 import {Turncoat} from "./Turncoat.sol";
 
-/// A price provider, and an extension that takes every hook.
+/// A price provider of both generations, and an extension that takes every hook.
 contract TurncoatProvider is IPriceProvider, Turncoat {
     address public immutable token0;
     address public immutable token1;
@@ -19,6 +19,13 @@ contract TurncoatProvider is IPriceProvider, Turncoat {
     function getBidAndAskPrice() external returns (uint128, uint128) {
         _betray();
         return _lies() ? (type(uint128).max - 1, type(uint128).max) : (BID_X64, ASK_X64);
+    }
+
+    /// Asked by packed pools, for a reference as well.
+    function getQuote() external returns (uint128, uint128, uint128) {
+        _betray();
+        uint128 most = type(uint128).max;
+        return _lies() ? (most - 2, most, most - 1) : (BID_X64, ASK_X64, (BID_X64 + ASK_X64) / 2);
     }
 
     /// Hooks of an extension.
