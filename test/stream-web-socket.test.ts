@@ -21,7 +21,7 @@ import { connectWs, refusedUpgrade, type WsClient } from './stream/ws-client.ts'
 
 const NO_POOL = `0x${'99'.repeat(20)}`;
 const KEY = { Authorization: 'Bearer good' };
-const WAIT = { timeout: 20_000, interval: 10 };
+const WAIT = { timeout: 10_000, interval: 10 };
 
 let world: QuoteWorld;
 let pools: [WorldPool, WorldPool];

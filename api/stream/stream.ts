@@ -54,17 +54,19 @@ function answerStream({ chains, directory, streams, limits, streamConfig, truste
     const connection = limits.open(key ?? { address: clientAddress(c, trustedProxies) }, () =>
       reader?.close('key_revoked', REVOKED_RETRY_MS),
     );
-    outgoing.once('close', () => {
+    const forget = () => {
       connection.free();
       reader?.gone();
-    });
+    };
+    outgoing.once('close', forget);
     const transport = sseTransport(outgoing);
     const opening = streams.of(chain.chainId).open(transport, { hasKey: key !== null });
     reader = await opening.catch((error) => {
       connection.free();
       throw error instanceof SnapshotError ? snapshotFailure(error) : error;
     });
-    if (outgoing.destroyed) reader.gone();
+    // A client that left earlier closes nothing any more.
+    if (outgoing.destroyed) forget();
     // Whoever does not read is cut by the stream itself.
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));

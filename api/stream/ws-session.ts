@@ -62,6 +62,8 @@ export class WsSession {
 
   /** A message of the client. Anything but text is refused as text that is no operation. */
   receive(data: unknown): void {
+    // What comes while the connection closes.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     const text = typeof data === 'string' ? data : '';
     const waitMs = this.#operations.take(1);
     if (waitMs === 0) this.#done = this.#done.then(() => this.#run(text));

@@ -17,7 +17,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: MOST_OPEN });
 export interface FloodResult {
   /** Answers a second. */
   readonly rate: number;
-  /** Answers that are none of an API which works: 500 and the like. 503 is one, as pages may take too long. */
+  /** Answers of an API that does not work: 500 and the like. A page that takes too long may be 503. */
   readonly broken: number;
 }
 
@@ -43,9 +43,8 @@ async function keepFlooding(url: string, chains: readonly HostileChain[], signal
   const open = new Set<Promise<void>>();
   let [sent, broken] = [0, 0];
   const send = () => {
-    const request = floodRequest(sent++, chains);
-    const answer = timeRequest(url, request, agent).then(({ status }) => {
-      if (!EXPECTED.has(status)) broken += 1;
+    const answer = statusOf(url, floodRequest(sent++, chains)).then((status) => {
+      if (status === null || !EXPECTED.has(status)) broken += 1;
       open.delete(answer);
     });
     open.add(answer);
@@ -59,6 +58,15 @@ async function keepFlooding(url: string, chains: readonly HostileChain[], signal
   const seconds = (performance.now() - startedAt) / 1_000;
   await Promise.all(open);
   return { rate: answered / seconds, broken };
+}
+
+/** @returns null when the connection broke */
+async function statusOf(url: string, request: LoadRequest): Promise<number | null> {
+  try {
+    return (await timeRequest(url, request, agent)).status;
+  } catch {
+    return null;
+  }
 }
 
 const EXPECTED = new Set([200, 401, 404, 429, 503]);

@@ -42,6 +42,7 @@ const MEGABYTE = 1_000_000;
 
 const ROWS: readonly Row[] = [
   { name: 'first refresh of the listing, s', figure: 'refreshFirstMs', unit: SECOND },
+  { name: '  of the next process, s', figure: 'refreshNextMs', unit: SECOND },
   { name: 'refresh of the listing, s', figure: 'refreshMs', unit: SECOND },
   { name: '  its processor time, s', figure: 'refreshCpuMs', unit: SECOND, most: 2 },
   { name: "age of honest pools' prices, p99 s", figure: 'agesP99Secs', most: 15 },
