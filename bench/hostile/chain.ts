@@ -52,6 +52,9 @@ export interface HostileChain {
   readonly stop: () => Promise<void>;
 }
 
+/** What the index and the chains file tell of a chain. */
+export type SeededChain = Pick<HostileChain, 'chainId' | 'world' | 'groups' | 'pairs' | 'crowded'>;
+
 const PAIRS = 4;
 const BIN_RANGE = 5;
 const BINS = evenBins(-BIN_RANGE, BIN_RANGE, 1_000);
@@ -145,7 +148,7 @@ async function strangersGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Pro
   ];
 }
 
-async function groupOf(
+export async function groupOf(
   { chain, deployment }: QuoteWorld,
   address: Address,
   group: Pick<PoolGroup, 'kind' | 'firstClone' | 'clones'>,

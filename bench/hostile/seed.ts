@@ -4,7 +4,7 @@ import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { addHistory, advanceIndex } from './activity.ts';
-import type { HostileChain, PoolGroup } from './chain.ts';
+import type { PoolGroup, SeededChain } from './chain.ts';
 import { SCHEMA, strangersTokenSql } from './market.ts';
 
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
@@ -13,7 +13,7 @@ const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 export async function seedIndex(
   database: pg.Pool,
   url: string,
-  chains: readonly HostileChain[],
+  chains: readonly SeededChain[],
   onlyHonest: boolean,
 ): Promise<void> {
   await createOnchainTables(database, SCHEMA);
@@ -36,7 +36,7 @@ export async function seedIndex(
   await database.query('VACUUM ANALYZE');
 }
 
-async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, groups }: HostileChain): Promise<void> {
+async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, groups }: SeededChain): Promise<void> {
   for (const [index, { token0, token1, decimals0, decimals1 }] of pairs.entries()) {
     await seedToken(db, { chainId, address: token0, symbol: `BASE${index}`, decimals: decimals0 });
     await seedToken(db, { chainId, address: token1, symbol: `USD${index}`, decimals: decimals1 });
@@ -50,7 +50,7 @@ async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, g
   );
 }
 
-async function seedGroup(database: pg.Pool, { db }: Seeder, chain: HostileChain, group: PoolGroup): Promise<void> {
+async function seedGroup(database: pg.Pool, { db }: Seeder, chain: SeededChain, group: PoolGroup): Promise<void> {
   const { chainId } = chain;
   const { served } = group;
   await seedPools(db, [{ pool: poolRow(chain, group), state: stateRow(group) }]);
@@ -69,7 +69,7 @@ async function seedGroup(database: pg.Pool, { db }: Seeder, chain: HostileChain,
   );
 }
 
-function poolRow({ chainId, world: { chain, deployment } }: HostileChain, { served, state, priceProvider }: PoolGroup) {
+function poolRow({ chainId, world: { chain, deployment } }: SeededChain, { served, state, priceProvider }: PoolGroup) {
   const { token0, token1, immutables, address } = served;
   const { lowestBin, highestBin, scale } = immutables;
   return {
@@ -100,7 +100,7 @@ function stateRow({ state, served }: PoolGroup) {
 }
 
 /** The copies of a group; those of strangers, but for the crowd, have a token of a stranger and one of the crowded pair. */
-async function copyRows(database: pg.Pool, chain: HostileChain, group: PoolGroup): Promise<void> {
+async function copyRows(database: pg.Pool, chain: SeededChain, group: PoolGroup): Promise<void> {
   const { kind, served, firstClone, clones } = group;
   const { token0, token1 } = chain.crowded;
   const isOfPair = kind === 'honest' || kind === 'crowd';

@@ -7,7 +7,7 @@ import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import type { TempFolder } from '../../devnet/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
-import type { HostileChain } from './chain.ts';
+import type { HostileChain, SeededChain } from './chain.ts';
 
 export interface ServedProcess {
   readonly url: string;
@@ -30,9 +30,9 @@ const BLOCK_TIME_MS = 1_000;
 const BASE_USD = 2_000;
 
 /** The chains file of a process that reaches the nodes at these URLs. */
-export function chainsFile(
-  chains: readonly HostileChain[],
-  urlOf: (chain: HostileChain) => string,
+export function chainsFile<T extends SeededChain>(
+  chains: readonly T[],
+  urlOf: (chain: T) => string,
 ): z.input<typeof ChainsFile> {
   return {
     chains: chains.map((chain) => ({

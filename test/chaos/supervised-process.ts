@@ -53,6 +53,11 @@ export class SupervisedProcess {
     return this.killedAtMs.length;
   }
 
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#running?.pid;
+  }
+
   /** Starts it; it is not ready yet. */
   start(): void {
     this.#beginOutage();

@@ -7,7 +7,10 @@ export interface TcpProxy {
   silence(): void;
   /** Breaks the connections that are open. */
   cut(): void;
+  /** Breaks them, and takes no new ones. */
   stop(): Promise<void>;
+  /** On the same port. */
+  restart(): Promise<void>;
 }
 
 /** Stands before a server whose machine can vanish: its connections then neither answer nor close. */
@@ -28,20 +31,27 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
       });
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const listen = async (on: number) => {
+    server.listen(on, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const ownPort = await listen(0);
   const cut = () => {
     for (const socket of open) socket.destroy();
   };
   return {
     cut,
-    port: (server.address() as AddressInfo).port,
+    port: ownPort,
     silence() {
       for (const socket of open) socket.removeAllListeners('data').pause();
     },
     async stop() {
       cut();
       await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+    async restart() {
+      await listen(ownPort);
     },
   };
 }

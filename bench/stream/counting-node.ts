@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Hex } from 'viem';
+import { z } from 'zod';
+import { millisecondsNow } from './now.ts';
+
+const Call = z.object({ method: z.string(), params: z.array(z.unknown()).default([]) });
+const AtBlock = z.object({ blockHash: z.string() });
+
+/** Passes requests on to a node, counts them, and notes when the last read of each block was answered. */
+export interface CountingNode {
+  readonly url: string;
+  /** Requests so far. */
+  readonly calls: () => number;
+  /** When the last `eth_call` at a block was answered, as {@link millisecondsNow}; undefined without one. */
+  readonly readDoneAt: (block: Hex) => number | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startCountingNode(upstream: string): Promise<CountingNode> {
+  const agent = new Agent({ keepAlive: true });
+  const done = new Map<string, number>();
+  let calls = 0;
+  const server = createServer((incoming, response) => {
+    calls += 1;
+    void pass(incoming, response).catch(() => response.destroy());
+  });
+  const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const body = await text(incoming);
+    const answer = await post(upstream, agent, body);
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(answer);
+    const { method, params } = Call.parse(JSON.parse(body));
+    const at = AtBlock.safeParse(params[1]);
+    if (method === 'eth_call' && at.success) done.set(at.data.blockHash, millisecondsNow());
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: () => calls,
+    readDoneAt: (block) => done.get(block),
+    stop: async () => {
+      server.closeAllConnections();
+      agent.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function post(url: string, agent: Agent, body: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('error', reject);
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve(Buffer.concat(chunks)));
+    });
+    sent.on('error', reject).end(body);
+  });
+}

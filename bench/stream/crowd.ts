@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serverCpuMs } from '../hostile/processor-time.ts';
+import { Samples } from '../route/measure.ts';
+import type { ServedApi } from '../serve-api.ts';
+import { type Block, everySecond, memoryOf, mineBlocks } from './blocks.ts';
+import type { ClientProcess } from './client-process.ts';
+import type { Plan } from './connections.ts';
+import type { StreamChain } from './market.ts';
+import type { Collected } from './readings.ts';
+
+/** What a number of connections took and cost. Times in milliseconds. */
+export interface CrowdFigures {
+  /** From the block at the node, and from the node's last answer for it, to the update at a client that reads well. */
+  readonly sinceHead: Samples;
+  readonly sinceRead: Samples;
+  /** From the block at the node to its last answer for it. */
+  readonly reads: Samples;
+  /** Processor time of the API for each second. */
+  readonly cpuPerSecond: number;
+  /** Mean memory of the API around the middle, and at the end, bytes. */
+  readonly memoryMiddle: number;
+  readonly memoryEnd: number;
+  /** Changed quotes that did not reach a client that reads well, of so many. */
+  readonly lost: number;
+  readonly expected: number;
+  readonly callsPerBlock: number;
+  /** Mean length of an update by its block and connection: without depth, with it. */
+  readonly bytesPlain: number;
+  readonly bytesDepth: number;
+  readonly collected: Collected;
+}
+
+const SETTLE_MS = 3_000;
+
+/** Opens connections, mines for so many seconds, and sees what comes. */
+export async function measureCrowd(
+  api: Pick<ServedApi, 'url' | 'pid'>,
+  clients: ClientProcess,
+  chains: readonly StreamChain[],
+  plans: readonly Plan[],
+  seconds: number,
+): Promise<CrowdFigures> {
+  await clients.open(api.url, plans);
+  await mineBlocks(chains, 3);
+  await sleep(SETTLE_MS);
+  await clients.collect();
+  const callsOf = () => chains.reduce((sum, { node }) => sum + node.calls(), 0);
+  const before = { calls: callsOf(), cpu: serverCpuMs(api.pid) };
+  const [blocks, memory] = await Promise.all([
+    mineBlocks(chains, seconds),
+    everySecond(seconds, 0, async () => memoryOf(api.pid)),
+  ]);
+  await sleep(SETTLE_MS);
+  const cpuMs = serverCpuMs(api.pid) - before.cpu;
+  const calls = callsOf() - before.calls;
+  const collected = await clients.collect();
+  await clients.close();
+  const fifth = Math.ceil(seconds / 5);
+  const middle = Math.floor((seconds - fifth) / 2);
+  return {
+    ...delaysOf(plans, blocks, collected),
+    ...lossOf(plans, blocks, collected),
+    ...bytesOf(plans, collected),
+    cpuPerSecond: cpuMs / (seconds + SETTLE_MS / 1_000),
+    memoryMiddle: mean(memory.slice(middle, middle + fifth)),
+    memoryEnd: mean(memory.slice(-fifth)),
+    callsPerBlock: calls / blocks.length,
+    collected,
+  };
+}
+
+const keyOf = (chainId: number, number: number): string => `${chainId} ${number}`;
+
+function delaysOf(plans: readonly Plan[], blocks: readonly Block[], { updates }: Collected) {
+  const [sinceHead, sinceRead, reads] = [new Samples(), new Samples(), new Samples()];
+  const byKey = new Map(blocks.map((block) => [keyOf(block.chain.chainId, block.number), block]));
+  for (const { chain, hash, at } of blocks) {
+    const readAt = chain.node.readDoneAt(hash);
+    if (readAt !== undefined) reads.add(readAt - at);
+  }
+  for (const { connection, block: number, at } of updates) {
+    const plan = plans[connection];
+    const block = plan?.pace === 'good' ? byKey.get(keyOf(plan.chainId, number)) : undefined;
+    if (!block) continue;
+    sinceHead.add(at - block.at);
+    const readAt = block.chain.node.readDoneAt(block.hash);
+    if (readAt !== undefined) sinceRead.add(at - readAt);
+  }
+  return { sinceHead, sinceRead, reads };
+}
+
+/** A changed quote is lost to a connection that was not told of it by an update of that very block. */
+function lossOf(plans: readonly Plan[], blocks: readonly Block[], { updates }: Collected) {
+  const told = new Map<string, number>();
+  for (const { connection, block, quotes } of updates) {
+    const key = `${connection} ${block}`;
+    told.set(key, (told.get(key) ?? 0) + quotes);
+  }
+  let [lost, expected] = [0, 0];
+  for (const [connection, { chainId, pools, pace }] of plans.entries()) {
+    if (pace !== 'good') continue;
+    const named = new Set(pools);
+    for (const { chain, number, group } of blocks) {
+      if (chain.chainId !== chainId) continue;
+      const changed = chain.pools[group]?.filter((pool) => named.has(pool)).length ?? 0;
+      expected += changed;
+      lost += Math.max(0, changed - (told.get(`${connection} ${number}`) ?? 0));
+    }
+  }
+  return { lost, expected };
+}
+
+function bytesOf(plans: readonly Plan[], { updates }: Collected) {
+  const lengths = (depth: boolean) =>
+    updates.filter(({ connection }) => plans[connection]?.depth === depth).map(({ bytes }) => bytes);
+  return { bytesPlain: mean(lengths(false)), bytesDepth: mean(lengths(true)) };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,0 +1,94 @@
+import { type Address, encodeFunctionData, type Hex } from 'viem';
+import { manualProviderAbi } from '../../devnet/abi.ts';
+import { addLiquidity } from '../../devnet/actions.ts';
+import { send } from '../../devnet/dev-chain.ts';
+import { createPool, evenBins } from '../../devnet/pools.ts';
+import { deployManualProvider } from '../../devnet/providers.ts';
+import {
+  evenShares,
+  type Pair,
+  priceX64,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+} from '../../test/quotes/quote-world.ts';
+import { groupOf, type PoolGroup, type SeededChain } from '../hostile/chain.ts';
+import { putClones } from '../hostile/clones.ts';
+import { addressOf, FIRST_CLONE } from '../hostile/market.ts';
+import { type CountingNode, startCountingNode } from './counting-node.ts';
+
+/** Sizes of groups of pools. In a block the quotes of one group change; those of the last group never do. */
+const GROUPS = [30, 30, 30, 10];
+
+/** What one transaction has room for. */
+const BIN_RANGE = 7;
+const PRICE = 2_000;
+
+/** A chain whose blocks come when the bench says so. */
+export interface StreamChain extends SeededChain {
+  /** The API alone reaches the node through it. */
+  readonly node: CountingNode;
+  /** Addresses by group; the last one stands still. */
+  readonly pools: readonly (readonly Address[])[];
+  readonly stop: () => Promise<void>;
+}
+
+/** A node with all pools on it, those of a group behind one provider. */
+export async function startStreamChain(chainId: number, sizes: readonly number[] = GROUPS): Promise<StreamChain> {
+  const world = await startQuoteWorld(chainId, ['--no-request-size-limit']);
+  const pair = await world.pair(18, 6);
+  const groups: PoolGroup[] = [];
+  let firstClone: number = FIRST_CLONE.honest;
+  for (const size of sizes) {
+    const address = await makePool(world, pair);
+    const group = await groupOf(world, address, { kind: 'honest', firstClone, clones: size - 1 });
+    await putClones(world.anvil.url, address, clonesOf(group));
+    groups.push(group);
+    firstClone += size;
+  }
+  await world.chain.client.mine({ blocks: 1 });
+  const node = await startCountingNode(world.anvil.url);
+  return {
+    ...{ chainId, world, groups, pairs: [pair], crowded: pair, node },
+    pools: groups.map((group) => [group.served.address, ...clonesOf(group)]),
+    stop: async () => {
+      await node.stop();
+      await world.stop();
+    },
+  };
+}
+
+const clonesOf = ({ firstClone, clones }: PoolGroup): Address[] =>
+  Array.from({ length: clones }, (_, index) => addressOf(firstClone + index));
+
+async function makePool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
+  const { token0, token1, decimals0, decimals1 } = pair;
+  const pool = await createPool(chain, deployment, {
+    ...{ token0, token1, bins: evenBins(-BIN_RANGE, BIN_RANGE, 1_000) },
+    priceProvider: await deployManualProvider(chain, pair, quoteAt(PRICE)),
+    initialAmount0PerShareE18: 10n ** BigInt(decimals0),
+    initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(decimals1),
+  });
+  const bins = [...evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE)].map(([bin, shares]) => ({ bin, shares }));
+  await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
+  return pool;
+}
+
+const quoteAt = (price: number) => ({ bidX64: priceX64(price * 0.999), askX64: priceX64(price * 1.001) });
+
+/** Mines a block in which the quotes of one group change. */
+export async function movePrices(
+  { world: { chain }, groups }: StreamChain,
+  group: number,
+): Promise<{ readonly number: number; readonly hash: Hex }> {
+  const provider = groups[group]?.priceProvider;
+  if (provider === undefined) throw new RangeError(`there is no group ${group}`);
+  const { bidX64, askX64 } = quoteAt(PRICE * (1 + Math.random() / 100));
+  const data = encodeFunctionData({
+    abi: manualProviderAbi,
+    functionName: 'setQuote',
+    args: [bidX64, askX64],
+  });
+  const { blockNumber, blockHash } = await send(chain, { from: chain.roles.owner, to: provider, data });
+  return { number: Number(blockNumber), hash: blockHash };
+}

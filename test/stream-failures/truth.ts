@@ -1,0 +1,78 @@
+import { Hono } from 'hono';
+import { vi } from 'vitest';
+import { z } from 'zod';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { mountHandlers } from '../../api/declaration/mount-routes.ts';
+import { quotesResource } from '../../api/quotes/quotes.ts';
+import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import type { StreamChain } from '../../bench/stream/market.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { chainConfig, eagerQuotes } from '../quotes/quote-world.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+
+const Quote = z.looseObject({ poolAddress: z.string() });
+const Batch = z.object({ results: z.array(z.object({ poolAddress: z.string(), quote: Quote })) });
+
+const LOOK = { timeout: 10_000, interval: 10 };
+
+/** A quote but for what differs between two services that read the same block. */
+export function comparable(quote: object, depth: boolean): string {
+  const { serverTs: _serverTs, pair: _pair, ...rest } = quote as Partial<z.output<typeof Quote>>;
+  return JSON.stringify({ ...rest, ...(!depth && { depth: null }) });
+}
+
+/** What REST says at each block, by a service of its own that nothing disturbs. */
+export class Truth {
+  readonly #app = new Hono();
+  readonly #chain: StreamChain;
+  readonly #blocks = new Map<number, ReadonlyMap<string, { readonly plain: string; readonly withDepth: string }>>();
+
+  constructor(chain: StreamChain) {
+    this.#chain = chain;
+    const config = chainConfig(chain.chainId, [chain.world.anvil.url]);
+    const logger = createLogger('test', 'silent');
+    const served = chain.groups.flatMap(({ served }, group) =>
+      (chain.pools[group] ?? []).map((address) => ({ ...served, address })),
+    );
+    const snapshots = createSnapshotService({
+      chains: [config],
+      quotes: eagerQuotes,
+      countCall: () => undefined,
+      logger,
+    });
+    const deps = { chains: new Map([[chain.chainId, config]]), directory: fixedDirectory(served), snapshots };
+    mountHandlers(this.#app, bindRoutes(quotesResource, deps));
+  }
+
+  /** The newest block that was recorded. */
+  get height(): number {
+    return Math.max(...this.#blocks.keys());
+  }
+
+  /** Asks for all quotes until they are of this block, which must be the head. */
+  async record(block: number): Promise<void> {
+    const { chainId, pools } = this.#chain;
+    const path = `/public/v1/evm/${chainId}/bid_ask/batch`;
+    const request = { method: 'POST', body: JSON.stringify({ pools: pools.flat() }) };
+    // A service goes on with the head that it knows while it looks for the next.
+    const response = await vi.waitUntil(async () => {
+      const answer = await this.#app.request(path, request);
+      return Number(answer.headers.get('X-Block-Number')) === block && answer;
+    }, LOOK);
+    const { results } = Batch.parse(await response.json());
+    this.#blocks.set(
+      block,
+      new Map(
+        results.map(({ quote }) => [
+          quote.poolAddress,
+          { plain: comparable(quote, false), withDepth: comparable(quote, true) },
+        ]),
+      ),
+    );
+  }
+
+  /** Undefined when the block was not recorded. */
+  quote(block: number, pool: string, depth: boolean): string | undefined {
+    return this.#blocks.get(block)?.get(pool)?.[depth ? 'withDepth' : 'plain'];
+  }
+}
