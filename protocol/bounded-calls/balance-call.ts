@@ -1,6 +1,8 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, prepareEncodeFunctionData } from 'viem';
 import type { BoundedCall, CallResult } from './bounded-calls.ts';
 
+/** Prepared here, as other calls that are made all the time: the selector is a hash. */
+const BALANCE_OF = prepareEncodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf' });
 const ONE_WORD = 32;
 /** Characters of one word in hex. A call of an address without code succeeds with no data. */
 const ONE_WORD_LENGTH = 2 + 2 * ONE_WORD;
@@ -11,7 +13,7 @@ const BALANCE = { likelyGas: 50_000, gasLimit: 500_000, keptBytes: ONE_WORD };
 export function balanceCall(token: Address, account: Address): BoundedCall {
   return {
     target: token,
-    data: encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [account] }),
+    data: encodeFunctionData({ ...BALANCE_OF, args: [account] }),
     ...BALANCE,
   };
 }

@@ -14,10 +14,12 @@ const REFUSED_QUOTES: readonly string[] = [
   'ReferencePriceOutOfRange()',
 ].map((error) => toFunctionSelector(error));
 
+const PRICES_CALL = encodeFunctionData({ abi: PRICES_ABI });
+
 /** The prices of pools that tell them by `getSellAndBuyPrices`, and ask their provider for a quote of this shape. */
 export function poolPrices(quote: QuoteShape): PriceDuty {
   return {
-    call: encodeFunctionData({ abi: PRICES_ABI }),
+    call: PRICES_CALL,
     decode({ success, data }) {
       if (!success) return decodePriceFailure(data);
       // A call of an address without code succeeds with no data.

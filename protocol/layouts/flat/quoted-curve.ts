@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex } from 'viem';
+import { type Address, encodeFunctionData, type Hex, prepareEncodeFunctionData } from 'viem';
 import type { PoolSide, SellAndBuyPrices } from '../../curve.ts';
 import { MAX_INT128, MAX_UINT128 } from '../../fixed-point.ts';
 import type { LazyCurve } from '../../layout.ts';
@@ -55,6 +55,8 @@ function flatSide(curve: SideCurve, quote: ProviderQuote): PoolSide {
   };
 }
 
+const SIMULATE_SWAP = prepareEncodeFunctionData({ abi: flatPoolFunctions, functionName: 'simulateSwapAndRevert' });
+
 /** @param amount raw units: positive = exact input, negative = exact output */
 export function encodeSimulation(
   zeroForOne: boolean,
@@ -63,8 +65,7 @@ export function encodeSimulation(
   recipient: Address,
 ): Hex {
   return encodeFunctionData({
-    abi: flatPoolFunctions,
-    functionName: 'simulateSwapAndRevert',
+    ...SIMULATE_SWAP,
     args: [recipient, zeroForOne, amount, zeroForOne ? 0n : MAX_UINT128, bidX64, askX64, '0x'],
   });
 }

@@ -1,4 +1,4 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, prepareEncodeFunctionData } from 'viem';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
 import { stopLossAbi } from './extension-abi.ts';
@@ -41,8 +41,10 @@ export const flatStopLoss: StopLossDuty = {
 const configCall = (pool: Address): Hex =>
   encodeFunctionData({ abi: stopLossAbi, functionName: 'oracleStopLossConfig', args: [pool] });
 
+const HIGH_WATERMARKS = prepareEncodeFunctionData({ abi: stopLossAbi, functionName: 'highWatermarks' });
+
 const watermarksCall = (pool: Address, bin: number): Hex =>
-  encodeFunctionData({ abi: stopLossAbi, functionName: 'highWatermarks', args: [pool, bin] });
+  encodeFunctionData({ ...HIGH_WATERMARKS, args: [pool, bin] });
 
 function watchedBin(shares: bigint, answer: Hex | undefined): WatchedBin {
   if (answer === undefined) throw new RangeError('a stop loss gave too few answers');

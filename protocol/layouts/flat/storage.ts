@@ -1,4 +1,4 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex } from 'viem';
+import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, prepareEncodeFunctionData } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, PoolState } from '../../pool-state.ts';
 import { mappingSlots } from '../mapping-slots.ts';
@@ -69,13 +69,14 @@ function decodeState({ lowestBin, highestBin, scale }: PoolImmutables, words: re
   return { lowestBin, highestBin, scale, ...decodeSlot0(slot0), bins };
 }
 
+const EXTSLOAD = prepareEncodeFunctionData({ abi: flatPoolFunctions, functionName: 'extsload' });
+
 /** How a pool of the flat layout is stored. */
 export const flatStorage = {
   /** Slot of a bin's total shares: a plain uint256. */
   binSharesSlot: flatBinSharesSlot,
   /** Calldata of `extsload(bytes32[])`. */
-  encodeExtsload: (slots: readonly Hex[]): Hex =>
-    encodeFunctionData({ abi: flatPoolFunctions, functionName: 'extsload', args: [slots] }),
+  encodeExtsload: (slots: readonly Hex[]): Hex => encodeFunctionData({ ...EXTSLOAD, args: [slots] }),
   decodeExtsload: (answer: Hex): readonly Hex[] =>
     decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'extsload', data: answer }),
   /** Slots of everything `decodeState` needs: head, then every bin from lowest to highest. */

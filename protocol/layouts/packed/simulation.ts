@@ -4,6 +4,7 @@ import {
   encodeFunctionData,
   type Hex,
   parseAbi,
+  prepareEncodeFunctionData,
   size,
   toFunctionSelector,
 } from 'viem';
@@ -50,6 +51,9 @@ export const SWAP_GAS_LIMIT = 2_000_000;
 /** A selector and two words. */
 const SIMULATED_BYTES = 68;
 
+const WITH_SENDER = prepareEncodeFunctionData({ abi: SENDER_ABI });
+const WITHOUT_SENDER = prepareEncodeFunctionData({ abi: NO_SENDER_ABI });
+
 /** Calldata for the pool of a simulated swap without a price limit, which always reverts. */
 export function encodeSimulation(form: SimulationForm, order: SimulationOrder): Hex {
   const { zeroForOne, amountSpecified, trader } = order;
@@ -57,8 +61,8 @@ export function encodeSimulation(form: SimulationForm, order: SimulationOrder): 
   const limit = zeroForOne ? 0n : MAX_UINT128;
   const args = [trader, zeroForOne, amountSpecified, limit, bidX64, askX64, referenceX64, '0x'] as const;
   return form === 'sender'
-    ? encodeFunctionData({ abi: SENDER_ABI, args: [trader, ...args] })
-    : encodeFunctionData({ abi: NO_SENDER_ABI, args });
+    ? encodeFunctionData({ ...WITH_SENDER, args: [trader, ...args] })
+    : encodeFunctionData({ ...WITHOUT_SENDER, args });
 }
 
 /** Bounds of a simulated swap of one unit, of which it only counts whether the pool knows the form. */

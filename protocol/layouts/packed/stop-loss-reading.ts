@@ -1,4 +1,11 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  prepareEncodeFunctionData,
+} from 'viem';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
@@ -34,8 +41,10 @@ export const packedStopLoss: StopLossDuty = {
   },
 };
 
+const HIGH_WATERMARKS = prepareEncodeFunctionData({ abi: WATERMARKS_ABI });
+
 const watermarksCall = (pool: Address, bin: number): Hex =>
-  encodeFunctionData({ abi: WATERMARKS_ABI, args: [pool, bin] });
+  encodeFunctionData({ ...HIGH_WATERMARKS, args: [pool, bin] });
 
 function watchedBin(shares: bigint, answer: Hex | undefined): WatchedBin {
   if (answer === undefined) throw new RangeError('a stop loss gave too few answers');

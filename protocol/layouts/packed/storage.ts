@@ -1,4 +1,12 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem';
+import {
+  type Address,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbi,
+  prepareEncodeFunctionData,
+} from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, Cursor, PoolState } from '../../pool-state.ts';
 import { mappingSlots } from '../mapping-slots.ts';
@@ -55,13 +63,14 @@ export interface PackedStorage {
 }
 
 const EXTSLOAD_ABI = parseAbi(['function extsload(bytes32[] slots) view returns (bytes32[])']);
+const EXTSLOAD = prepareEncodeFunctionData({ abi: EXTSLOAD_ABI });
 const ADDRESS_BITS = 160;
 
 export const HEAD_SLOTS: readonly Hex[] = [0, 1, 2, 3].map((slot) => numberToHex(slot, { size: 32 }));
 
 /** Calldata for the pool that asks for storage words. */
 export function encodeExtsload(slots: readonly Hex[]): Hex {
-  return encodeFunctionData({ abi: EXTSLOAD_ABI, args: [slots] });
+  return encodeFunctionData({ ...EXTSLOAD, args: [slots] });
 }
 
 export function decodeExtsload(answer: Hex): readonly Hex[] {
