@@ -57,11 +57,10 @@ export class SimulatedChain {
     this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? BigInt(this.#made + 1) : price)));
   }
 
-  /** Takes blocks back; others take their place. */
-  reorganise(depth: number, changed: readonly number[]): void {
-    const gone = Math.min(depth, this.#blocks.length - 1);
-    this.#blocks = this.#blocks.slice(0, this.#blocks.length - gone);
-    for (let count = 0; count <= gone; count++) this.mine(changed);
+  /** Takes blocks back; so many others take their place. */
+  reorganise(depth: number, others: number, changed: readonly number[]): void {
+    this.#blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - depth));
+    for (let count = 0; count < others; count++) this.mine(changed);
   }
 
   /** The price of a pool at a block, as text. */
@@ -91,7 +90,7 @@ export class SimulatedChain {
     const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
     const rounds = new BlockRounds({
       ...{ ...ofChain, paidReads, isSimulated, now },
-      logger: createLogger('test', 'silent'),
+      logger: createLogger('test', process.env.DBG ? 'error' : 'silent'),
     });
     const delisted = async () => new Set<Address>();
     const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });

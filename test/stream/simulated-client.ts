@@ -18,6 +18,8 @@ export class SimulatedClient {
   readonly wish: Wish;
   book = new Book();
   isSlow = false;
+  /** A message that it could not take. */
+  fault: unknown;
   /** The hash of the block that the book is of. */
   hash: string | null = null;
   #reader: StreamReader | undefined;
@@ -79,7 +81,11 @@ export class SimulatedClient {
   }
 
   #take(told: Told): void {
-    this.book.take(told);
+    try {
+      this.book.take(told);
+    } catch (error) {
+      this.fault ??= error;
+    }
     this.hash = this.book.block === null ? null : (told.data as { blockHash: string }).blockHash;
   }
 }
