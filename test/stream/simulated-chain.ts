@@ -94,7 +94,7 @@ export class SimulatedChain {
     });
     const delisted = async () => new Set<Address>();
     const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });
-    return { clock, snapshots, rounds, hub };
+    return { clock, wanted, rounds, hub };
   }
 
   get #top(): Block {
