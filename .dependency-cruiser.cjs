@@ -15,8 +15,9 @@ const FOLDERS = {
     because: 'Several processes share the database, so it knows none of them.',
   },
   indexer: {
-    uses: ['config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
-    because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
+    uses: ['chain/head-feed', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
+    because:
+      'It writes the onchain tables from events alone, and asks nodes through Ponder; its readers know the tables, not its code.',
   },
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {

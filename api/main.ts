@@ -21,6 +21,7 @@ import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
+import { streamMetrics } from './observability/stream-metrics.ts';
 import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
@@ -33,6 +34,7 @@ import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
 import { startKeyChecks } from './stream/key-checks.ts';
 import { StreamService } from './stream/streams.ts';
+import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -128,10 +130,11 @@ async function serve(): Promise<void> {
     ...{ database: primary.$client, chains: file.chains, logger },
     wanted: (chainId) => rounds.of(chainId).wanted.list(),
   });
-  const streams = new StreamService({
-    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, logger },
-  });
   const limits = new ConnectionLimits(file.stream);
+  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = new StreamService({
+    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, observer, logger },
+  });
   const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
   const pamm = startPamm({
     chains,
@@ -179,6 +182,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
+      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -187,7 +191,7 @@ async function serve(): Promise<void> {
       },
     },
   );
-  const server = await startServer(app, settings.HOST, settings.PORT);
+  const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
     ['streams', async () => streams.close()],

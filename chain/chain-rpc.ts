@@ -21,7 +21,10 @@ export interface EthCall {
   /** Absent: `data` is creation code, and what its constructor returns is the result. */
   readonly to?: Address;
   readonly data: Hex;
+  /** Its limit. */
   readonly gas: bigint;
+  /** What it takes by estimate, for those who count: nodes do not see it. */
+  readonly likelyGas?: number;
   readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides;
 }
@@ -189,7 +192,7 @@ async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortS
   return answer.data;
 }
 
-function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
+function callParams({ gas, likelyGas: _, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [
     { ...call, gas: `0x${gas.toString(16)}` },
     block === 'latest' ? block : { blockHash: block.hash },

@@ -78,7 +78,7 @@ export const ChainConfig = z.strictObject({
     .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
     .optional(),
   blockTimeMs: z.number().int().positive(),
-  /** Pause between two looks for a new head while no socket tells any; without it a look comes when a block is due. */
+  /** Pause between two looks for a new head while no socket tells any; without it looks come when blocks are due. */
   pollMs: z.number().int().min(100).optional(),
   /** Page that people look transactions up on, without a final slash. */
   explorerUrl: z

@@ -16,6 +16,8 @@ export interface ServedChain {
   readonly name: string;
   readonly kind: 'ethereum' | 'bsc';
   readonly url: string;
+  /** Whether heads are followed by WebSocket, which anvil speaks on the same port. */
+  readonly hasSocket?: boolean;
   readonly scenario: Scenario;
 }
 
@@ -59,7 +61,7 @@ export function buildChainsFile(
 }
 
 function chainEntry(
-  { chainId, name, kind, url, scenario: { deployment, packed } }: ServedChain,
+  { chainId, name, kind, url, hasSocket = false, scenario: { deployment, packed } }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
   readings: boolean,
@@ -68,6 +70,7 @@ function chainEntry(
     chainId,
     name,
     rpcUrls: [url],
+    ...(hasSocket && { wsUrls: [url.replace(/^http/, 'ws')] }),
     blockTimeMs,
     multicall3: deployment.multicall3,
     deployments: [

@@ -8,6 +8,7 @@ import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
+import { leadPonder } from './heads/lead-ponder.ts';
 import { refuseUnpatchedPonder } from './ponder-patches.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
@@ -67,6 +68,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
   void publish({ database, hold, schema, serves: !build, logger }).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
+  leadPonder(chains, logger);
   await becomePonder([
     ...['--schema', schema],
     ...['--hostname', settings.HOST],

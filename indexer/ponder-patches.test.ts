@@ -30,7 +30,7 @@ describe('the start', () => {
 
   test.each(PATCHED_FILES)('refuses a Ponder whose %s is not patched', async (file) => {
     const path = join(copy, file);
-    await writeFile(path, (await readFile(path, 'utf8')).replace('// Patched', '//'));
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll('// Patched', '//'));
     const message = `Ponder is installed without its patches (${file}): run "npm ci" without --ignore-scripts`;
     expect(() => refuseUnpatchedPonder(pathToFileURL(join(copy, 'index.js')).href)).toThrow(message);
   });
@@ -39,7 +39,7 @@ describe('the start', () => {
     const patches = await readdir(PATCHES);
     const texts = await Promise.all(patches.map((name) => readFile(new URL(name, PATCHES), 'utf8')));
     const changed = texts.flatMap((text) => [...text.matchAll(/^\+\+\+ b\/node_modules\/ponder\/dist\/esm\/(.+)$/gm)]);
-    expect(changed.map(([, file]) => file).sort()).toEqual([...PATCHED_FILES].sort());
+    expect([...new Set(changed.map(([, file]) => file))].sort()).toEqual([...PATCHED_FILES].sort());
   });
 });
 

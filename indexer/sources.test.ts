@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
 import { contractSources, indexedChains, layoutOfFactory } from './deployments.ts';
-import { childSources, pollingIntervalMs, ponderChains } from './sources.ts';
+import { pollingIntervalMs } from './heads/polling-interval.ts';
+import { childSources, ponderChains } from './sources.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
 

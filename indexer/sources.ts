@@ -2,23 +2,13 @@ import { type Factory, factory } from 'ponder';
 import type { AbiEvent, Address } from 'viem';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { chainKey, type Source } from './deployments.ts';
-
-/** Ponder looks for new blocks this often per block time, so that a block waits little before it is seen. */
-const POLLS_PER_BLOCK = 4;
-/** Ponder takes no shorter interval. */
-const MIN_POLLING_MS = 100;
-const MAX_POLLING_MS = 1_000;
+import { pollingIntervalMs } from './heads/polling-interval.ts';
 
 /**
  * Ponder begins with 20 requests a second per URL and raises that slowly, out of regard for providers. A node on this
  * machine needs none: its URL is given this often, told apart by a query that nodes ignore.
  */
 const LOOPBACK_LANES = 16;
-
-/** Milliseconds between two looks at a chain's head. */
-export function pollingIntervalMs(blockTimeMs: number): number {
-  return Math.min(MAX_POLLING_MS, Math.max(MIN_POLLING_MS, Math.floor(blockTimeMs / POLLS_PER_BLOCK)));
-}
 
 /** Ponder's `chains`, by `chainKey`. */
 export function ponderChains(

@@ -84,7 +84,7 @@ const createPlainServer = (app: WebApp, options: ServerOptions): Server =>
 
 function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: WebSocketServer, paths: RegExp): Server {
   const server = createAdaptorServer({
-    fetch: withRefusals(app),
+    fetch: withRefusals(app.fetch),
     // The adapter's own listener for requests knows no error handler.
     createServer: (() => createPlainServer(app, options)) as typeof createServer,
     websocket: { server: sockets as WebSocketServer & WebSocketServerLike },

@@ -5,12 +5,12 @@ import { type HttpBindings, upgradeWebSocket } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { WSEvents } from 'hono/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { WebApp } from './http-server.ts';
 
 /** Longest message of a client. A longer one closes its socket with 1009. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
 
+type Answer = (request: Request, env: object) => Response | Promise<Response>;
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 /** Sockets are not compressed: deflating a message for each of a thousand clients costs more than sending it. */
@@ -33,10 +33,10 @@ export function acceptWebSocket(
   return upgradeWebSocket(c, events as Parameters<typeof upgradeWebSocket>[1], { onError });
 }
 
-/** An app whose refusals of upgrades are sent whole, as any other answer: the adapter would leave out the body. */
-export function withRefusals(app: WebApp) {
-  return async (request: Request, env: object): Promise<Response> => {
-    const response = await app.fetch(request, env);
+/** Answers of an app whose refusals of upgrades are sent whole, as any other answer: the adapter would leave out the body. */
+export function withRefusals(answer: Answer): Answer {
+  return async (request, env) => {
+    const response = await answer(request, env);
     const { incoming, outgoing } = env as Partial<HttpBindings>;
     if (incoming && !outgoing && !accepted.has(incoming)) await refuse(incoming.socket, response);
     return response;

@@ -1,23 +1,23 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { captureJobs } from '../capture/capture-jobs.ts';
-import { parseChainsFile } from '../config/load-chains.ts';
 import { migrate } from '../db/migrate.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
 import { request } from '../devnet/json-rpc.ts';
+import { setFeedPrice } from '../devnet/providers.ts';
+import { toX64 } from '../devnet/scenario/market.ts';
 import type { ScenarioPool } from '../devnet/scenario/plan.ts';
 import { buildPool } from '../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../devnet/scenario/trading-pools.ts';
 import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
-import { createLogger } from '../runtime/logger.ts';
+import { Q64 } from '../protocol/fixed-point.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
 import { expectPackedIndexed } from './indexing/expect-packed.ts';
@@ -25,7 +25,7 @@ import { HostileTokens } from './indexing/hostile-tokens.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './indexing/packed-market.ts';
-import { readListing } from './metadata/listing-reader.ts';
+import { expectRefused, serveIndex } from './metadata/served-index.ts';
 
 /** Pools of both layouts that are created while the indexer follows the chain: it must know them ever after. */
 
@@ -33,6 +33,8 @@ const CHAIN_ID = 31_337;
 /** Two windows of finality and some: the pool's creation is final then. */
 const FINAL_AFTER_BLOCKS = 70;
 const LIMIT_MS = 120_000;
+
+type GuardedPool = Awaited<ReturnType<PackedMarket['openGuardedPool']>>;
 
 let anvil: Anvil;
 let chain: DevChain;
@@ -115,15 +117,24 @@ async function expectPackedTrades(pools: number): Promise<void> {
   }
 }
 
-/** Pools of hostile tokens are listed like others, once capture has looked at the index. */
-async function expectHostileListed(): Promise<void> {
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
-  const file = parseChainsFile(JSON.parse(await readFile(join(folder.path, 'chains.json'), 'utf8')), 'test');
-  const deps = { file, database: pool, fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
-  const jobs = captureJobs({ ...deps, logger: createLogger('test', 'silent') });
-  await jobs.find(({ name }) => name === 'listing')?.run();
-  await hostile.expectListed(readListing(pool, file), CHAIN_ID);
-  await pool.end();
+/** What the API shows of the index, once capture has looked at it. */
+async function expectListed(guarded: GuardedPool): Promise<void> {
+  const served = serveIndex(database.url, JSON.parse(await readFile(join(folder.path, 'chains.json'), 'utf8')));
+  try {
+    await served.capture();
+    await hostile.expectListed(served.listing, CHAIN_ID);
+    const flat = scenario.pools.find(({ name }) => name === 'velocity-guard');
+    const feed = scenario.feeds.find(({ name }) => name === 'ETH/USD jumping');
+    if (flat === undefined || feed === undefined) throw new Error('no guarded pool');
+    const pools = [...scenario.pools.map(({ address }) => address), guarded.pool];
+    await packed.moveAnchor(guarded, 2n * Q64);
+    await expectRefused(served, CHAIN_ID, pools, { [flat.address]: true, [guarded.pool]: true });
+    await packed.moveAnchor(guarded, Q64);
+    await setFeedPrice(chain, scenario.deployment, { feedId: feed.id, priceX64: toX64(feed.usd) });
+    await expectRefused(served, CHAIN_ID, pools, { [flat.address]: false, [guarded.pool]: false });
+  } finally {
+    await served.stop();
+  }
 }
 
 /** Of extensions of a packed deployment, in their own units. */
@@ -163,7 +174,7 @@ test('a pool met on the way is followed after a restart, and found by an index b
   await expectPackedTrades(4);
   await expectGuardsIndexed(guarded.pool);
   await hostile.expectIndexed(rows, CHAIN_ID);
-  await expectHostileListed();
+  await expectListed(guarded);
   await indexer?.stop();
   await start('onchain_2');
   await vi.waitFor(async () => expect(await servedSchema(rows)).toBe('onchain_2'), {

@@ -37,6 +37,21 @@ export function isFollowing(before: ChainLook | undefined, now: ChainLook, limit
   return hasMoved && Math.abs(now.head.number - now.indexed.number) * limit.blockTimeMs <= limit.maxLagSecs * 1000;
 }
 
+/** Of a block that may be the newest: one more than it is old when the next one is seen. */
+const YOUNG_PACES = 2;
+/** Timestamps of blocks count seconds. */
+const TIMESTAMP_MS = 1_000;
+
+/**
+ * Whether a block is so young that few others can have come after it.
+ *
+ * @param paceMs usual time until the next block is seen
+ * @param now milliseconds
+ */
+export function isYoung({ timestamp }: BlockPoint, paceMs: number, now: number): boolean {
+  return Math.abs(now - timestamp * 1_000) <= YOUNG_PACES * paceMs + TIMESTAMP_MS;
+}
+
 /** Blocks and seconds from the index to the head. */
 export function lagBetween({ indexed, head }: ChainLook): Pick<ChainLag, 'lagBlocks' | 'lagSecs'> {
   if (indexed === null || head === null) return { lagBlocks: null, lagSecs: null };

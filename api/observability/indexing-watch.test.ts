@@ -14,15 +14,24 @@ const block = (number: number): BlockPoint => ({ number, timestamp: 1_790_000_00
 let indexed: BlockPoint | null;
 let head: BlockPoint | null;
 let nowMs: number;
+/** The head that needs no asking, and how often the node was asked. */
+let known: BlockPoint | undefined;
+let asked: number;
 let watch: IndexingWatch;
 
 beforeEach(() => {
   nowMs = 0;
+  known = undefined;
+  asked = 0;
   watch = new IndexingWatch({
     chains: [CHAIN],
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
-    readHead: async () => head ?? Promise.reject(new Error('the node is unreachable')),
+    knownHead: () => known,
+    readHead: async () => {
+      asked += 1;
+      return head ?? Promise.reject(new Error('the node is unreachable'));
+    },
     logger: createLogger('test', 'silent'),
     now: () => nowMs,
   });
@@ -115,6 +124,7 @@ test('a silent node holds the look at other chains up by no more than its patien
     chains: [CHAIN, { ...CHAIN, chainId: 8 }],
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
+    knownHead: () => undefined,
     readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(block(1))),
     logger: createLogger('test', 'silent'),
   });
@@ -123,6 +133,29 @@ test('a silent node holds the look at other chains up by no more than its patien
     [null, true],
     [1, false],
   ]);
+});
+
+describe('the node is asked', () => {
+  const timeOf = (number: number) => block(number).timestamp * 1_000;
+
+  test('only once the newest block of the index is older than it should be, and shows then that the index stands still', async () => {
+    nowMs = timeOf(1);
+    for (let n = 2; n <= 50; n++) expect(await lookAfter(1, { indexed: block(n - 1), head: block(n) })).toBeNull();
+    expect([asked, watch.lags()[0]?.headBlock]).toEqual([0, 49]);
+    for (let n = 51; n <= 52; n++) await lookAfter(1, { indexed: block(49), head: block(n) });
+    expect(asked).toBe(0);
+    for (let n = 53; n <= 79; n++) expect(await lookAfter(1, { indexed: block(49), head: block(n) })).toBeNull();
+    expect([asked, watch.lags()[0]?.lagBlocks]).toEqual([27, 30]);
+    for (let n = 80; n <= 83; n++) await lookAfter(1, { indexed: block(49), head: block(n) });
+    expect(await watch.check()).toBe('chain 7 is indexed 34 blocks behind its head');
+  });
+
+  test('not while its head is known, which counts before the age of the index', async () => {
+    nowMs = timeOf(10);
+    known = block(10);
+    expect(await lookAfter(0, { indexed: block(8), head: null })).toBeNull();
+    expect([asked, watch.lags()[0]?.lagBlocks]).toEqual([0, 2]);
+  });
 });
 
 test('the gauges show what is known, and nothing that is not', async () => {

@@ -3,13 +3,18 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
-import { type ChainLag, type ChainLook, isFollowing, lagBetween } from './chain-lag.ts';
+import { type ChainLag, type ChainLook, isFollowing, isYoung, lagBetween } from './chain-lag.ts';
+
+type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs' | 'pollMs'>;
 
 export type IndexingWatchDeps = {
-  readonly chains: readonly Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>[];
+  readonly chains: readonly WatchedChain[];
   /** A chain counts as stalled when its index has not followed it for longer than this. */
   readonly maxLagSecs: number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
+  /** The head of a chain if it is known without asking a node. */
+  readonly knownHead: (chainId: number) => BlockPoint | undefined;
+  /** Asks a node. */
   readonly readHead: (chainId: number) => Promise<BlockPoint>;
   readonly logger: Logger;
   /** Milliseconds. */
@@ -28,7 +33,8 @@ const PATIENCE_MS = 1_500;
 
 /**
  * Compares the index of every chain with the chain's head, once a second, so that `/ready` and `/metrics` only look at
- * what is known already.
+ * what is known already. A node is asked only when nothing else tells that the index is near the head: a block that is as
+ * young as the newest one counts as it.
  */
 export class IndexingWatch {
   readonly #deps: IndexingWatchDeps;
@@ -52,14 +58,23 @@ export class IndexingWatch {
 
   /** One look at all chains. Never rejects: what does not answer is unknown. */
   async look(): Promise<void> {
-    const { chains, readIndexed, readHead } = this.#deps;
-    const [indexed, ...heads] = await Promise.all([
-      answerOrNull(readIndexed()),
-      ...chains.map(({ chainId }) => answerOrNull(readHead(chainId))),
-    ]);
-    chains.forEach((chain, i) => {
-      this.#judge(chain, { indexed: indexed?.get(chain.chainId) ?? null, head: heads[i] ?? null });
-    });
+    const { chains, readIndexed } = this.#deps;
+    const indexed = await answerOrNull(readIndexed());
+    const look = async (chain: WatchedChain) => {
+      const newest = indexed?.get(chain.chainId) ?? null;
+      this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
+    };
+    await Promise.all(chains.map(look));
+  }
+
+  /** Null when no node tells it. */
+  async #headOf(chain: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
+    const { knownHead, readHead } = this.#deps;
+    const known = knownHead(chain.chainId);
+    if (known) return known;
+    const { blockTimeMs, pollMs = 0 } = chain;
+    if (indexed && isYoung(indexed, Math.max(blockTimeMs, pollMs), this.#now())) return indexed;
+    return answerOrNull(readHead(chain.chainId));
   }
 
   /** What the last look saw. */
@@ -85,7 +100,7 @@ export class IndexingWatch {
     return stalled.length === 0 ? null : stalled.map(describe).join('; ');
   };
 
-  #judge(chain: IndexingWatchDeps['chains'][number], look: ChainLook): void {
+  #judge(chain: WatchedChain, look: ChainLook): void {
     const { maxLagSecs, logger } = this.#deps;
     const before = this.#watched.get(chain.chainId);
     const following = isFollowing(before, look, { ...chain, maxLagSecs });

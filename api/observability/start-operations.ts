@@ -1,8 +1,9 @@
 import type { Hono } from 'hono';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
+import { type BlockPoint, readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
@@ -35,16 +36,22 @@ export type Operations = {
 
 const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
+const pointOf = ({ number, timestamp }: BlockRef): BlockPoint => ({
+  number: Number(number),
+  timestamp: Number(timestamp),
+});
+
 /** Watches the index of every chain with an enabled deployment, and tells the operator how the process is. */
 export function startOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
   const watch = new IndexingWatch({
     chains: deps.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxLagSecs: deps.maxLagSecs,
     readIndexed: () => readIndexedBlocks(database),
-    readHead: async (chainId) => {
-      const { number, timestamp } = await snapshots.of(chainId).head();
-      return { number: Number(number), timestamp: Number(timestamp) };
+    knownHead: (chainId) => {
+      const known = snapshots.of(chainId).knownHead;
+      return known && pointOf(known);
     },
+    readHead: async (chainId) => pointOf(await snapshots.of(chainId).head()),
     logger,
   });
   registerIndexingMetrics(metrics, () => watch.lags());

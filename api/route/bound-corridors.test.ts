@@ -119,6 +119,14 @@ describe('a crowded pair', () => {
   });
 });
 
+it('a pool whose guard judges the trader is not among those that are compared', () => {
+  const guard = { address: address(99), kind: 'custom' as const, phases: ['beforeSwap' as const] };
+  const [open, guarded] = [pool(11), { ...pool(12), extensions: [guard] }];
+  const side = { inputs: [1e6], outputs: [1e6] };
+  for (const of of [open, guarded]) outlooks.record(of, { bids: side, asks: side, tierRank: 1 });
+  expect(outlooks.index.leg(address(1), address(2))?.claimed.best(2, () => true)).toEqual([open]);
+});
+
 describe('a pool whose fees are not public', () => {
   it('counts as five until it is known to be read cheaper', () => {
     const packed = pool(11, [1, 2], 'packed');

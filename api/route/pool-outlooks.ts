@@ -4,7 +4,7 @@ import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { LiquidityIndex } from '../../protocol/routing/liquidity-index.ts';
 import { type Outlook, outlookOf, type Prospect } from '../../protocol/routing/prospect.ts';
 import type { CurveReport } from '../observability/curve-metrics.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import { isOpenToAnyone, type ServedPool } from '../snapshots/pool-directory.ts';
 import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 
 /** Both directions of a pool: bids sell token0. */
@@ -114,7 +114,9 @@ export class ChainOutlooks {
     return this.#records.get(pool) ?? (this.#hasRecords ? NO_RECORD : undefined);
   }
 
+  /** Puts a pool in its place in the index; routes do not look there for one that is read only when it is named. */
   #place(pool: ServedPool): void {
+    if (!isOpenToAnyone(pool)) return;
     const seen = this.#seen.peek(pool);
     const known = seen ?? this.#records.get(pool);
     this.index.put(pool, known ? { ...liquidityOf(known), isSeen: seen !== undefined } : null);

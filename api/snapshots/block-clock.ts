@@ -70,6 +70,11 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     return this.#current;
   }
 
+  /** The head if it is fresh. Never starts a look. */
+  get known(): H | undefined {
+    return this.#now() < this.#staleAt ? this.#current : undefined;
+  }
+
   /** The head if it is fresh enough to be used without waiting. Starts a look in the background when one is due. */
   fresh(): H | undefined {
     const now = this.#now();

@@ -158,6 +158,6 @@ export class PoolTable {
 }
 
 /** Whether a snapshot tells what any trader can do: a swap allowlist or an unknown extension judges by the trader. */
-function isOpenToAnyone(pool: ServedPool): boolean {
+export function isOpenToAnyone(pool: ServedPool): boolean {
   return pool.extensions.length === 0 || swapGuards(pool).every(({ kind }) => PROBED_GUARDS.has(kind));
 }

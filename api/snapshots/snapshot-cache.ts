@@ -59,6 +59,10 @@ export class SnapshotCache implements ChainSnapshots {
     return (await this.#deps.clock.head()).block;
   }
 
+  get knownHead(): BlockRef | undefined {
+    return this.#deps.clock.known?.block;
+  }
+
   onHead(listener: HeadListener<BlockRef>): () => void {
     return this.#deps.clock.onHead((head, replacedFrom) => listener(head.block, replacedFrom));
   }

@@ -71,6 +71,8 @@ export interface ChainSnapshots {
    * @throws RpcFailure when no node answers
    */
   head(): Promise<BlockRef>;
+  /** The newest block if it is known and fresh: no node is asked, now or later. */
+  readonly knownHead: BlockRef | undefined;
   /** Called for every head that is taken to read at; gives what ends it. The listener must not throw. */
   onHead(listener: HeadListener<BlockRef>): () => void;
   /** While anyone watches, heads are seen without a request; gives what ends it. */

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import type { PoolTable } from '../snapshots/pool-directory.ts';
@@ -29,4 +30,15 @@ export function namedPools(
     pools: found.flatMap(({ pool }) => pool ?? []),
     unknown: found.flatMap(({ address, pool }) => (pool ? [] : address)),
   };
+}
+
+/** @throws ApiError 400 when the chain lists more than may go unnamed */
+export function allPools(
+  table: PoolTable,
+  chainId: number,
+  { maxPoolsUnnamed }: StreamConfig,
+): Pick<Subscription, 'pools'> {
+  const count = table.ofChain(chainId).length;
+  if (count > maxPoolsUnnamed) throw badRequest(`the chain lists ${count} pools: name those that you want`);
+  return { pools: 'all' };
 }

@@ -7,13 +7,13 @@ import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { depthParam, snapshotFailure } from '../quotes/bid-ask.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { PoolDirectory, PoolTable } from '../snapshots/pool-directory.ts';
+import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { openStream } from './declaration.ts';
-import { distinctAddresses, namedPools } from './named-pools.ts';
+import { allPools, distinctAddresses, namedPools } from './named-pools.ts';
 import { sseTransport } from './sse-transport.ts';
-import type { StreamReader, Streams, Subscription } from './types.ts';
+import type { StreamReader, Streams } from './types.ts';
 
 export interface StreamDeps {
   readonly chains: ServedChains;
@@ -54,17 +54,19 @@ function answerStream({ chains, directory, streams, limits, streamConfig, truste
     const connection = limits.open(key ?? { address: clientAddress(c, trustedProxies) }, () =>
       reader?.close('key_revoked', REVOKED_RETRY_MS),
     );
-    outgoing.once('close', () => {
+    const forget = () => {
       connection.free();
       reader?.gone();
-    });
+    };
+    outgoing.once('close', forget);
     const transport = sseTransport(outgoing);
     const opening = streams.of(chain.chainId).open(transport, { hasKey: key !== null });
     reader = await opening.catch((error) => {
       connection.free();
       throw error instanceof SnapshotError ? snapshotFailure(error) : error;
     });
-    if (outgoing.destroyed) reader.gone();
+    // A client that left earlier closes nothing any more.
+    if (outgoing.destroyed) forget();
     // Whoever does not read is cut by the stream itself.
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
@@ -91,11 +93,4 @@ function poolsParam(c: Context, { poolsPerConnection }: StreamConfig) {
   const addresses = distinctAddresses(text.split(','));
   if (addresses.length <= poolsPerConnection) return addresses;
   throw badRequest(`pools names ${addresses.length} addresses; at most ${poolsPerConnection} are allowed`);
-}
-
-/** @throws ApiError 400 when the chain lists more than may go unnamed */
-function allPools(table: PoolTable, chainId: number, { maxPoolsUnnamed }: StreamConfig): Pick<Subscription, 'pools'> {
-  const count = table.ofChain(chainId).length;
-  if (count > maxPoolsUnnamed) throw badRequest(`the chain lists ${count} pools: name those that you want`);
-  return { pools: 'all' };
 }

@@ -10,7 +10,7 @@ import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import { Allowance } from './allowance.ts';
 import type { CountedConnection } from './connection-limits.ts';
-import { distinctAddresses, namedPools } from './named-pools.ts';
+import { allPools, distinctAddresses, namedPools } from './named-pools.ts';
 import type { ByeReason, ChainStream, StreamReader } from './types.ts';
 import { MAX_UNREAD_BYTES } from './ws-alive.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
@@ -20,7 +20,7 @@ export interface WsSessionDeps {
   readonly chainId: number;
   readonly stream: ChainStream;
   readonly directory: PoolDirectory;
-  readonly config: Pick<StreamConfig, 'poolsPerConnection'>;
+  readonly config: StreamConfig;
   readonly connection: CountedConnection;
   /** Whether the headers had a valid key. */
   readonly hasKey: boolean;
@@ -62,6 +62,8 @@ export class WsSession {
 
   /** A message of the client. Anything but text is refused as text that is no operation. */
   receive(data: unknown): void {
+    // What comes while the connection closes.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     const text = typeof data === 'string' ? data : '';
     const waitMs = this.#operations.take(1);
     if (waitMs === 0) this.#done = this.#done.then(() => this.#run(text));
@@ -132,8 +134,9 @@ export class WsSession {
     if (after !== undefined && this.#reader) throw badRequest('after belongs to the first subscription');
     const addresses = pools && distinctAddresses(pools);
     this.#checkAmount(addresses);
-    const { directory, chainId } = this.#deps;
-    const named = addresses ? namedPools(await directory.table(), chainId, addresses) : { pools: 'all' as const };
+    const { directory, chainId, config } = this.#deps;
+    const table = await directory.table();
+    const named = addresses ? namedPools(table, chainId, addresses) : allPools(table, chainId, config);
     const reader = this.#reader ?? (await this.#open());
     for (const address of addresses ?? []) this.#named.add(address);
     return () => reader.subscribe({ ...named, depth, ...(after !== undefined && { after }) });

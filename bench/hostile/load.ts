@@ -5,11 +5,12 @@ import { Samples } from '../route/measure.ts';
 export interface LoadRequest {
   readonly path: string;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Clients that ask without pause, each on a connection of its own. */
 const CLIENTS = 2;
-const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+const clients = new Agent({ keepAlive: true, maxSockets: CLIENTS });
 
 /** Milliseconds from a request to the last byte of its answer, and how many answers were not 200. */
 export class LoadResult extends Samples {
@@ -35,16 +36,21 @@ export async function measureLoad(url: string, requests: readonly LoadRequest[],
 
 export function timeRequest(
   url: string,
-  { path, body }: LoadRequest,
+  { path, body, headers = {} }: LoadRequest,
+  agent = clients,
 ): Promise<{ readonly ms: number; readonly status: number }> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const asked = request(`${url}${path}`, { agent, method: body === undefined ? 'GET' : 'POST' }, (response) => {
-      response.on('error', reject).on('end', () => {
-        resolve({ ms: performance.now() - startedAt, status: response.statusCode ?? 0 });
-      });
-      response.resume();
-    });
+    const asked = request(
+      `${url}${path}`,
+      { agent, headers, method: body === undefined ? 'GET' : 'POST' },
+      (response) => {
+        response.on('error', reject).on('end', () => {
+          resolve({ ms: performance.now() - startedAt, status: response.statusCode ?? 0 });
+        });
+        response.resume();
+      },
+    );
     asked.on('error', reject).end(body);
   });
 }

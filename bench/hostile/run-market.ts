@@ -4,6 +4,7 @@ import { migrate } from '../../db/migrate.ts';
 import type { Postgres } from '../../devnet/services/postgres.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
+import { underFlood } from './flood.ts';
 import { type LoadRequest, type LoadResult, measureLoad, timeRequest } from './load.ts';
 import { countUnhealthy, longestStall, measureColdRoutes, watchAges } from './measurements.ts';
 import { peakMemory } from './processor-time.ts';
@@ -74,7 +75,7 @@ async function measureService(options: RunOptions, ground: Ground, database: pg.
   }
 }
 
-async function measureRequests(api: ServedProcess, { chains, requests }: RunOptions) {
+async function measureRequests(api: ServedProcess, { chains, requests, say }: RunOptions) {
   const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const results: LoadResult[] = [];
   const p99 = async (list: readonly LoadRequest[], count = requests) => {
@@ -89,14 +90,28 @@ async function measureRequests(api: ServedProcess, { chains, requests }: RunOpti
     load.routesP99 = await p99(routeRequests(plain), requests / 4);
     load.guardedRoutesP99 = await p99(routeRequests(guarded), requests / 4);
   });
+  say('a flood of requests');
+  const flood = await measureFlood(api, chains, () => p99(quoteRequests(chains)));
   const cold = await measureColdRoutes(api.url, plain);
   const guardedCold = await measureColdRoutes(api.url, guarded);
   results.push(cold.times, guardedCold.times);
   return {
-    ...{ ...load, stallLoadMs, refused: results.reduce((sum, result) => sum + result.refused, 0) },
+    ...{ ...load, ...flood, stallLoadMs, refused: results.reduce((sum, result) => sum + result.refused, 0) },
     ...{ coldCalls: cold.calls, coldMs: cold.times.quantile(1) },
     ...{ guardedColdCalls: guardedCold.calls, guardedColdMs: guardedCold.times.quantile(1) },
   };
+}
+
+/** Quotes while strangers ask for what nobody asked for before. @param quotes gives their p99 */
+async function measureFlood(api: ServedProcess, chains: readonly HostileChain[], quotes: () => Promise<number>) {
+  const figures = { floodedQuotesP99: 0, floodRate: 0, floodBroken: 0 };
+  const floodStallMs = await longestStall(api.url, async () => {
+    const { rate, broken } = await underFlood(api.url, chains, async () => {
+      figures.floodedQuotesP99 = await quotes();
+    });
+    Object.assign(figures, { floodRate: rate, floodBroken: broken });
+  });
+  return { ...figures, floodStallMs };
 }
 
 /** Until every honest pool has been read once. */

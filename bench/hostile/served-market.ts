@@ -82,7 +82,7 @@ export async function startProcess(
     main: `${name}/main.ts`,
     env: {
       ...{ CHAINS_CONFIG: config, DATABASE_URL: ground.databaseUrl, REDIS_URL: ground.redisUrl, HOST },
-      ...{ PORT: String(port), LOG_LEVEL: 'warn', DATABASE_REPLICA_URL: undefined },
+      ...{ PORT: String(port), LOG_LEVEL: 'warn', DATABASE_REPLICA_URL: undefined, TRUSTED_PROXIES: '1' },
     },
     ready: `${url}/health`,
     startTimeoutMs: START_LIMIT_MS,

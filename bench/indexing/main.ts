@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import pg from 'pg';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { pollingIntervalMs } from '../../indexer/heads/polling-interval.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
 import { measureLatency } from './latency.ts';
@@ -105,6 +106,7 @@ function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChai
   return {
     ...{ chainId: chain.chainId, name: `bench-${chain.chainId}`, rpcUrls: [anvil.url], multicall3 },
     blockTimeMs: BLOCK_TIME_SECS * 1_000,
+    pollMs: pollingIntervalMs(BLOCK_TIME_SECS * 1_000),
     deployments: [{ contractVersion: 'v1', layout, fromBlock, poolFactory, stopLoss, priceVelocityGuard }],
   };
 }

@@ -30,6 +30,7 @@ export type GuardProbeDeps = {
 /** A quote through the stub, which keeps back gas of its own, and a simulated swap of one unit. */
 const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
 const UNIT_SWAP = { likelyGas: 240_000, unknownGasLimit: 3_260_000, keptBytes: 4 };
+const SIDES = 2;
 const NOTHING_TOLD: PoolOutcome = { gas: 0, isFailed: true };
 
 /** Probes the guards of pools of these classes whose turn it is. @returns number of pools whose provider was asked */
@@ -66,11 +67,13 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       }
       const answer = answers.shift();
       if (!answer) return { gas: 0, isFailed: false };
-      const { isRefused } = layoutAdapter(layout).unitSwaps;
+      const { isRefused, gasLimit } = layoutAdapter(layout).unitSwaps;
       const bids = answer.results.slice(0, calls.bids.length);
       if (isRefused(bids) && isRefused(answer.results.slice(calls.bids.length))) closed.add(address);
       else closed.delete(address);
-      return { gas: answer.results.reduce((sum, { gasUsed }) => sum + gasUsed, 0), isFailed: false };
+      const gas = answer.results.reduce((sum, { gasUsed }) => sum + gasUsed, 0);
+      // What a swap takes by itself burns nothing.
+      return { gas: Math.max(0, gas - SIDES * gasLimit), isFailed: false };
     });
   };
 

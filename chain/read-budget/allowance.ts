@@ -24,6 +24,11 @@ export class Allowance {
     this.#at = now();
   }
 
+  /** What can be saved up. */
+  get most(): number {
+    return this.#saved;
+  }
+
   /** What can be taken now. */
   get left(): number {
     const now = this.#now();

@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem';
 import { type BlockRef, type ChainLog, ChainRpc, type EthCall, type ReportedHead } from '../chain-rpc.ts';
 import type { ReadBudget, ReadClass } from './read-budget.ts';
 
-/** What a call that does not tell its gas is taken to use, at most. */
+/** What a call without an estimate is taken to use, at most. */
 const UNTOLD_GAS = 5_000_000;
 const POLL_MS = 100;
 
@@ -31,7 +31,10 @@ export class MeteredRpc extends ChainRpc {
   }
 
   override call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
-    return this.#paid(Math.min(UNTOLD_GAS, Number(call.gas)), () => super.call(call, check, signal));
+    const likely = call.likelyGas ?? Math.min(UNTOLD_GAS, Number(call.gas));
+    // Others draw on the class too: all that can be saved up is seldom there.
+    const gas = Math.min(likely, this.#budget.mostGas(this.#kind) / 2);
+    return this.#paid(gas, () => super.call(call, check, signal));
   }
 
   override code(address: Address, block: BlockRef, signal?: AbortSignal): Promise<Hex> {

@@ -44,6 +44,11 @@ export class ReadBudget {
     return this.#shares[kind].gasLeft;
   }
 
+  /** Most gas that a call of this class can ever have. */
+  mostGas(kind: ReadClass): number {
+    return this.#shares[kind].mostGas;
+  }
+
   /** Pays for a call with this much gas. @returns null when less is left */
   pay(kind: ReadClass, gas: number): PaidCall | null {
     return this.#shares[kind].pay(gas);
@@ -67,6 +72,10 @@ class Share {
     this.#calls = new Allowance(callsPerMinute, now);
     this.#gas = new Allowance(gasPerMinute, now);
     this.#now = now;
+  }
+
+  get mostGas(): number {
+    return this.#gas.most;
   }
 
   get gasLeft(): number {

@@ -71,7 +71,7 @@ async function startMarket(
   const [{ url }] = await Promise.all([supervisor.start(chain.name, () => startChain(chain)), contracts]);
   const { scenario } = await supervisor.start(`pools of ${chain.name}`, () => openMarket(chain, url));
   await supervisor.start(`traffic of ${chain.name}`, () => startTraffic(url, scenario, options));
-  return { ...chain, url, scenario };
+  return { ...chain, url, hasSocket: true, scenario };
 }
 
 async function writeChainsFile(

@@ -31,7 +31,8 @@ export interface IndexedWorld {
 
 const CHAINS = [
   { chainId: 31337, name: 'devnet-a', kind: 'ethereum' },
-  { chainId: 31338, name: 'devnet-b', kind: 'bsc' },
+  // Followed by its socket, the other one by looks.
+  { chainId: 31338, name: 'devnet-b', kind: 'bsc', hasSocket: true },
 ] as const;
 
 /** @param actionsBefore random actions per chain before the indexer starts, so that it meets them as history */

@@ -1,8 +1,9 @@
-import { type Address, numberToHex } from 'viem';
+import { type Address, encodeFunctionData, numberToHex } from 'viem';
 import type { z } from 'zod';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { addLiquidity, administer, removeLiquidity } from '../../devnet/actions.ts';
-import { type DevChain, RevertedError } from '../../devnet/dev-chain.ts';
+import { type DevChain, RevertedError, send } from '../../devnet/dev-chain.ts';
+import { packedVelocityAbi } from '../../devnet/packed/abi.ts';
 import { administerPacked, packedSwap } from '../../devnet/packed/actions.ts';
 import { deployPackedProtocol, type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
@@ -47,7 +48,7 @@ export class PackedMarket {
     }
   }
 
-  /** An empty pool of the first variant with both guards. */
+  /** A pool of the first variant with both guards, in which nobody trades. */
   async openGuardedPool(): Promise<{ readonly pool: Address; readonly deployment: PackedDeployment }> {
     const [ground] = this.grounds;
     const [token0, token1] = ground?.shelf.get(18) ?? [];
@@ -61,7 +62,25 @@ export class PackedMarket {
       ...{ initialAmount0PerShareE18: one, initialAmount1PerShareE18: one },
       extensions: [packedStopLossExtension(deployment, GUARDS), velocityExtension(deployment, MAX_CHANGE_E18)],
     });
+    const bins = [-1, 0, 1].map((bin) => ({ bin, shares: 10n ** 18n }));
+    await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
     return { pool: pool.toLowerCase() as Address, deployment };
+  }
+
+  /** Sets the price from which a velocity guard counts: one far from the provider's closes both sides. */
+  async moveAnchor(
+    { pool, deployment }: { readonly pool: Address; readonly deployment: PackedDeployment },
+    priceX64: bigint,
+  ): Promise<void> {
+    const [ground] = this.grounds;
+    if (ground === undefined) throw new Error('no ground');
+    const data = encodeFunctionData({
+      abi: packedVelocityAbi,
+      functionName: 'setAnchorMidPrice',
+      args: [pool, priceX64],
+    });
+    const from = ground.chain.roles.curator;
+    await send(ground.chain, { from, to: deployment.priceVelocityGuard, data });
   }
 
   /** Does something with every pool, in turn: mostly swaps of both kinds and directions, now and then something else. */

@@ -26,7 +26,7 @@ export type OperatedChain = {
   readonly scenario: Scenario;
 };
 
-/** All processes of the service at work on two silent chains with pools and mock builders. */
+/** All processes of the service at work on two silent chains with pools and mock builders; the second has sockets. */
 export type OperatedWorld = {
   /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
   readonly chains: readonly [OperatedChain, OperatedChain];
@@ -84,7 +84,12 @@ async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & 
 function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' })[], builder: MockBuilder) {
   const stream = { id: 'mock-stream', transport: 'quote-stream', url: builder.streamUrl } as const;
   const bundle = { id: 'mock-bundle', transport: 'bundle', url: builder.bundleUrl } as const;
-  const served = chains.map((chain) => ({ ...chain, name: chain.kind, url: chain.anvil.url }));
+  const served = chains.map((chain) => ({
+    ...chain,
+    name: chain.kind,
+    url: chain.anvil.url,
+    hasSocket: chain.kind === 'bsc',
+  }));
   return buildChainsFile(served, {
     builders: { ethereum: [stream], bsc: [{ ...stream, id: 'other-stream' }, bundle] },
   });

@@ -165,6 +165,41 @@ describe('metrics', () => {
   });
 });
 
+describe('a chain of one-second blocks that no client asks for', () => {
+  const BLOCKS = 20;
+  const interval = ({ client }: OperatedChain, seconds: number) =>
+    client.request({ method: 'evm_setIntervalMining', params: [seconds] } as never);
+  const heights = () => Promise.all(world.chains.map(async ({ client }) => Number(await client.getBlockNumber())));
+  const mined = async (from: readonly number[], blocks: number) =>
+    vi.waitUntil(async () => (await heights()).every((height, i) => height >= (from[i] ?? 0) + blocks), EVENTUALLY);
+
+  /** Requests of all processes but capture, whose read budget pays for its own. */
+  const callsOf = ({ api, builders, indexer }: Awaited<ReturnType<typeof scrapeAll>>, { chainId }: OperatedChain) => {
+    const ours = [api, builders].map((it) => it.sum('rpc_requests_total', { chain: String(chainId) }));
+    const ofPonder = ['ponder_rpc_request_duration_count', 'ponder_rpc_request_error_total'];
+    const indexing = ofPonder.map((name) => indexer.sum(name, { chain: `chain_${chainId}` }));
+    return [...ours, ...indexing].reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  };
+
+  test('costs at most 2.5 calls a block, and 1.5 with sockets', { timeout: 120_000 }, async () => {
+    await Promise.all(world.chains.map((chain) => interval(chain, 1)));
+    await vi.waitUntil(async () => (await readiness()).chains.every(({ lagBlocks }) => lagBlocks === 0), EVENTUALLY);
+    // What begins with the blocks is no part of the pace.
+    await mined(await heights(), 3);
+    const [before, from] = [await scrapeAll(), await heights()];
+    await mined(from, BLOCKS);
+    const [after, to] = [await scrapeAll(), await heights()];
+    await Promise.all(world.chains.map((chain) => interval(chain, 0)));
+    const [polled, pushed] = world.chains.map((chain, i) => {
+      return (callsOf(after, chain) - callsOf(before, chain)) / ((to[i] ?? 0) - (from[i] ?? 0));
+    });
+    expect(polled).toBeLessThanOrEqual(2.5);
+    expect(pushed).toBeLessThanOrEqual(1.5);
+    // Its logs are read, block by block.
+    expect(Math.min(polled ?? 0, pushed ?? 0)).toBeGreaterThan(0.9);
+  });
+});
+
 describe('keys', () => {
   const chainsWith = async (key: string) => (await api(key).GET('/public/v1/chains', {})).response.status;
 

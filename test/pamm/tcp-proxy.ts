@@ -5,6 +5,8 @@ export interface TcpProxy {
   readonly port: number;
   /** From now on nothing passes on the connections that are open; they stay open. New ones are served as ever. */
   silence(): void;
+  /** Breaks the connections that are open. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -28,13 +30,17 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
   return {
+    cut,
     port: (server.address() as AddressInfo).port,
     silence() {
       for (const socket of open) socket.removeAllListeners('data').pause();
     },
     async stop() {
-      for (const socket of open) socket.destroy();
+      cut();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { streamMetrics } from '../../api/observability/stream-metrics.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
 import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
@@ -9,6 +10,7 @@ import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { StreamService } from '../../api/stream/streams.ts';
+import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
@@ -22,6 +24,7 @@ export interface StreamApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly stream?: Partial<StreamConfig>;
+  readonly pingMs?: number;
   readonly isSimulated?: (pool: ServedPool) => boolean;
 }
 
@@ -44,21 +47,32 @@ export async function startStreamApi({ chain, directory, isSimulated, ...options
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
   const chainIds = [chain.chainId];
-  const streams = new StreamService({ chainIds, rounds, snapshots, directory, database, logger });
   const streamConfig = StreamConfig.parse(options.stream ?? {});
   const limits = new ConnectionLimits(streamConfig);
+  const metrics = createMetrics('test');
+  const { observer, countSilent } = streamMetrics(metrics, limits, chainIds);
+  const streams = new StreamService({ chainIds, rounds, snapshots, directory, database, observer, logger });
   const chains = new Map([[chain.chainId, chain]]);
   const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    ...{ metrics: createMetrics('test'), logger },
+    webSockets: {
+      chains,
+      directory,
+      streams,
+      limits,
+      config: streamConfig,
+      countSilent,
+      pingMs: options.pingMs ?? 15_000,
+    },
+    ...{ metrics, logger },
   });
-  const server = await startServer(app, '127.0.0.1', 0);
+  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   const base = `http://127.0.0.1:${server.port}/public/v1/evm/${chain.chainId}`;
   return {
-    ...{ base, calls, lookups, limits, rounds: rounds.of(chain.chainId) },
+    ...{ base, calls, lookups, limits, metrics, rounds: rounds.of(chain.chainId) },
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => streams.close(),
     async stop() {

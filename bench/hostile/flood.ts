@@ -1,0 +1,91 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, bytesToHex } from 'viem';
+import type { HostileChain } from './chain.ts';
+import { type LoadRequest, timeRequest } from './load.ts';
+
+/** Strangers that ask for what nobody asked for before, each as fast as the default quota of the listing lets it. */
+const STRANGERS = 10;
+const REQUESTS_PER_SECOND = STRANGERS * 20;
+const TICK_MS = 10;
+const MOST_OPEN = 100;
+const ADDRESSES = 100;
+const DEEPEST = 50_000;
+const agent = new Agent({ keepAlive: true, maxSockets: MOST_OPEN });
+
+export interface FloodResult {
+  /** Answers a second. */
+  readonly rate: number;
+  /** Answers of an API that does not work: 500 and the like. A page that takes too long may be 503. */
+  readonly broken: number;
+}
+
+/** Floods the API while the work is done. */
+export async function underFlood(
+  url: string,
+  chains: readonly HostileChain[],
+  work: () => Promise<void>,
+): Promise<FloodResult> {
+  const end = new AbortController();
+  const flood = keepFlooding(url, chains, end.signal);
+  try {
+    await work();
+  } finally {
+    end.abort();
+  }
+  return flood;
+}
+
+/** Sends at its pace, whether answers come or not, as long as no more than `MOST_OPEN` are waited for. */
+async function keepFlooding(url: string, chains: readonly HostileChain[], signal: AbortSignal): Promise<FloodResult> {
+  const startedAt = performance.now();
+  const open = new Set<Promise<void>>();
+  let [sent, broken] = [0, 0];
+  const send = () => {
+    const answer = statusOf(url, floodRequest(sent++, chains)).then((status) => {
+      if (status === null || !EXPECTED.has(status)) broken += 1;
+      open.delete(answer);
+    });
+    open.add(answer);
+  };
+  while (!signal.aborted) {
+    const due = ((performance.now() - startedAt) / 1_000) * REQUESTS_PER_SECOND;
+    while (sent < due && open.size < MOST_OPEN) send();
+    await sleep(TICK_MS);
+  }
+  const answered = sent - open.size;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await Promise.all(open);
+  return { rate: answered / seconds, broken };
+}
+
+/** @returns null when the connection broke */
+async function statusOf(url: string, request: LoadRequest): Promise<number | null> {
+  try {
+    return (await timeRequest(url, request, agent)).status;
+  } catch {
+    return null;
+  }
+}
+
+const EXPECTED = new Set([200, 401, 404, 429, 503]);
+
+/** By turns: unknown addresses, unknown keys, deep offsets, rare filters and searches, unknown pools. */
+function floodRequest(number: number, chains: readonly HostileChain[]): LoadRequest {
+  const base = `/public/v1/evm/${chains[number % chains.length]?.chainId}`;
+  const from = { 'X-Forwarded-For': `198.51.100.${number % STRANGERS}` };
+  const kinds: readonly (() => LoadRequest)[] = [
+    () => ({ path: `${base}/metadata?addresses=${Array.from({ length: ADDRESSES }, unknownAddress).join()}` }),
+    () => ({ path: `${base}/metadata`, headers: { Authorization: `Bearer ${unknownKey()}` } }),
+    () => ({ path: `${base}/metadata?minTvlFiat=0&sortBy=created&offset=${randomInt(DEEPEST)}` }),
+    () => ({ path: `${base}/metadata?minTvlFiat=${Math.random()}&sortBy=apr&tier=red&lockedPricingOnly=true` }),
+    () => ({ path: `${base}/metadata?minTvlFiat=0&search=${randomBytes(2).toString('hex')}` }),
+    () => ({ path: `${base}/${unknownAddress()}/bid_ask` }),
+  ];
+  const made = kinds[number % kinds.length]?.() ?? { path: base };
+  return { ...made, headers: { ...from, ...made.headers } };
+}
+
+const unknownAddress = (): Address => bytesToHex(randomBytes(20));
+const unknownKey = () => `ptd_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;

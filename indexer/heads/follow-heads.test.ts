@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { HeadFeed } from '../../chain/head-feed/head-feed.ts';
+import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { followHeads, type HeadPace } from './follow-heads.ts';
+
+const PACE: HeadPace = { blockTimeMs: 1_000, retryMs: 250 };
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A chain whose blocks come every `blockMs`, and what a follower takes of it. */
+function takerOf(blockMs: number) {
+  const chain = { looks: 0, isDown: false };
+  const delays: number[] = [];
+  const errors: unknown[] = [];
+  const taken: string[] = [];
+  const startedAt = performance.now();
+  const age = () => performance.now() - startedAt;
+  const taker = {
+    look: async () => {
+      chain.looks += 1;
+      if (chain.isDown) throw new Error('no node answers');
+      return { hash: String(Math.floor(age() / blockMs)) };
+    },
+    onBlock: ({ hash }: { hash: string }) => {
+      if (taken.at(-1) !== hash) delays.push(age() - Number(hash) * blockMs);
+      taken.push(hash);
+    },
+    onHeader: ({ number }: Readonly<Record<string, unknown>>) => taken.push(String(number)),
+    onError: (error: unknown) => errors.push(error),
+  };
+  return { chain, taker, taken, delays, errors };
+}
+
+test.each([950, 1_000, 1_040])(
+  'blocks of %i ms cost little more than a look each, and are seen soon',
+  async (blockMs) => {
+    const { chain, taker, taken, delays } = takerOf(blockMs);
+    const stop = followHeads(taker, PACE, undefined);
+    await vi.advanceTimersByTimeAsync(100 * blockMs);
+    expect(new Set(taken).size).toBeGreaterThanOrEqual(99);
+    expect(chain.looks).toBeLessThanOrEqual(140);
+    expect(delays.reduce((sum, delay) => sum + delay, 0) / delays.length).toBeLessThanOrEqual(200);
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
+
+test('a pause that is set is kept to', async () => {
+  const { chain, taker } = takerOf(1_000);
+  const stop = followHeads(taker, { ...PACE, pollMs: 5_000 }, undefined);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(chain.looks).toBe(13);
+  stop();
+});
+
+test('failures are told, and looks go on', async () => {
+  const { chain, taker, taken, errors } = takerOf(1_000);
+  chain.isDown = true;
+  const stop = followHeads(taker, PACE, undefined);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(errors).toHaveLength(5);
+  chain.isDown = false;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(taken.length).toBeGreaterThan(0);
+  stop();
+});
+
+test('while a socket tells heads nobody looks, and when it is silent for two block times looks begin', async () => {
+  vi.useRealTimers();
+  const node = await startTestNode(1);
+  const clock = { ms: 0 };
+  const logger = createLogger('test', 'silent');
+  const feed = new HeadFeed({
+    ...{ chainId: 1, blockTimeMs: 1_000, wsUrls: [node.url], count: () => undefined, logger },
+    now: () => clock.ms,
+  });
+  await vi.waitUntil(() => node.subscribers() === 1);
+  const { chain, taker, taken } = takerOf(1_000_000);
+  const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
+  node.tell(7);
+  await vi.waitUntil(() => taken.includes('0x7'));
+  const { looks } = chain;
+  for (const number of [8, 9, 10]) {
+    node.tell(number);
+    await vi.waitUntil(() => taken.includes(`0x${number.toString(16)}`));
+  }
+  // One may have been under way.
+  expect(chain.looks).toBeLessThanOrEqual(looks + 1);
+  clock.ms = 2_000;
+  await vi.waitUntil(() => chain.looks > looks + 2);
+  stop();
+  feed.close();
+  await node.stop();
+});

@@ -1,0 +1,77 @@
+import type { Address } from 'viem';
+import { expect, vi } from 'vitest';
+import type { z } from 'zod';
+import { SqlPoolDirectory } from '../../api/snapshots/sql-pool-directory.ts';
+import { captureJobs } from '../../capture/capture-jobs.ts';
+import type { ChainsFile } from '../../config/chains-schema.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { type QuoteApi, quoteApi } from '../quotes/quote-api.ts';
+import { type listingReader, readListing, STATUS_MAX_AGE_SECS } from './listing-reader.ts';
+
+/** The scheduled work and the endpoints of one chain in this process, over the database of a running indexer. */
+export interface ServedIndex {
+  readonly listing: ReturnType<typeof listingReader>;
+  readonly quotes: QuoteApi;
+  /** One round of all work that a status needs. */
+  readonly capture: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+type ChainsInput = z.input<typeof ChainsFile>;
+
+const EVENTUALLY = { timeout: 120_000, interval: 500 };
+/** Work in an order in which each finds what it needs, by the beginnings of its names. */
+const KINDS = ['fiat-prices', 'guards-', 'price-health-', 'pool-storage-', 'listing'];
+
+/** @param chainsFile as the file has it */
+export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): ServedIndex {
+  const logger = createLogger('test', 'silent');
+  const file = parseChainsFile(withAmpleBudget(chainsFile), 'test');
+  const [chain] = file.chains;
+  if (!chain) throw new RangeError('no chain');
+  const database = openDatabase(databaseUrl, logger, 4);
+  const directory = new SqlPoolDirectory({ database, chains: file.chains, logger, pace: { pollMs: 200 } });
+  const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
+  const deps = { file, database: database.$client, ...ages, llamaUrl: 'http://127.0.0.1:1', logger };
+  const jobs = captureJobs(deps);
+  const inOrder = KINDS.flatMap((kind) => jobs.filter(({ name }) => name.startsWith(kind)));
+  return {
+    listing: readListing(database.$client, file),
+    quotes: quoteApi({ chain, directory }),
+    capture: async () => {
+      for (const { run } of inOrder) await run();
+    },
+    stop: async () => {
+      directory.stop();
+      await database.$client.end();
+    },
+  };
+}
+
+/** The listing says of the same pools as quotes with depth that they refuse, and of these as is expected, after some rounds. */
+export async function expectRefused(
+  { listing, quotes, capture }: ServedIndex,
+  chainId: number,
+  pools: readonly Address[],
+  expected: Readonly<Record<Address, boolean>>,
+): Promise<void> {
+  await vi.waitFor(async () => {
+    await capture();
+    const { data } = await listing.page(chainId, { addresses: pools.join(), count: pools.length });
+    const listed = data.map((pool) => [pool.poolAddress, pool.priceProviderStatus === 'pool_refused']);
+    const quoted = (await quotes.results(pools)).map((result) => [
+      result.poolAddress,
+      'quote' in result && result.quote.priceProviderStatus === 'pool_refused',
+    ]);
+    expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(quoted));
+    expect(Object.fromEntries(listed)).toMatchObject(expected);
+  }, EVENTUALLY);
+}
+
+/** Tests look more often than a free node bears. */
+function withAmpleBudget(chainsFile: ChainsInput): ChainsInput {
+  const readBudget = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+  return { ...chainsFile, chains: chainsFile.chains.map((chain) => ({ ...chain, readBudget })) };
+}
