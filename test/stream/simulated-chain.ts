@@ -90,7 +90,7 @@ export class SimulatedChain {
     const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
     const rounds = new BlockRounds({
       ...{ ...ofChain, paidReads, isSimulated, now },
-      logger: createLogger('test', process.env.DBG ? 'error' : 'silent'),
+      logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
     const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });
