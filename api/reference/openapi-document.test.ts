@@ -5,6 +5,7 @@ import { openApiDocument } from './openapi-document.ts';
 
 const Described = z.looseObject({ name: z.string(), description: z.string().min(1) });
 const Example = z.looseObject({ content: z.object({ 'application/json': z.looseObject({ example: z.json() }) }) });
+const Events = z.looseObject({ content: z.object({ 'text/event-stream': z.looseObject({ example: z.json() }) }) });
 const Operation = z.looseObject({
   operationId: z.string(),
   tags: z.tuple([z.string()]),
@@ -13,7 +14,7 @@ const Operation = z.looseObject({
   security: z.array(z.unknown()),
   parameters: z.array(Described.extend({ schema: z.looseObject({ example: z.json() }) })).default([]),
   requestBody: Example.optional(),
-  responses: z.looseObject({ 200: Example }),
+  responses: z.looseObject({ 200: z.union([Example, Events]) }),
 });
 const Document = z.looseObject({
   info: z.looseObject({ license: z.unknown(), contact: z.unknown() }),
@@ -54,7 +55,7 @@ test('quote updates need the key, quotes and routes take one, listings have no u
   expect(Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]))).toEqual({
     ...{ listChains: [], listPools: [], listPoolsAcrossChains: [] },
     ...{ listTrades: [], getStatus: [] },
-    ...{ getBidAsk: optional, getBidAskBatch: optional, findRoute: optional },
+    ...{ getBidAsk: optional, getBidAskBatch: optional, findRoute: optional, openStream: optional },
     submitQuoteUpdate: [key],
   });
 });

@@ -18,7 +18,7 @@ import {
 
 export interface SnapshotCacheDeps {
   readonly clock: BlockClock<ReportedHead>;
-  readonly reader: PoolReader;
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
   /** Longest wait for the head. */

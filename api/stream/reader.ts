@@ -74,6 +74,8 @@ export class Reader implements StreamReader {
   readonly #removed = new Map<Address, RemovalReason>();
   #reorgFrom: bigint | null = null;
   #hasGap = false;
+  /** Before the first subscription nothing is told: a message's id would say that the client knows what it does not. */
+  #hasBegun = false;
   #isOver = false;
   #all: QuoteKind | null = null;
   readonly hasKey: boolean;
@@ -110,6 +112,7 @@ export class Reader implements StreamReader {
       for (const { address } of served) this.#fresh.add(address);
       for (const address of unknown) this.#fresh.add(address) && this.#unknown.add(address);
     }
+    this.#hasBegun = true;
     this.flush(false);
   }
 
@@ -170,7 +173,7 @@ export class Reader implements StreamReader {
 
   /** Tells what is to be told, as far as the client takes it; with nothing to tell, a heartbeat when `mayBeat`. */
   flush(mayBeat: boolean): void {
-    if (this.#isOver || this.#outlet.isFull || !this.#block()) return;
+    if (!this.#hasBegun || this.#isOver || this.#outlet.isFull || !this.#block()) return;
     const hasTold = this.#tellVoid();
     const ready = [...this.#fresh].filter((pool) => this.#unknown.has(pool) || this.#outcome(pool));
     const changed = [...this.#dirty].filter((pool) => this.#outcome(pool));

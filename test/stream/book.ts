@@ -23,6 +23,8 @@ export class Book {
   /** The block that all of it is of; null while a message said that more follows. */
   block: number | null = null;
   lastId: string | undefined;
+  /** Whether all that was subscribed to has been told. */
+  isWhole = false;
   #seq: number | null = null;
 
   take({ event, id, data }: Told): void {
@@ -31,6 +33,7 @@ export class Book {
     if (this.#seq !== null && prevSeq !== this.#seq) throw new Error(`message ${prevSeq} was lost after ${this.#seq}`);
     this.#seq = seq;
     if (id !== '') this.lastId = id;
+    this.isWhole = id !== '';
     this.events.push(event);
     this.block = null;
     this.#takers[event]?.(data, blockNumber);
@@ -42,6 +45,7 @@ export class Book {
   reconnect(): void {
     this.#seq = null;
     this.block = null;
+    this.isWhole = false;
   }
 
   readonly #takers: { readonly [E in StreamEventName]?: (data: unknown, block: number) => void } = {

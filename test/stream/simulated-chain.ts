@@ -1,0 +1,135 @@
+import { type Address, type Hex, toHex } from 'viem';
+import { BlockRounds } from '../../api/rounds/block-rounds.ts';
+import { PaidReads } from '../../api/rounds/paid-reads.ts';
+import { WantedPools } from '../../api/rounds/wanted-pools.ts';
+import { BlockClock } from '../../api/snapshots/block-clock.ts';
+import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
+import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
+import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { tokenScale } from '../../protocol/scaling.ts';
+import { createLogger } from '../../runtime/logger.ts';
+
+const CHAIN = 7;
+const address = (number: number): Address => toHex(number, { size: 20 });
+const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
+
+const poolOf = (number: number): ServedPool => ({
+  ...{ chainId: CHAIN, address: address(100 + number), contractVersion: 'v1', layout: 'flat', pair: 'T1/T2' },
+  ...{ token0: token(1), token1: token(2), immutableProvider: null, extensions: [], stopLossMark: 'mid' },
+  immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
+});
+
+interface Block {
+  readonly ref: BlockRef;
+  /** The price of each pool. */
+  readonly prices: readonly bigint[];
+}
+
+/** A chain of pools whose prices are whole numbers, with forks. Reads take some turns of the event loop. */
+export class SimulatedChain {
+  readonly pools: readonly ServedPool[];
+  readonly table: PoolTable;
+  /** Pools that nodes fail to read. */
+  readonly failing = new Set<Address>();
+  isDown = false;
+  now = 0;
+  #blocks: Block[] = [];
+  readonly #byHash = new Map<string, Block>();
+  #made = 0;
+  #reads = 0;
+
+  constructor(count: number) {
+    this.pools = Array.from({ length: count }, (_, number) => poolOf(number));
+    this.table = new PoolTable(this.pools);
+    this.#append(Array.from({ length: count }, () => 1n));
+  }
+
+  get head(): ReportedHead {
+    return { block: this.#top.ref, endpoint: undefined as never };
+  }
+
+  /** @param changed indexes of the pools whose prices move */
+  mine(changed: readonly number[]): void {
+    this.now += 1_000;
+    this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? BigInt(this.#made + 1) : price)));
+  }
+
+  /** Takes blocks back; so many others take their place. */
+  reorganise(depth: number, others: number, changed: readonly number[]): void {
+    this.#blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - depth));
+    for (let count = 0; count < others; count++) this.mine(changed);
+  }
+
+  /** The price of a pool at a block, as text. */
+  priceAt(hash: string, pool: string): string | undefined {
+    return this.#byHash.get(hash)?.prices[this.#indexOf(pool)]?.toString();
+  }
+
+  /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
+  startProcess(epoch: string, warmBudget: { callsPerMinute: number; gasPerMinute: number }) {
+    const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
+    const now = () => this.now;
+    const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
+    const snapshots = new SnapshotCache({
+      ...{ clock, waitTimeoutMs: 5_000, readTimeoutMs: 5_000, cacheBins: 10_000, slowIsUnavailable: true },
+      reader: {
+        prices: (head, pool) => this.#price(head, pool),
+        depth: async (_head, prices) => withDepth(prices),
+      },
+      countLookup: () => undefined,
+    });
+    const wanted = new WantedPools({ warmMs: 5_000, now });
+    const directory = { table: async () => this.table };
+    const hasWorth = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
+    const isSimulated = (pool: ServedPool) => this.#indexOf(pool.address) === 1;
+    const budget = new ReadBudget({ ...warmBudget, wantedPct: 50, othersPct: 0 }, now);
+    const paidReads = new PaidReads({ budget, hasWorth, isSimulated });
+    const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
+    const rounds = new BlockRounds({
+      ...{ ...ofChain, paidReads, isSimulated, now },
+      logger: createLogger('test', 'silent'),
+    });
+    const delisted = async () => new Set<Address>();
+    const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });
+    return { clock, wanted, rounds, hub };
+  }
+
+  get #top(): Block {
+    return this.#blocks.at(-1) as Block;
+  }
+
+  #append(prices: readonly bigint[]): void {
+    this.#made += 1;
+    const number = BigInt(this.#blocks.length + 10);
+    const ref = { number, hash: toHex(this.#made, { size: 32 }) as Hex, timestamp: BigInt(this.now) };
+    const block = { ref, prices };
+    this.#blocks.push(block);
+    this.#byHash.set(ref.hash, block);
+  }
+
+  async #answer<T>(value: T): Promise<T> {
+    if (this.isDown) throw new Error('no node answers');
+    return value;
+  }
+
+  async #price({ block }: ReportedHead, pool: ServedPool): Promise<PriceSnapshot> {
+    this.#reads += 1;
+    for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
+    const price = this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n;
+    if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
+    return {
+      ...{ pool, block, readAt: this.#reads, status: 'healthy', bidX64: price, askX64: price + 1n },
+      ...{ balance0Raw: 1n, balance1Raw: 1n, depth: null, curve: null },
+    };
+  }
+
+  #indexOf = (pool: string): number => Number(BigInt(pool)) - 100;
+}
+
+function withDepth(prices: PriceSnapshot): DepthSnapshot {
+  const level = { bin: 0, priceX64: prices.bidX64, cumulativeOutput: 1n, cumulativeInput: 1n, priceImpactE6: 0n };
+  return { ...prices, depth: { bids: [level], asks: [] } };
+}

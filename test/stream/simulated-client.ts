@@ -1,0 +1,94 @@
+import type { Address } from 'viem';
+import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
+import type { ChainStreamHub } from '../../api/stream/chain-stream.ts';
+import type { StreamReader, StreamTransport } from '../../api/stream/types.ts';
+import { Book, type Told } from './book.ts';
+
+/** Each message counts as this much: few fill a connection. */
+const MESSAGE_BYTES = 90 * 1024;
+
+export interface Wish {
+  readonly pools: readonly ServedPool[] | 'all';
+  readonly depth: boolean;
+  readonly hasKey: boolean;
+}
+
+/** A client with a connection that may be slow, be cut, and be opened anew. */
+export class SimulatedClient {
+  readonly wish: Wish;
+  book = new Book();
+  isSlow = false;
+  /** A message that it could not take. */
+  fault: unknown;
+  /** The hash of the block that the book is of. */
+  hash: string | null = null;
+  #reader: StreamReader | undefined;
+  #unsent: Told[] = [];
+  #onDrain: () => void = () => undefined;
+
+  constructor(wish: Wish) {
+    this.wish = wish;
+  }
+
+  get isOpen(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  async connect(hub: ChainStreamHub, isServed: (pool: ServedPool) => boolean): Promise<void> {
+    this.book.reconnect();
+    this.hash = null;
+    this.#unsent = [];
+    const { pools, depth, hasKey } = this.wish;
+    const after = this.book.lastId;
+    const reader = await hub.open(this.#transport(), { hasKey });
+    this.#reader = reader;
+    const named = pools === 'all' ? { pools } : { pools: pools.filter(isServed), unknown: unserved(pools, isServed) };
+    reader.subscribe({ ...named, depth, ...(after !== undefined && { after }) });
+  }
+
+  /** The connection breaks: what was not delivered is lost. */
+  cut(): void {
+    this.#reader?.gone();
+    this.#reader = undefined;
+    this.hash = null;
+    this.book.reconnect();
+  }
+
+  /** Reads again. */
+  drain(): void {
+    this.isSlow = false;
+    for (const told of this.#unsent.splice(0)) this.#take(told);
+    this.#onDrain();
+  }
+
+  #transport(): StreamTransport {
+    const client = this;
+    return {
+      send: (event, id, data) => {
+        const told = { event, id, data: JSON.parse(data) };
+        if (client.isSlow) client.#unsent.push(told);
+        else client.#take(told);
+      },
+      get unsentBytes() {
+        return client.#unsent.length * MESSAGE_BYTES;
+      },
+      onDrain: (listener) => {
+        client.#onDrain = listener;
+      },
+      end: () => client.cut(),
+      cut: () => client.cut(),
+    };
+  }
+
+  #take(told: Told): void {
+    try {
+      this.book.take(told);
+    } catch (error) {
+      this.fault ??= error;
+    }
+    this.hash = this.book.block === null ? null : (told.data as { blockHash: string }).blockHash;
+  }
+}
+
+const unserved = (pools: readonly ServedPool[], isServed: (pool: ServedPool) => boolean): Address[] =>
+  pools.filter((pool) => !isServed(pool)).map(({ address }) => address);

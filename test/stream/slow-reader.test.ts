@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sseTransport } from '../../api/stream/sse-transport.ts';
+import type { StreamTransport } from '../../api/stream/types.ts';
+import { SimulatedChain } from './simulated-chain.ts';
+import { SimulatedClient } from './simulated-client.ts';
+
+const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('who does not read gets the latest only, and is cut after ten seconds; others are told each block', async () => {
+  const chain = new SimulatedChain(2);
+  const { clock, hub } = chain.startProcess('e', RICH);
+  const [good, slow] = [0, 1].map(() => new SimulatedClient({ pools: chain.pools, depth: false, hasKey: false })) as [
+    SimulatedClient,
+    SimulatedClient,
+  ];
+  for (const client of [good, slow]) await client.connect(hub, () => true);
+  const mine = async () => {
+    chain.mine([0]);
+    clock.push(chain.head);
+    await settle();
+    hub.tick();
+  };
+  await settle();
+  slow.isSlow = true;
+  for (let block = 0; block < 8; block++) await mine();
+  expect(good.hash).toBe(chain.head.block.hash);
+  expect(good.book.events.filter((event) => event === 'update')).toHaveLength(8);
+  slow.drain();
+  expect(slow.hash).toBe(chain.head.block.hash);
+  expect(slow.book.events.filter((event) => event === 'update').length).toBeLessThan(8);
+  slow.isSlow = true;
+  for (let block = 0; block < 16; block++) await mine();
+  expect([slow.isOpen, good.isOpen, hub.readerCount]).toEqual([false, true, 1]);
+});
+
+test('what a socket does not take is known as unsent, and it can be cut', async () => {
+  vi.useRealTimers();
+  let server: Server | undefined;
+  const opened = new Promise<StreamTransport>((resolve) => {
+    server = createServer((_request, response) => resolve(sseTransport(response))).listen(0, '127.0.0.1');
+  });
+  if (!server) throw new Error('no server');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.pause();
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const transport = await opened;
+  const data = JSON.stringify('x'.repeat(64 * 1024));
+  for (let sent = 0; transport.unsentBytes < 256 * 1024; sent++) {
+    if (sent > 1_000) throw new Error('a socket that nobody reads takes everything');
+    transport.send('update', 'e-1', data);
+    await new Promise(setImmediate);
+  }
+  transport.cut();
+  socket.resume();
+  await once(socket, 'close');
+  await new Promise((resolve) => server?.close(resolve));
+});
