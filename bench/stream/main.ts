@@ -37,7 +37,7 @@ a bare Hono that broadcasts as many bytes, and batches at new blocks with and wi
     )
     .option('--connections <number>', 'a multiple of 100', '1000')
     .option('--seconds <number>', 'of the crowd; the others get half', '60')
-    .option('--rounds <number>', 'batches, of each kind', '30')
+    .option('--rounds <number>', 'batches, of each kind', '120')
     .parse()
     .opts<Options>();
   try {

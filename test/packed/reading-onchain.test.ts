@@ -7,6 +7,7 @@ import { swapWords } from '../../devnet/packed/event-words.fixture.ts';
 import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
+import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
 import {
   decodeBinStates,
@@ -16,7 +17,7 @@ import {
 } from '../../protocol/layouts/packed/calibration/lens.ts';
 import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
-import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };

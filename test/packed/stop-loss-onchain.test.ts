@@ -11,6 +11,7 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
+import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
@@ -20,7 +21,7 @@ import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder
 import { packedCurve } from '../../protocol/layouts/packed/pool-curve.ts';
 import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
 import { encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
-import { decodeExtsload, encodeExtsload, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
 import { walkedCurve } from '../../protocol/layouts/packed/walked-curve.ts';

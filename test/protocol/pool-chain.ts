@@ -17,6 +17,7 @@ import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
+import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { encodeSimulation } from '../../protocol/layouts/flat/quoted-curve.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
@@ -112,9 +113,9 @@ export async function callMany(
 /** The pool as the chain stores it now. */
 export async function readState(poolChain: PoolChain, { address, immutables }: TestPool) {
   const slots = flatStorage.stateSlots(immutables);
-  const [result] = await callMany(poolChain, [{ to: address, data: flatStorage.encodeExtsload(slots) }]);
+  const [result] = await callMany(poolChain, [{ to: address, data: encodeExtsload(slots) }]);
   if (!result?.success) throw new Error('extsload failed');
-  const words = flatStorage.decodeExtsload(result.returnData);
+  const words = decodeExtsload(result.returnData);
   return { head: decodeHead(words), state: flatStorage.decodeState(immutables, words) };
 }
 

@@ -12,6 +12,7 @@ import {
 import { flatPoolAbi, providerAbi } from '../../devnet/protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
+import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
@@ -123,16 +124,14 @@ describe('a protected provider', () => {
 
   it('leaves the stub the storage of the pool, word for word', async () => {
     const slots = flatStorage.stateSlots(replaceable.immutables);
-    const { success, returnData } = await askStub(replaceable, flatStorage.encodeExtsload(slots));
+    const { success, returnData } = await askStub(replaceable, encodeExtsload(slots));
     expect(success).toBe(true);
     const words = await Promise.all(
       slots.map((slot) => poolChain.chain.client.getStorageAt({ address: replaceable.address, slot })),
     );
-    expect(flatStorage.decodeExtsload(returnData).map(BigInt)).toEqual(words.map((word) => BigInt(word ?? '0x0')));
+    expect(decodeExtsload(returnData).map(BigInt)).toEqual(words.map((word) => BigInt(word ?? '0x0')));
     expect(new Set(words).size).toBeGreaterThan(3);
-    expect(flatStorage.decodeExtsload((await askStub(replaceable, flatStorage.encodeExtsload([]))).returnData)).toEqual(
-      [],
-    );
+    expect(decodeExtsload((await askStub(replaceable, encodeExtsload([]))).returnData)).toEqual([]);
   });
 
   it('gives the stub no quote, and the pool its own error, when the feed is down', async () => {

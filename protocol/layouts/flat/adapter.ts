@@ -1,6 +1,7 @@
 import { decodeFunctionResult, size, toFunctionSelector } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { swapOutcome } from './errors.ts';
 import { flatProviderFunctions } from './provider-abi.ts';
@@ -14,20 +15,20 @@ const TWO_WORDS = 64;
 
 const flatState: StateDuty = {
   pauseLevelCall: {
-    data: flatStorage.encodeExtsload(FLAT_HEAD_SLOTS),
+    data: encodeExtsload(FLAT_HEAD_SLOTS),
     answerBytes: TWO_WORDS + FLAT_HEAD_SLOTS.length * 32,
   },
   decodePauseLevel({ success, data }) {
     if (!success || size(data) < TWO_WORDS) return null;
-    const [slot0] = flatStorage.decodeExtsload(data);
+    const [slot0] = decodeExtsload(data);
     return slot0 === undefined ? null : decodeSlot0(slot0).pauseLevel;
   },
   call(immutables) {
     const slots = flatStorage.stateSlots(immutables);
-    return { data: flatStorage.encodeExtsload(slots), words: slots.length };
+    return { data: encodeExtsload(slots), words: slots.length };
   },
   decode(immutables, answer) {
-    const state = flatStorage.decodeState(immutables, flatStorage.decodeExtsload(answer));
+    const state = flatStorage.decodeState(immutables, decodeExtsload(answer));
     return {
       pauseLevel: state.pauseLevel,
       curve: (prices, quote) => flatCurve(state, prices, decodeProviderQuote(quote)),

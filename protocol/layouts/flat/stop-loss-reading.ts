@@ -1,6 +1,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, prepareEncodeFunctionData } from 'viem';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { stopLossAbi } from './extension-abi.ts';
 import { flatStorage } from './storage.ts';
 
@@ -10,7 +11,7 @@ const DECAY_SCALE = 10n ** 8n;
 export const flatStopLoss: StopLossDuty = {
   calls(extension, pool, { lowestBin, highestBin }) {
     const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
-    const shares = flatStorage.encodeExtsload(bins.map(flatStorage.binSharesSlot));
+    const shares = encodeExtsload(bins.map(flatStorage.binSharesSlot));
     return [
       { target: extension, data: configCall(pool) },
       { target: pool, data: shares },
@@ -24,8 +25,7 @@ export const flatStopLoss: StopLossDuty = {
       functionName: 'oracleStopLossConfig',
       data: config,
     });
-    const bins = flatStorage
-      .decodeExtsload(shares)
+    const bins = decodeExtsload(shares)
       .map((word, index) => [lowestBin + index, watchedBin(BigInt(word), watermarks[index])] as const)
       .filter(([, { shares }]) => shares > 0n);
     return {

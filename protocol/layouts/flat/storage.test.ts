@@ -12,6 +12,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { decodeHead, encodeBin, encodePair, encodeSlot0, type TokenPair } from '../../../test/protocol/flat-storage.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.arbitrary.ts';
 import { decodeBin, decodeSlot0, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from './storage.ts';
@@ -105,9 +106,9 @@ describe('a whole pool', () => {
 
   it('goes through the pool ABI unchanged', () => {
     const slots = flatStorage.stateSlots({ lowestBin: -1, highestBin: 2, scale: { multiplier0: 1n, multiplier1: 1n } });
-    const { args } = decodeFunctionData({ abi: flatPoolFunctions, data: flatStorage.encodeExtsload(slots) });
+    const { args } = decodeFunctionData({ abi: flatPoolFunctions, data: encodeExtsload(slots) });
     expect(args).toEqual([slots]);
     const result = encodeAbiParameters(parseAbiParameters('bytes32[]'), [slots]);
-    expect(flatStorage.decodeExtsload(result)).toEqual(slots);
+    expect(decodeExtsload(result)).toEqual(slots);
   });
 });

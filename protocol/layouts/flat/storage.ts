@@ -1,9 +1,8 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, prepareEncodeFunctionData } from 'viem';
+import { type Hex, numberToHex } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, PoolState } from '../../pool-state.ts';
 import { mappingSlots } from '../mapping-slots.ts';
 import { wordReader } from './bit-fields.ts';
-import { flatPoolFunctions } from './pool-abi.ts';
 
 const BINS_MAPPING_SLOT = 4n;
 const BIN_SHARES_MAPPING_SLOT = 5n;
@@ -69,16 +68,10 @@ function decodeState({ lowestBin, highestBin, scale }: PoolImmutables, words: re
   return { lowestBin, highestBin, scale, ...decodeSlot0(slot0), bins };
 }
 
-const EXTSLOAD = prepareEncodeFunctionData({ abi: flatPoolFunctions, functionName: 'extsload' });
-
 /** How a pool of the flat layout is stored. */
 export const flatStorage = {
   /** Slot of a bin's total shares: a plain uint256. */
   binSharesSlot: flatBinSharesSlot,
-  /** Calldata of `extsload(bytes32[])`. */
-  encodeExtsload: (slots: readonly Hex[]): Hex => encodeFunctionData({ ...EXTSLOAD, args: [slots] }),
-  decodeExtsload: (answer: Hex): readonly Hex[] =>
-    decodeFunctionResult({ abi: flatPoolFunctions, functionName: 'extsload', data: answer }),
   /** Slots of everything `decodeState` needs: head, then every bin from lowest to highest. */
   stateSlots,
   /** @throws RangeError when there are not as many words as slots */

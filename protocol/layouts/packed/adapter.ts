@@ -1,11 +1,11 @@
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { packedSearch } from './curve-ranks.ts';
 import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
 import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
 import { encodeSimulation, SIMULATION_FORMS, SWAP_GAS_LIMIT, simulationOutcome } from './simulation.ts';
 import { packedStopLoss } from './stop-loss-reading.ts';
-import { decodeExtsload, encodeExtsload } from './storage.ts';
 
 const packedState: StateDuty = {
   pauseLevelCall: { data: HEAD_DATA, answerBytes: HEAD_BYTES },

@@ -1,7 +1,8 @@
 import { size } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
-import { decodeExtsload, encodeExtsload, HEAD_SLOTS, type PoolHead, packedStorage } from './storage.ts';
+import { HEAD_SLOTS, type PoolHead, packedStorage } from './storage.ts';
 
 /** How pools are stored by the arrangement that is tried first. */
 export const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);

@@ -8,8 +8,9 @@ import {
 } from 'viem';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
-import { decodeExtsload, encodeExtsload, packedStorage } from './storage.ts';
+import { packedStorage } from './storage.ts';
 
 const CONFIG_ABI = parseAbi([
   'function oracleStopLossConfig(address pool) view returns (uint32 drawdownE6, uint64 decayPerSecondE18, uint40 timelock, bool initialized)',

@@ -1,12 +1,4 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  numberToHex,
-  parseAbi,
-  prepareEncodeFunctionData,
-} from 'viem';
+import { type Address, type Hex, numberToHex } from 'viem';
 import type { PoolImmutables } from '../../layout.ts';
 import type { BinState, Cursor, PoolState } from '../../pool-state.ts';
 import { mappingSlots } from '../mapping-slots.ts';
@@ -62,20 +54,9 @@ export interface PackedStorage {
   ): { readonly head: PoolHead; readonly state: PoolState };
 }
 
-const EXTSLOAD_ABI = parseAbi(['function extsload(bytes32[] slots) view returns (bytes32[])']);
-const EXTSLOAD = prepareEncodeFunctionData({ abi: EXTSLOAD_ABI });
 const ADDRESS_BITS = 160;
 
 export const HEAD_SLOTS: readonly Hex[] = [0, 1, 2, 3].map((slot) => numberToHex(slot, { size: 32 }));
-
-/** Calldata for the pool that asks for storage words. */
-export function encodeExtsload(slots: readonly Hex[]): Hex {
-  return encodeFunctionData({ ...EXTSLOAD, args: [slots] });
-}
-
-export function decodeExtsload(answer: Hex): readonly Hex[] {
-  return decodeFunctionResult({ abi: EXTSLOAD_ABI, data: answer });
-}
 
 /** How pools of an arrangement are stored. Make it once: it remembers the slots of bins. */
 export function packedStorage(arrangement: StorageArrangement): PackedStorage {

@@ -1,10 +1,11 @@
 import type { StoredLayout } from '../../stored-layout.ts';
+import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { NO_ARRANGEMENT } from './calibration/arrangements.ts';
 import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
 import { DELTA_SCALES, FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from './candidates.ts';
 import { lpFees, platformFees } from './fee-totals.ts';
 import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
-import { decodeExtsload, encodeExtsload, type TokenPair } from './storage.ts';
+import type { TokenPair } from './storage.ts';
 
 /** What capture reads of packed pools, by the arrangement that is tried first. */
 export const packedStoredLayout: StoredLayout = {

@@ -2,12 +2,13 @@ import type { Address } from 'viem';
 import { CALLER } from '../../bounded-calls/bounded-calls.ts';
 import { MAX_INT128, minBigint } from '../../fixed-point.ts';
 import type { SideWalk, WalkPoint } from '../../simulated-walk/simulated-walk.ts';
+import { encodeExtsload } from '../extsload.ts';
 import { bareSide } from './bare-side.ts';
 import { STORAGE_ARRANGEMENTS } from './candidates.ts';
 import type { PricedPool } from './ladder.ts';
 import { multipliers, type SideCurve } from './side-curve.ts';
 import { encodeSimulation, type SimulationForm } from './simulation.ts';
-import { encodeExtsload, HEAD_SLOTS, packedStorage } from './storage.ts';
+import { HEAD_SLOTS, packedStorage } from './storage.ts';
 
 /** A pool at one block whose sides are to be simulated. */
 export interface WalkedPool {

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool } from '../../../calibration.ts';
-import { decodeExtsload, encodeExtsload, HEAD_SLOTS, type PackedStorage } from '../storage.ts';
+import { decodeExtsload, encodeExtsload } from '../../extsload.ts';
+import { HEAD_SLOTS, type PackedStorage } from '../storage.ts';
 import type { PoolStorage } from './observed-swap.ts';
 
 /** Storage words of a pool at a block; null when no node holds that state, or the pool does not answer. */
