@@ -49,11 +49,20 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
  *
  * @throws ApiError 400
  */
-export function distinctPools(pools: readonly string[]): NamedPool[] {
+function distinctPools(pools: readonly string[]): NamedPool[] {
   if (pools.length === 0) throw badRequest('pools must name at least one pool address');
   if (pools.length > MAX_POOLS) {
     throw badRequest(`pools names ${pools.length} addresses; at most ${MAX_POOLS} are allowed per request`);
   }
+  return eachPoolOnce(pools);
+}
+
+/**
+ * Pools of a list, however long, each at its first position.
+ *
+ * @throws ApiError 400
+ */
+export function eachPoolOnce(pools: readonly string[]): NamedPool[] {
   const byAddress = new Map<Address, NamedPool>();
   for (const [index, spelling] of pools.entries()) {
     const address = parseAddress(spelling);

@@ -4,6 +4,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { poolListings } from '../../db/schema/operator.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
 
 export interface PoolWorthDeps {
   readonly database: Database;
@@ -16,20 +17,18 @@ const REFRESH_MS = 30_000;
 const SLICE = 2_000;
 
 /**
- * Knows which pools hold at least their chain's `readBudget.minWorthUsd` in priced tokens, as listed: reads it now and every
- * half minute, and keeps what it knew while the database does not answer.
+ * Knows which pools hold at least their chain's `readBudget.minWorthUsd` in priced tokens, as listed: reads it now and half
+ * a minute after each reading, and keeps what it knew while the database does not answer.
  */
 export class PoolWorth {
   readonly #deps: PoolWorthDeps;
   readonly #pools = new Map<number, ReadonlySet<Address>>();
-  readonly #timer: NodeJS.Timeout;
-  #isReading = false;
+  readonly #stopReading: () => void;
   #isStopped = false;
 
   constructor(deps: PoolWorthDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => this.#refresh(), REFRESH_MS).unref();
-    void this.#refresh();
+    this.#stopReading = startRepeating(() => this.#refresh(), REFRESH_MS);
   }
 
   /** False while it is not known. */
@@ -39,19 +38,15 @@ export class PoolWorth {
 
   stop(): void {
     this.#isStopped = true;
-    clearInterval(this.#timer);
+    this.#stopReading();
   }
 
   async #refresh(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
     try {
       for (const chain of this.#deps.chains) if (!this.#isStopped) await this.#readChain(chain);
     } catch (error) {
       if (!this.#isStopped)
         this.#deps.logger.warn({ err: error }, 'worth of pools was not read: the last known counts');
-    } finally {
-      this.#isReading = false;
     }
   }
 

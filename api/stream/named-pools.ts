@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import { badRequest } from '../errors.ts';
-import { parseAddress } from '../hex.ts';
+import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
 import type { PoolTable } from '../snapshots/pool-directory.ts';
 import type { Subscription } from './types.ts';
 
@@ -11,12 +11,7 @@ import type { Subscription } from './types.ts';
  * @throws ApiError 400
  */
 export function distinctAddresses(pools: readonly string[]): Address[] {
-  const addresses = pools.map((text, index) => {
-    const address = parseAddress(text);
-    if (!address) throw badRequest(`pools[${index}] is not a valid pool address`);
-    return address;
-  });
-  return [...new Set(addresses)];
+  return eachPoolOnce(pools).map(({ address }) => address);
 }
 
 /** What is served of these pools, and what is not. */
