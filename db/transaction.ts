@@ -4,6 +4,28 @@ import type pg from 'pg';
 export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
 
 /**
+ * Runs `work` on one connection, which is discarded when it rejects.
+ *
+ * @throws what `work` rejects with; an error when no connection is free in time
+ */
+export async function onConnection<T>(database: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
+  const client = await database.connect();
+  let isDone = false;
+  client.on('error', ignoreLoss);
+  try {
+    const result = await work(client);
+    isDone = true;
+    return result;
+  } finally {
+    client.off('error', ignoreLoss);
+    client.release(!isDone);
+  }
+}
+
+/** A connection that is lost between two statements says so by an event, which would end the process: the next statement fails. */
+const ignoreLoss = () => undefined;
+
+/**
  * Runs `work` in a transaction: committed when it resolves, rolled back when it rejects.
  *
  * @throws what `work` rejects with; an error of Postgres
@@ -15,9 +37,7 @@ export async function inTransaction<T>(
 ): Promise<T> {
   const client = await database.connect();
   let broken: Error | undefined;
-  // A connection that is lost between two statements says so by an event, which would end the process: the next statement fails.
-  const onLost = () => undefined;
-  client.on('error', onLost);
+  client.on('error', ignoreLoss);
   try {
     await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
     const result = await work(client);
@@ -30,7 +50,7 @@ export async function inTransaction<T>(
     });
     throw error;
   } finally {
-    client.off('error', onLost);
+    client.off('error', ignoreLoss);
     client.release(broken);
   }
 }

@@ -36,7 +36,7 @@ export type VersionRow = {
 
 /** The one row of {@link findStatement}. */
 export type FoundRow = VersionRow & {
-  /** Count of matching pools; null when it was not asked for. */
+  /** Count of matching pools; null when it is known. */
   readonly total: string | null;
   /** The page's pools in order, each as `<chain id>:<address>`. */
   readonly pools: readonly string[];
@@ -61,15 +61,17 @@ export function versionStatement(maxAgeSecs: number): Statement {
 }
 
 /**
- * Finds the pools of one page in the narrow rows and, with `withTotal`, counts all that match, in the same snapshot.
+ * Finds the pools of one page in the narrow rows and, unless the total of the listing's version is known, counts all that
+ * match, in the same snapshot.
  *
  * @param maxAgeSecs as of {@link versionStatement}
+ * @param counted version whose total is known; null: none
  */
 export function findStatement(
   query: ListingQuery,
   scope: ListingScope,
   maxAgeSecs: number,
-  withTotal: boolean,
+  counted: string | null,
 ): Statement {
   const { conditions, values } = matching(query, scope);
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -82,10 +84,12 @@ export function findStatement(
       SELECT ${[key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])].join(', ')}
       FROM ${LISTING} WHERE ${conditions}
     )
-    SELECT ${versionOf(bind(maxAgeSecs))}, ${withTotal ? '(SELECT count(*) FROM matching)' : 'NULL::int8'} AS total, ARRAY(
-      SELECT ${key.chainId} || ':' || ${key.pool} FROM matching ORDER BY ${orderBy(query, scope)} ${range}
-    ) AS pools`;
-  return { text, values, ...(isUsual(query) && { name: statementName(query, scope, withTotal) }) };
+    SELECT version, CASE WHEN version IS DISTINCT FROM ${bind(counted)} THEN (SELECT count(*) FROM matching) END AS total,
+      ARRAY(
+        SELECT ${key.chainId} || ':' || ${key.pool} FROM matching ORDER BY ${orderBy(query, scope)} ${range}
+      ) AS pools
+    FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state`;
+  return { text, values, ...(isUsual(query) && { name: statementName(query, scope) }) };
 }
 
 function matching(query: ListingQuery, { chains }: ListingScope): { conditions: string; values: unknown[] } {
@@ -133,13 +137,7 @@ export function isUsual(query: ListingQuery): boolean {
 }
 
 /** Statements of one name have one text: the number of chains is part of it. */
-function statementName({ sort, order, minTvlFiat }: ListingQuery, scope: ListingScope, withTotal: boolean) {
-  const parts = [
-    sort,
-    order,
-    minTvlFiat !== null && 'floor',
-    scope.single ? 'chain' : `${scope.chains.length}-chains`,
-    withTotal && 'total',
-  ];
+function statementName({ sort, order, minTvlFiat }: ListingQuery, scope: ListingScope) {
+  const parts = [sort, order, minTvlFiat !== null && 'floor', scope.single ? 'chain' : `${scope.chains.length}-chains`];
   return `page-${parts.filter((part) => part !== false).join('-')}`;
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
+import { onConnection, type Queryable } from '../../db/transaction.ts';
 import { unavailable } from '../errors.ts';
 import {
   type FoundRow,
@@ -63,7 +64,7 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
     if (known?.version === version) return known;
     const shared = making.get(key);
     if (shared && (await shared).version === version) return shared;
-    return make(key, listing.page(query, scope, version));
+    return make(key, listing.page(query, scope));
   };
 
   return async (query, scope) => {
@@ -75,51 +76,67 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
   };
 }
 
+type Total = { readonly version: string; readonly total: number };
+
 /**
  * The listing as the database has it. A total is counted once per filter and version, however many pages of the filter are
  * asked for at once; it always belongs to the version that the page shows.
  */
 function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }: PageReaderDeps) {
-  const totals = new LRUCache<string, { readonly version: string; readonly total: number }>({ max: maxTotals });
+  const totals = new LRUCache<string, Total>({ max: maxTotals });
   const counting = new Map<string, Promise<RenderedPage>>();
+  /** The version that was told last. */
+  let latest: string | undefined;
 
-  const select = async <Row extends VersionRow>(from: pg.Pool, statement: Statement) => {
+  const select = async <Row extends VersionRow>(from: Queryable, statement: Statement) => {
     const { rows } = await from.query<Row>(statement);
     const first = rows[0];
     if (!first || first.version === null) throw unavailable(new Error('the listing has not been computed yet'));
+    latest = first.version;
     return { rows, first, version: first.version };
   };
-  // Two statements, and again when a refresh came between them.
-  const selectPage = async (query: ListingQuery, scope: ListingScope, withTotal: boolean) => {
-    const from = isUsual(query) ? database : rarePages;
-    for (;;) {
-      const { first, version } = await select<FoundRow>(from, findStatement(query, scope, maxAgeSecs, withTotal));
-      const { total, pools } = first;
-      if (pools.length === 0) return { version, total, rows: [] };
-      const shown = await select<ShownRow>(from, showStatement(pools, query.include24h, maxAgeSecs));
-      if (shown.version === version) return { version, total, rows: shown.rows };
-    }
+
+  const whileCounting = async (filter: string): Promise<void> => {
+    for (let count = counting.get(filter); count; count = counting.get(filter)) await count.catch(() => undefined);
   };
 
-  const countedPage = async (query: ListingQuery, scope: ListingScope, filter: string): Promise<RenderedPage> => {
-    const page = await selectPage(query, scope, true);
-    const total = Number(page.total);
-    totals.set(filter, { version: page.version, total });
-    return renderPage(page, query, total);
+  const findPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
+    const known = totals.get(filter);
+    const { first, version } = await select<FoundRow>(
+      client,
+      findStatement(query, scope, maxAgeSecs, known?.version ?? null),
+    );
+    const total = first.total === null ? (known?.total ?? 0) : Number(first.total);
+    if (first.total !== null) totals.set(filter, { version, total });
+    return { version, total, pools: first.pools };
+  };
+
+  // Two statements, and again when a refresh came between them.
+  const selectPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
+    for (;;) {
+      const { version, total, pools } = await findPage(client, query, scope, filter);
+      if (pools.length === 0) return renderPage({ version, rows: [] }, query, total);
+      const shown = await select<ShownRow>(client, showStatement(pools, query.include24h, maxAgeSecs));
+      if (shown.version === version) return renderPage(shown, query, total);
+    }
   };
 
   return {
     version: async (): Promise<string> => (await select(database, versionStatement(maxAgeSecs))).version,
-    /** @param version the last that was seen: the page is of this one or a later one */
-    page: async (query: ListingQuery, scope: ListingScope, version: string): Promise<RenderedPage> => {
+    /** A page of the version that was told last or a later one. */
+    page: async (query: ListingQuery, scope: ListingScope): Promise<RenderedPage> => {
       const filter = filterKey(query, scope);
-      await counting.get(filter)?.catch(() => undefined);
-      const known = totals.get(filter);
-      const page = known?.version === version ? await selectPage(query, scope, false) : null;
-      if (known && page?.version === version) return renderPage(page, query, known.total);
-      const counted = countedPage(query, scope, filter).finally(() => counting.delete(filter));
-      counting.set(filter, counted);
-      return counted;
+      await whileCounting(filter); // Without a connection, as far as possible.
+      // What is known when a connection is free: versions may pass while a request waits for one.
+      return onConnection(isUsual(query) ? database : rarePages, async (client) => {
+        await whileCounting(filter);
+        const isCounted = totals.get(filter)?.version === latest;
+        const page = selectPage(client, query, scope, filter).finally(() => {
+          if (counting.get(filter) === page) counting.delete(filter);
+        });
+        if (!isCounted) counting.set(filter, page);
+        return page;
+      });
     },
   };
 }

@@ -71,48 +71,72 @@ test('pages that take too long are 503, and remembered ones are sent all the whi
   expect((await ask('minTvlFiat=0&offset=1')).body.total).toBe(POOLS);
 });
 
-test('a total is counted once per filter, and the last few are remembered', async () => {
-  const queries = vi.spyOn(rarePages, 'query');
-  const counts = () => {
-    const counted = queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('SELECT count(*)'));
-    queries.mockClear();
-    return counted.length;
+type Found = { readonly rows: readonly { readonly total: string | null }[] };
+type Hooks = { readonly before?: () => Promise<unknown>; readonly after?: () => Promise<unknown> };
+
+/** Statements that looked for pools while the work was done, and how many counted them. */
+async function watchStatements(work: () => Promise<unknown>, { before, after }: Hooks = {}) {
+  const query: (...args: unknown[]) => unknown = pg.Client.prototype.query;
+  let [statements, counts] = [0, 0];
+  const watch = async (ask: () => unknown) => {
+    statements += 1;
+    await before?.();
+    const found = (await ask()) as Found;
+    if (found.rows[0]?.total !== null) counts += 1;
+    await after?.();
+    return found;
   };
-  try {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => ask(`minTvlFiat=0&tier=red&offset=${n}`)));
-    expect(counts()).toBe(1);
-    for (let n = 0; n < MAX_TOTALS; n += 1) await ask(`minTvlFiat=${n + 1}`);
-    expect(counts()).toBe(MAX_TOTALS);
-    await ask(`minTvlFiat=${MAX_TOTALS}&count=7`);
-    expect(counts()).toBe(0);
-    await ask('minTvlFiat=0&tier=red&count=7');
-    expect(counts()).toBe(1);
-  } finally {
-    queries.mockRestore();
-  }
+  const queries = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+    this: pg.Client,
+    ...args: unknown[]
+  ) {
+    const ask = () => query.apply(this, args);
+    return JSON.stringify(args[0]).includes('matching') ? watch(ask) : ask();
+  } as typeof pg.Client.prototype.query);
+  await work().finally(() => queries.mockRestore());
+  return { statements, counts };
+}
+
+test('a total is counted once per filter, and the last few are remembered', async () => {
+  const askAll = (queries: readonly string[]) => watchStatements(() => Promise.all(queries.map(ask)));
+  const pages = Array.from({ length: 10 }, (_, n) => `minTvlFiat=0&tier=red&offset=${n}`);
+  expect(await askAll(pages)).toEqual({ statements: 10, counts: 1 });
+  const others = Array.from({ length: MAX_TOTALS }, (_, n) => `minTvlFiat=${n + 1}`);
+  expect(await askAll(others)).toEqual({ statements: MAX_TOTALS, counts: MAX_TOTALS });
+  expect(await askAll([`minTvlFiat=${MAX_TOTALS}&count=7`])).toEqual({ statements: 1, counts: 0 });
+  expect(await askAll(['minTvlFiat=0&tier=red&count=7'])).toEqual({ statements: 1, counts: 1 });
+});
+
+const publish = () => listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+
+const once = (work: () => Promise<unknown>) => {
+  let done: Promise<unknown> | undefined;
+  return async () => {
+    if (done) return;
+    done = work();
+    await done;
+  };
+};
+
+test('requests that wait while a refresh comes and a total is counted neither count nor read again', async () => {
+  const pages = Array.from({ length: 10 }, (_, n) => `minTvlFiat=0&tier=red,green&offset=${n}&count=5`);
+  const work = () => Promise.all(pages.map(ask));
+  expect(await watchStatements(work, { before: once(publish) })).toEqual({ statements: 10, counts: 1 });
 });
 
 test('a page that a refresh comes between is read again: all of it is of one refresh', async () => {
-  const first = seedAddress(0x1000);
-  const query = rarePages.query.bind(rarePages);
-  let statements = 0;
-  const queries = vi.spyOn(rarePages, 'query').mockImplementation(async (statement: unknown) => {
-    const result = await query(statement as pg.QueryConfig);
-    statements += 1;
-    if (statements === 1) {
-      await listing.pool.query('DELETE FROM operator.listed_pool WHERE pool = $1', [first]);
-      await listing.pool.query('DELETE FROM operator.pool_listing WHERE pool = $1', [first]);
-      await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  const replace = async () => {
+    for (const table of ['listed_pool', 'pool_listing']) {
+      await listing.pool.query(`DELETE FROM operator.${table} WHERE pool = $1`, [seedAddress(0x1000)]);
     }
-    return result;
-  });
-  try {
+    await publish();
+  };
+  const work = async () => {
     const { body } = await ask('minTvlFiat=0&count=3&sortBy=tvl');
     expect(body).toMatchObject({ data: [1, 2, 3].map((n) => ({ poolAddress: seedAddress(0x1000 + n) })) });
-    expect([body.total, statements]).toEqual([POOLS - 1, 4]);
-  } finally {
-    queries.mockRestore();
-  }
+    expect(body.total).toBe(POOLS - 1);
+  };
+  expect(await watchStatements(work, { after: once(replace) })).toEqual({ statements: 2, counts: 2 });
 });
 
 test.each(['search=us', `addresses=${seedAddress(1)}`])(
@@ -124,7 +148,7 @@ test.each(['search=us', `addresses=${seedAddress(1)}`])(
       query,
       { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] },
       60,
-      false,
+      null,
     );
     const { rows } = await rarePages.query(`EXPLAIN ${text}`, values);
     expect(JSON.stringify(rows)).toContain('CTE Scan on matching');
