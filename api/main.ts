@@ -133,9 +133,13 @@ async function serve(): Promise<void> {
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({
-    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, observer, logger },
+    ...{ chainIds: [...chains.keys()], config: file.stream, rounds, snapshots, directory, observer, logger },
+    database: database.$client,
   });
-  const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
+  const stopKeyChecks = startKeyChecks({
+    ...{ limits, database: database.$client, logger },
+    everyMs: file.stream.keyCheckSecs * 1_000,
+  });
   const pamm = startPamm({
     chains,
     env,

@@ -9,6 +9,7 @@ import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api
 import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
@@ -69,7 +70,11 @@ export class SimulatedChain {
   }
 
   /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
-  startProcess(epoch: string, warmBudget: { callsPerMinute: number; gasPerMinute: number }) {
+  startProcess(
+    epoch: string,
+    warmBudget: { callsPerMinute: number; gasPerMinute: number },
+    stream: Partial<StreamConfig> = {},
+  ) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;
     const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
@@ -93,7 +98,8 @@ export class SimulatedChain {
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
-    const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });
+    const config = StreamConfig.parse(stream);
+    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds }, delisted, now });
     return { clock, wanted, rounds, hub };
   }
 
