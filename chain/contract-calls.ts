@@ -1,13 +1,4 @@
-import {
-  type Address,
-  decodeFunctionResult,
-  encodeFunctionData,
-  type Hex,
-  multicall3Abi,
-  numberToHex,
-  parseAbi,
-  sliceHex,
-} from 'viem';
+import { type Address, encodeFunctionData, type Hex, numberToHex, parseAbi, sliceHex } from 'viem';
 import {
   type BoundedAnswer,
   type BoundedCall,
@@ -20,6 +11,7 @@ import {
 import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run-bounded-calls.ts';
 import { packGroups } from '../protocol/pack-groups.ts';
 import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
+import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
 import { checkChain, RpcFailure } from './rpc-failure.ts';
 
 /** The nodes of a chain. Every answer names its chain, so that a node of another one is found out by it. */
@@ -167,7 +159,7 @@ async function runChunk(
   const calls = chunk
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
-  const data = encodeCalls([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
+  const data = encodeAggregate3([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
   const likelyGas = calls.reduce((sum, call) => sum + call.gas, 0);
   const call = { to: multicall3, data, gas: CALL_GAS_CAP, likelyGas, block, ...(overrides && { overrides }) };
   const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
@@ -177,18 +169,8 @@ async function runChunk(
 }
 
 function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {
-  const [chain, ...results] = decodeResults(result);
+  const [chain, ...results] = decodeAggregate3(result);
   if (!chain?.success || results.length !== count) throw new RpcFailure('garbage', 'a multicall gave too few results');
   checkChain(chainId, BigInt(chain.data));
   return results;
-}
-
-function encodeCalls(calls: readonly { readonly target: Address; readonly data: Hex }[]): Hex {
-  const args = calls.map(({ target, data }) => ({ target, allowFailure: true, callData: data }));
-  return encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [args] });
-}
-
-function decodeResults(result: Hex): CallResult[] {
-  const decoded = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: result });
-  return decoded.map(({ success, returnData }) => ({ success, data: returnData }));
 }

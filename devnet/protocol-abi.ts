@@ -3,7 +3,6 @@ import { factoryEvents, factoryFunctions } from '../protocol/abi/factory.ts';
 import { providerEvents, providerFunctions } from '../protocol/abi/providers.ts';
 import { priceVelocityGuardEvents } from '../protocol/layouts/flat/extension-abi.ts';
 import { flatPoolEvents, flatPoolFunctions } from '../protocol/layouts/flat/pool-abi.ts';
-import { flatProviderFunctions } from '../protocol/layouts/flat/provider-abi.ts';
 
 /* Whole ABIs of the protocol's contracts: what services read, and what only curators, traders and tests call. */
 
@@ -72,8 +71,8 @@ export const factoryAbi = [
 export const providerAbi = [
   ...providerEvents,
   ...providerFunctions,
-  ...flatProviderFunctions,
   ...parseAbi([
+    'function getBidAndAskPrice() returns (uint128 bidPriceX64, uint128 askPriceX64)',
     'function token0() view returns (address)',
     'function token1() view returns (address)',
     'function offchainOracle() view returns (address)',

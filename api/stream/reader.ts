@@ -66,6 +66,8 @@ export class Reader implements StreamReader {
   readonly #source: ReaderSource;
   readonly #firstBlock: BlockRef;
   readonly #held = new Map<Address, Held>();
+  /** Of these, the ones with depth. */
+  #depthCount = 0;
   /** To be told in a snapshot. */
   readonly #fresh = new Set<Address>();
   /** Of these, the ones that are not served. */
@@ -96,8 +98,7 @@ export class Reader implements StreamReader {
   }
 
   get hasDepth(): boolean {
-    for (const { kind } of this.#held.values()) if (kind === 'depths') return true;
-    return false;
+    return this.#depthCount > 0;
   }
 
   subscribe({ pools, unknown = [], depth, after }: Subscription): void {
@@ -252,10 +253,13 @@ export class Reader implements StreamReader {
   #hold(pool: Address, kind: QuoteKind): void {
     this.#drop(pool);
     this.#held.set(pool, { kind, release: this.#source.hold(this, pool, kind), toldAt: null });
+    if (kind === 'depths') this.#depthCount += 1;
   }
 
   #drop(pool: Address): void {
-    this.#held.get(pool)?.release();
+    const held = this.#held.get(pool);
+    held?.release();
+    if (held?.kind === 'depths') this.#depthCount -= 1;
     this.#held.delete(pool);
     for (const pending of [this.#fresh, this.#unknown, this.#dirty, this.#removed]) pending.delete(pool);
   }

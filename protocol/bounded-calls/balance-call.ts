@@ -1,8 +1,8 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi, prepareEncodeFunctionData } from 'viem';
+import { type Address, toFunctionSelector } from 'viem';
+import { addressWord, wordAt } from '../abi-words.ts';
 import type { BoundedCall, CallResult } from './bounded-calls.ts';
 
-/** Prepared here, as other calls that are made all the time: the selector is a hash. */
-const BALANCE_OF = prepareEncodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf' });
+const BALANCE_OF = toFunctionSelector('balanceOf(address)');
 const ONE_WORD = 32;
 /** Characters of one word in hex. A call of an address without code succeeds with no data. */
 const ONE_WORD_LENGTH = 2 + 2 * ONE_WORD;
@@ -11,11 +11,7 @@ const BALANCE = { likelyGas: 50_000, gasLimit: 500_000, keptBytes: ONE_WORD };
 
 /** The call of an ERC-20 token, which may be anyone's contract, for the balance of an account. */
 export function balanceCall(token: Address, account: Address): BoundedCall {
-  return {
-    target: token,
-    data: encodeFunctionData({ ...BALANCE_OF, args: [account] }),
-    ...BALANCE,
-  };
+  return { target: token, data: `${BALANCE_OF}${addressWord(account)}`, ...BALANCE };
 }
 
 /**
@@ -24,5 +20,5 @@ export function balanceCall(token: Address, account: Address): BoundedCall {
  */
 export function readBalance(result: CallResult | undefined): bigint | null {
   if (!result?.success || result.data.length < ONE_WORD_LENGTH) return null;
-  return decodeFunctionResult({ abi: erc20Abi, functionName: 'balanceOf', data: result.data });
+  return wordAt(result.data, 0);
 }

@@ -1,15 +1,4 @@
-import {
-  type Address,
-  concatHex,
-  decodeAbiParameters,
-  encodeDeployData,
-  type Hex,
-  numberToHex,
-  parseAbi,
-  parseAbiParameters,
-  size,
-  sliceHex,
-} from 'viem';
+import { type Address, encodeDeployData, type Hex, parseAbi, size } from 'viem';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 
 /** Nodes cap an `eth_call` at this much gas by default. */
@@ -59,9 +48,9 @@ export interface BoundedAnswer {
 }
 
 const codeAbi = parseAbi(['constructor(uint256 answerBytes, bytes calls)']);
-const answerParameters = parseAbiParameters(
-  'uint256 chainId, uint256 blockNumber, uint256 blockTimestamp, bytes results',
-);
+const WORD_BYTES = 32;
+/** Where the results are in an answer: behind the words of chain, block, time and this one. */
+const RESULTS_AT = 128n;
 /** Gas in thousands (2 bytes), state and number of bytes, before the bytes of a result. */
 const RESULT_HEADER_BYTES = 4;
 const CALL_HEADER_BYTES = 27;
@@ -76,39 +65,46 @@ export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER
 
 /** The data of an `eth_call` without address that runs these calls: `BoundedCalls.sol` tells how. */
 export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
-  const packed = calls.flatMap(({ target, data, gasLimit, keptBytes }) => [
-    target,
-    numberToHex(gasLimit, { size: 4 }),
-    numberToHex(keptBytes, { size: 1 }),
-    numberToHex(size(data), { size: 2 }),
-    data,
-  ]);
-  const bytes = calls.reduce((sum, call) => sum + answerBytes(call), 0);
-  return encodeDeployData({
-    abi: codeAbi,
-    bytecode: BOUNDED_CALLS_CODE,
-    args: [BigInt(bytes), packed.length > 0 ? concatHex(packed) : '0x'],
+  const packed = calls.map(({ target, data, gasLimit, keptBytes }) => {
+    const head = digits(gasLimit, 4) + digits(keptBytes, 1) + digits(size(data), 2);
+    return `${target.slice(2)}${head}${data.slice(2)}`;
   });
+  const bytes = calls.reduce((sum, call) => sum + answerBytes(call), 0);
+  const args = [BigInt(bytes), `0x${packed.join('')}`] as const;
+  return encodeDeployData({ abi: codeAbi, bytecode: BOUNDED_CALLS_CODE, args });
 }
 
-/** @throws Error when it does not answer this many calls */
+/**
+ * Read by hand, as hundreds of calls are made in a block.
+ *
+ * @throws RangeError when it does not answer this many calls
+ */
 export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
-  const [chainId, blockNumber, blockTimestamp, packed] = decodeAbiParameters(answerParameters, answer);
+  const word = (index: number): bigint => BigInt(bytesAt(answer, index * WORD_BYTES, WORD_BYTES));
+  const [chainId, blockNumber, blockTimestamp] = [word(0), word(1), word(2)];
+  if (word(3) !== RESULTS_AT) throw new RangeError('an answer of isolated calls has no results');
+  const packed = bytesAt(answer, Number(RESULTS_AT) + WORD_BYTES, Number(word(4)));
   const results: (BoundedResult | null)[] = [];
   let offset = 0;
   for (let index = 0; index < count; index++) {
-    const gasUsed = (byteAt(packed, offset) * 256 + byteAt(packed, offset + 1)) * 1_000;
-    const state = byteAt(packed, offset + 2);
-    const kept = byteAt(packed, offset + 3);
+    const header = numberAt(packed, offset, RESULT_HEADER_BYTES);
+    const [gasUsed, state, kept] = [(header >>> 16) * 1_000, (header >>> 8) & 0xff, header & 0xff];
     offset += RESULT_HEADER_BYTES;
-    const data = kept === 0 ? '0x' : sliceHex(packed, offset, offset + kept, { strict: true });
+    const data = bytesAt(packed, offset, kept);
     results.push(state === NOT_BEGUN ? null : { success: state === SUCCEEDED, data, gasUsed });
     offset += kept;
   }
   return { chainId, blockNumber, blockTimestamp, results };
 }
 
-/** @throws Error past the end */
-function byteAt(hex: Hex, offset: number): number {
-  return Number.parseInt(sliceHex(hex, offset, offset + 1, { strict: true }), 16);
+/** @throws RangeError past the end */
+function bytesAt(hex: Hex, offset: number, length: number): Hex {
+  const start = 2 + 2 * offset;
+  const end = start + 2 * length;
+  if (end > hex.length) throw new RangeError('an answer of isolated calls ends too early');
+  return `0x${hex.slice(start, end)}`;
 }
+
+const numberAt = (hex: Hex, offset: number, bytes: number): number => Number(bytesAt(hex, offset, bytes));
+
+const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');

@@ -1,9 +1,11 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi, size, toFunctionSelector } from 'viem';
+import { type Hex, size, toFunctionSelector } from 'viem';
+import { wordAt } from '../abi-words.ts';
 import type { PriceDuty } from '../layout.ts';
 import type { PriceFailure } from '../quote-status.ts';
 import { providerStubCode, type QuoteShape } from './provider-stub.ts';
 
-const PRICES_ABI = parseAbi(['function getSellAndBuyPrices() returns (uint128 sellPriceX64, uint128 buyPriceX64)']);
+/** Answered by two words of uint128: the price to sell at and the one to buy at, Q64.64. */
+const PRICES_CALL = toFunctionSelector('getSellAndBuyPrices()');
 const TWO_WORDS = 64;
 
 const PROVIDER_FAILED = toFunctionSelector('PriceProviderFailed(bytes)');
@@ -14,8 +16,6 @@ const REFUSED_QUOTES: readonly string[] = [
   'ReferencePriceOutOfRange()',
 ].map((error) => toFunctionSelector(error));
 
-const PRICES_CALL = encodeFunctionData({ abi: PRICES_ABI });
-
 /** The prices of pools that tell them by `getSellAndBuyPrices`, and ask their provider for a quote of this shape. */
 export function poolPrices(quote: QuoteShape): PriceDuty {
   return {
@@ -24,8 +24,7 @@ export function poolPrices(quote: QuoteShape): PriceDuty {
       if (!success) return decodePriceFailure(data);
       // A call of an address without code succeeds with no data.
       if (size(data) < TWO_WORDS) return 'unexplained';
-      const [sellX64, buyX64] = decodeFunctionResult({ abi: PRICES_ABI, data });
-      return { sellX64, buyX64 };
+      return { sellX64: wordAt(data, 0), buyX64: wordAt(data, 1) };
     },
     providerStubCode: (immutableProvider) => providerStubCode(immutableProvider, quote),
     providerQuoteCall: quote.selector,

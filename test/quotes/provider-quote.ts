@@ -1,7 +1,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
+import { providerAbi } from '../../devnet/protocol-abi.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { flatProviderFunctions } from '../../protocol/layouts/flat/provider-abi.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 
 interface TracedCall {
@@ -25,7 +25,7 @@ export async function providerQuote(chain: DevChain, pool: Address): Promise<Pro
   const output = outputOf(trace);
   if (!output) throw new Error(`${pool} does not ask its provider`);
   const [bidX64, askX64] = decodeFunctionResult({
-    abi: flatProviderFunctions,
+    abi: providerAbi,
     functionName: 'getBidAndAskPrice',
     data: output,
   });

@@ -1,10 +1,10 @@
-import { decodeFunctionResult, size, toFunctionSelector } from 'viem';
+import { size, toFunctionSelector } from 'viem';
+import { wordAt } from '../../abi-words.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { swapOutcome } from './errors.ts';
-import { flatProviderFunctions } from './provider-abi.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import { encodeSimulation, flatCurve, UNIT_SWAP_GAS_LIMIT } from './quoted-curve.ts';
 import { flatStopLoss } from './stop-loss-reading.ts';
@@ -39,12 +39,7 @@ const flatState: StateDuty = {
 /** Undefined without a result, or when it is not a quote. */
 export function decodeProviderQuote(result: CallResult | undefined): ProviderQuote | undefined {
   if (!result?.success || size(result.data) < TWO_WORDS) return undefined;
-  const [bidX64, askX64] = decodeFunctionResult({
-    abi: flatProviderFunctions,
-    functionName: 'getBidAndAskPrice',
-    data: result.data,
-  });
-  return { bidX64, askX64 };
+  return { bidX64: wordAt(result.data, 0), askX64: wordAt(result.data, 1) };
 }
 
 const flatUnitSwaps: UnitSwapDuty = {

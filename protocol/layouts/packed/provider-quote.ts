@@ -1,8 +1,8 @@
-import { decodeFunctionResult, parseAbi, size, toFunctionSelector } from 'viem';
+import { size, toFunctionSelector } from 'viem';
+import { wordAt } from '../../abi-words.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 
-const QUOTE_ABI = parseAbi(['function getQuote() returns (uint128 bidX64, uint128 askX64, uint128 referenceX64)']);
-/** Calldata for a provider that asks for its quote. */
+/** Calldata for a provider that asks for its quote: three words of uint128, as {@link ProviderQuote} has them. */
 export const QUOTE_CALL = toFunctionSelector('getQuote()');
 export const QUOTE_WORDS = 3;
 
@@ -21,6 +21,5 @@ export function isTradableQuote({ bidX64, askX64, referenceX64 }: ProviderQuote)
 /** Undefined when it is not a quote. */
 export function decodeQuote({ success, data }: CallResult): ProviderQuote | undefined {
   if (!success || size(data) < QUOTE_WORDS * 32) return undefined;
-  const [bidX64, askX64, referenceX64] = decodeFunctionResult({ abi: QUOTE_ABI, data });
-  return { bidX64, askX64, referenceX64 };
+  return { bidX64: wordAt(data, 0), askX64: wordAt(data, 1), referenceX64: wordAt(data, 2) };
 }
