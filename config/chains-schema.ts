@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CaptureConfig } from './capture-schema.ts';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
@@ -138,6 +139,7 @@ export const ChainsFile = z
     tokens: z.array(TokenConfig).default([]),
     explorer: ExplorerConfig.prefault({}),
     fiatPrices: FiatPricesConfig.prefault({ source: 'static' }),
+    capture: CaptureConfig.prefault({}),
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),
