@@ -160,8 +160,9 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
   if (fiatPrices.source === 'static') return [fixed];
   const names = new Map(chains.map(({ chainId, name }) => [chainId, name.toLowerCase()]));
   const chainSlug = (chainId: number) => LLAMA_CHAINS.get(chainId) ?? names.get(chainId);
-  const { unknownPerRound, unknownPauseSecs } = fiatPrices;
-  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug, unknownPerRound, unknownPauseSecs })];
+  const { unknownPerRound, unknownPauseSecs, cacheSecs, cachedTokens } = fiatPrices;
+  const rules = { unknownPerRound, unknownPauseSecs, cacheMs: cacheSecs * 1_000, cachedTokens };
+  return [fixed, defiLlamaPrices({ ...rules, baseUrl: llamaUrl, chainSlug })];
 }
 
 function blockClocks(

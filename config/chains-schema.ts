@@ -124,6 +124,9 @@ export const FiatPricesConfig = z.strictObject({
   unknownPerRound: z.int().positive().default(400),
   /** Longest pause of one that it does not know. */
   unknownPauseSecs: z.int().positive().default(3_600),
+  /** How long answers of DefiLlama are kept, and of how many tokens. */
+  cacheSecs: z.int().positive().default(120),
+  cachedTokens: z.int().positive().default(100_000),
 });
 
 /** The web page that the API serves. */
