@@ -13,7 +13,7 @@ import type { ChainStream, StreamObserver, Streams } from './types.ts';
 export interface StreamServiceDeps {
   readonly chainIds: readonly number[];
   readonly config: StreamConfig;
-  readonly rounds: PoolRounds;
+  readonly rounds: Pick<PoolRounds, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;

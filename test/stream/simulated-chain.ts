@@ -3,7 +3,7 @@ import { BlockRounds } from '../../api/rounds/block-rounds.ts';
 import { PaidReads } from '../../api/rounds/paid-reads.ts';
 import { WantedPools } from '../../api/rounds/wanted-pools.ts';
 import { BlockClock } from '../../api/snapshots/block-clock.ts';
-import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
 import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
@@ -74,6 +74,7 @@ export class SimulatedChain {
     epoch: string,
     warmBudget: { callsPerMinute: number; gasPerMinute: number },
     stream: Partial<StreamConfig> = {},
+    directory: PoolDirectory = { table: async () => this.table },
   ) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;
@@ -87,7 +88,6 @@ export class SimulatedChain {
       countLookup: () => undefined,
     });
     const wanted = new WantedPools({ warmMs: 5_000, now });
-    const directory = { table: async () => this.table };
     const hasWorth = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
     const isSimulated = (pool: ServedPool) => this.#indexOf(pool.address) === 1;
     const budget = new ReadBudget({ ...warmBudget, wantedPct: 50, othersPct: 0 }, now);
@@ -100,7 +100,7 @@ export class SimulatedChain {
     const delisted = async () => new Set<Address>();
     const config = StreamConfig.parse(stream);
     const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds }, delisted, now });
-    return { clock, wanted, rounds, hub };
+    return { clock, snapshots, wanted, rounds, hub };
   }
 
   get #top(): Block {
