@@ -141,6 +141,14 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect(refused).toMatchObject({ status: 429, retryMs: expect.any(Number) });
   });
 
+  test('more than the settings allow', async () => {
+    const client = await open({}, await another({ stream: { operationsPerSec: 3, newPoolsPerMinute: 2 } }));
+    expect((await client.ask({ op: 'subscribe', id: 1, pools: names })).event).toBe('ack');
+    expect(await client.ask({ op: 'subscribe', id: 2, pools: [NO_POOL] })).toMatchObject({ id: 2, status: 429 });
+    for (const id of [3, 4, 5]) client.send({ op: 'ping', id });
+    await expect.poll(() => client.answers, WAIT).toContainEqual(expect.objectContaining({ id: 5, status: 429 }));
+  });
+
   test('too many in a second; who goes on is sent away', async () => {
     const client = await open();
     for (let id = 0; id < 500; id++) client.send({ op: 'ping', id });

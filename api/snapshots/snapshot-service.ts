@@ -57,6 +57,7 @@ function createSnapshotCache(
   const searcher = new CurveSearcher({
     target,
     simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
+    rememberedPools: quotes.rememberedPools,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
   });
   return new SnapshotCache({
