@@ -3,7 +3,7 @@ import { createBuildersMetrics } from '../builders/submit/metrics.ts';
 import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import { openDatabase } from '../db/connection.ts';
+import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { refuseOtherChains } from '../runtime/chain-ids.ts';
@@ -85,9 +85,11 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, logger);
+  const database = openDatabase(readUrl, logger, undefined, undefined, SHORT_STATEMENTS);
   const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
-  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS);
+  const rarePages = openDatabase(
+    ...[readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS],
+  );
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });

@@ -8,22 +8,28 @@ export type Database = NodePgDatabase & { readonly $client: pg.Pool };
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
+/** Options of connections for short statements: workers take other cores and compiling takes longer than it saves. */
+export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
+
 /**
  * A pool of connections that heals by itself: a lost connection is logged and replaced by the next query.
  *
  * @param url `postgres://` URL
  * @param max most connections held at once
  * @param statementTimeoutMs Postgres cancels a statement that runs longer
+ * @param options settings of each session, unless the URL has some
  */
 export function openDatabase(
   url: string,
   logger: Logger,
   max = 10,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  options?: string,
 ): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max,
+    ...(options && { options }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     // A server that hangs does not keep its own time limit.

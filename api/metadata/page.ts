@@ -4,17 +4,17 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { unavailable } from '../errors.ts';
 import {
+  type FoundRow,
+  findStatement,
   isUsual,
   type ListingScope,
-  type PageRow,
-  pageStatement,
-  poolsOf,
   type Statement,
   type VersionRow,
   versionStatement,
 } from './listing-sql.ts';
 import { createPageCache, RenderedPage } from './page-cache.ts';
 import type { ListingQuery } from './query.ts';
+import { poolsOf, type ShownRow, showStatement } from './shown-sql.ts';
 
 /** Default of `maxTotals`. */
 const MAX_TOTALS = 200;
@@ -89,14 +89,21 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
     if (!first || first.version === null) throw unavailable(new Error('the listing has not been computed yet'));
     return { rows, first, version: first.version };
   };
-  const selectPage = (query: ListingQuery, scope: ListingScope, withTotal: boolean) => {
-    const statement = pageStatement(query, scope, maxAgeSecs, withTotal);
-    return select<PageRow>(isUsual(query) ? database : rarePages, statement);
+  // Two statements, and again when a refresh came between them.
+  const selectPage = async (query: ListingQuery, scope: ListingScope, withTotal: boolean) => {
+    const from = isUsual(query) ? database : rarePages;
+    for (;;) {
+      const { first, version } = await select<FoundRow>(from, findStatement(query, scope, maxAgeSecs, withTotal));
+      const { total, pools } = first;
+      if (pools.length === 0) return { version, total, rows: [] };
+      const shown = await select<ShownRow>(from, showStatement(pools, query.include24h, maxAgeSecs));
+      if (shown.version === version) return { version, total, rows: shown.rows };
+    }
   };
 
   const countedPage = async (query: ListingQuery, scope: ListingScope, filter: string): Promise<RenderedPage> => {
-    const { first, ...page } = await selectPage(query, scope, true);
-    const total = Number(first.total);
+    const page = await selectPage(query, scope, true);
+    const total = Number(page.total);
     totals.set(filter, { version: page.version, total });
     return renderPage(page, query, total);
   };
@@ -123,7 +130,7 @@ function filterKey(query: ListingQuery, { chains }: ListingScope): string {
 }
 
 function renderPage(
-  { version, rows }: { readonly version: string; readonly rows: readonly PageRow[] },
+  { version, rows }: { readonly version: string; readonly rows: readonly ShownRow[] },
   query: ListingQuery,
   total: number,
 ): RenderedPage {

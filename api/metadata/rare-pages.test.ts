@@ -1,14 +1,17 @@
 import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../db/connection.ts';
+import { openDatabase, SHORT_STATEMENTS } from '../../db/connection.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { mountHandlers } from '../declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
+import { findStatement } from './listing-sql.ts';
 import { metadataResource } from './metadata.ts';
+import { toListingQuery } from './query.ts';
+import { SORTS } from './query-string.ts';
 
 const MAX_TOTALS = 3;
 const POOLS = 20;
@@ -27,7 +30,7 @@ beforeAll(async () => {
     addresses.map((address) => ({ pool: { chainId: CHAIN_A, address } })),
   );
   await listing.refresh();
-  rarePages = openDatabase(listing.url, createLogger('test', 'silent'), 2, 100).$client;
+  rarePages = openDatabase(listing.url, createLogger('test', 'silent'), 2, 100, SHORT_STATEMENTS).$client;
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
@@ -87,4 +90,48 @@ test('a total is counted once per filter, and the last few are remembered', asyn
   } finally {
     queries.mockRestore();
   }
+});
+
+test('a page that a refresh comes between is read again: all of it is of one refresh', async () => {
+  const first = seedAddress(0x1000);
+  const query = rarePages.query.bind(rarePages);
+  let statements = 0;
+  const queries = vi.spyOn(rarePages, 'query').mockImplementation(async (statement: unknown) => {
+    const result = await query(statement as pg.QueryConfig);
+    statements += 1;
+    if (statements === 1) {
+      await listing.pool.query('DELETE FROM operator.listed_pool WHERE pool = $1', [first]);
+      await listing.pool.query('DELETE FROM operator.pool_listing WHERE pool = $1', [first]);
+      await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+    }
+    return result;
+  });
+  try {
+    const { body } = await ask('minTvlFiat=0&count=3&sortBy=tvl');
+    expect(body).toMatchObject({ data: [1, 2, 3].map((n) => ({ poolAddress: seedAddress(0x1000 + n) })) });
+    expect([body.total, statements]).toEqual([POOLS - 1, 4]);
+  } finally {
+    queries.mockRestore();
+  }
+});
+
+test.each(['search=us', `addresses=${seedAddress(1)}`])(
+  'pools that match %s are found before they are sorted',
+  async (filter) => {
+    const raw = Object.fromEntries(new URLSearchParams(`minTvlFiat=0&${filter}`));
+    const query = toListingQuery({ ...raw, minTvlFiat: 0 }, SORTS);
+    const { text, values } = findStatement(
+      query,
+      { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] },
+      60,
+      false,
+    );
+    const { rows } = await rarePages.query(`EXPLAIN ${text}`, values);
+    expect(JSON.stringify(rows)).toContain('CTE Scan on matching');
+  },
+);
+
+test('one page takes one core', async () => {
+  const { rows } = await rarePages.query("SELECT current_setting('max_parallel_workers_per_gather') AS workers");
+  expect(rows).toEqual([{ workers: '0' }]);
 });

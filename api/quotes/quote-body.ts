@@ -70,7 +70,7 @@ export function isSameQuote(one: Snapshot, other: Snapshot): boolean {
 }
 
 function isSameSide(one: readonly Level[] | undefined, other: readonly Level[] | undefined): boolean {
-  if (!one || !other) return one === other;
+  if (!one || !other || one === other) return one === other;
   return one.length === other.length && one.every((level, index) => isSameLevel(level, other[index] as Level));
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Address, type Hex, zeroAddress } from 'viem';
 import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import type { ContractCall } from '../../chain/contract-calls.ts';
@@ -67,24 +68,32 @@ export interface PoolAnswers {
   readonly watched?: Address | undefined;
 }
 
+/** A pool that is to be read, and its snapshot of an earlier block, where there is one: most blocks leave a pool as it was. */
+export interface PoolRead {
+  readonly pool: ServedPool;
+  readonly before?: PriceSnapshot | undefined;
+}
+
 /**
  * The snapshot that the answers of a pool give; an error when its storage was not read or an answer does not decode.
  *
  * @param readAt Unix seconds
  */
 export function decodePool(
-  pool: ServedPool,
+  { pool, before }: PoolRead,
   block: BlockRef,
   readAt: number,
   answers: PoolAnswers,
 ): PriceSnapshot | SnapshotError {
+  const fingerprint = fingerprintOf(answers);
+  if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, block, readAt };
   const { address } = pool;
   const [prices, balance0, balance1] = answers.prices ?? [];
   if (!answers.storage?.success) return new SnapshotError('read_failed', `storage of ${address} was not read`);
   if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
   try {
     return {
-      ...{ pool, block, readAt, ...decodePrices(pool, answers.storage.data, prices, answers) },
+      ...{ pool, block, readAt, fingerprint, ...decodePrices(pool, answers.storage.data, prices, answers) },
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
       depth: null,
@@ -92,6 +101,13 @@ export function decodePool(
   } catch (cause) {
     return new SnapshotError('read_failed', `${address} does not decode`, { cause });
   }
+}
+
+/** A hash, since parts of answers would keep the whole text of many pools' answers in memory. */
+function fingerprintOf({ storage, quote, prices = [], watched }: PoolAnswers): string {
+  const hash = createHash('sha256').update(`${watched}`);
+  for (const result of [storage, quote, ...prices]) hash.update(`${result?.success}`).update(result?.data ?? '');
+  return hash.digest('base64');
 }
 
 /** Prices are the pool's own to the last digit; the provider's quote only lays the curve. */
@@ -119,7 +135,10 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 }
 
 /** The snapshot with the sides that trade. With both refused the pool does not trade. */
-export function withDepth({ curve: _, ...snapshot }: PriceSnapshot, { bids, asks }: TradingSides): DepthSnapshot {
+export function withDepth(
+  { curve: _, fingerprint: __, ...snapshot }: PriceSnapshot,
+  { bids, asks }: TradingSides,
+): DepthSnapshot {
   const isRefused = bids === null && asks === null;
   return {
     ...snapshot,

@@ -10,6 +10,7 @@ import type { GuardedPool, GuardProber } from './guard-prober.ts';
 import {
   decodePool,
   type PoolAnswers,
+  type PoolRead,
   priceCalls,
   quoteCall,
   storageCall,
@@ -51,7 +52,7 @@ export class PoolReader {
   }
 
   /** @throws SnapshotError when this pool alone was not read, RpcFailure when the nodes did not give the block's state */
-  readonly prices = batched((head: ReportedHead, pools: readonly ServedPool[]) => this.#readPrices(head, pools));
+  readonly prices = batched((head: ReportedHead, reads: readonly PoolRead[]) => this.#readPrices(head, reads));
 
   /**
    * The depth of a pool whose prices are read at the head. When nodes refuse its block by now, both are read once again at
@@ -62,18 +63,18 @@ export class PoolReader {
       return withDepth(prices, await this.#tradingSides(prices));
     } catch (error) {
       const next = await this.#headAfter(head, prices.block, error);
-      const newer = await this.prices(next, prices.pool);
+      const newer = await this.prices(next, { pool: prices.pool, before: prices });
       return withDepth(newer, await this.#tradingSides(newer));
     }
   }
 
   /** Reads at the head; when nodes refuse its block, once again at the next one, which another node may report. */
-  async #readPrices(head: ReportedHead, pools: readonly ServedPool[]): Promise<Outcomes<PriceSnapshot>> {
+  async #readPrices(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
     try {
-      return await this.#readPricesAt(head, pools);
+      return await this.#readPricesAt(head, reads);
     } catch (error) {
       if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
-      return this.#readPricesAt(await this.#headAfter(head, head.block, error), pools);
+      return this.#readPricesAt(await this.#headAfter(head, head.block, error), reads);
     }
   }
 
@@ -86,8 +87,9 @@ export class PoolReader {
     return next;
   }
 
-  async #readPricesAt(head: ReportedHead, pools: readonly ServedPool[]): Promise<Outcomes<PriceSnapshot>> {
+  async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
     const { target, clock, searcher, logger } = this.#deps;
+    const pools = reads.map(({ pool }) => pool);
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.provider);
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
@@ -97,11 +99,11 @@ export class PoolReader {
     ]);
     clock.confirm(head);
     const readAt = Math.floor(Date.now() / 1000);
-    return pools.map((pool, index) => {
+    return reads.map((read, index) => {
       const prices = answers[index]?.results;
-      const read = decodePool(pool, head.block, readAt, { ...states[index], prices, watched: watched[index] });
-      if (read instanceof SnapshotError) logger.warn({ err: read, pool: pool.address }, read.message);
-      return read;
+      const found = decodePool(read, head.block, readAt, { ...states[index], prices, watched: watched[index] });
+      if (found instanceof SnapshotError) logger.warn({ err: found, pool: read.pool.address }, found.message);
+      return found;
     });
   }
 

@@ -128,6 +128,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   /** The read that a request needs: started by it, or by another. */
   #ask<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
+    const before = this.#pricesSoFar(pool);
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
     if (known && !known.mayRetry) {
@@ -135,21 +136,26 @@ export class SnapshotCache implements ChainSnapshots {
       return { entry, read: known, isFirst: false };
     }
     this.#deps.countLookup('read');
-    return { entry, read: this.#start[kind](entry), isFirst: true };
+    return { entry, read: this.#start[kind](entry, before), isFirst: true };
   }
 
-  readonly #start: { readonly [K in Kind]: (entry: Entry) => SharedRead<Kinds[K]> } = {
-    prices: (entry) => {
-      entry.reads.prices = new SharedRead(this.#deps.reader.prices(entry.head, entry.pool));
+  readonly #start: { readonly [K in Kind]: (entry: Entry, before?: PriceSnapshot) => SharedRead<Kinds[K]> } = {
+    prices: (entry, before) => {
+      entry.reads.prices = new SharedRead(this.#deps.reader.prices(entry.head, { pool: entry.pool, before }));
       return entry.reads.prices;
     },
-    depths: (entry) => {
+    depths: (entry, before) => {
       const known = entry.reads.prices;
-      const prices = known && !known.mayRetry ? known : this.#start.prices(entry);
+      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, before);
       entry.reads.depths = new SharedRead(prices.value.then((read) => this.#deps.reader.depth(entry.head, read)));
       return entry.reads.depths;
     },
   };
+
+  #pricesSoFar({ address }: ServedPool): PriceSnapshot | undefined {
+    const outcome = this.#entries.peek(address)?.reads.prices?.settled;
+    return outcome instanceof SnapshotError ? undefined : outcome;
+  }
 
   #entryAt(head: ReportedHead, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);

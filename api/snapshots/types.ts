@@ -36,8 +36,14 @@ export interface Snapshot {
   readonly depth: Depth | null;
 }
 
-/** A snapshot without depth. `curve` is what its depth is made from; null unless it is `healthy`. */
-export type PriceSnapshot = Snapshot & { readonly depth: null; readonly curve: LazyCurve | CurveSearch | null };
+/** A snapshot without depth. */
+export type PriceSnapshot = Snapshot & {
+  readonly depth: null;
+  /** What depth is made from; null unless the pool is `healthy`. */
+  readonly curve: LazyCurve | CurveSearch | null;
+  /** Of the answers that it was read from: at a block with the same answers it is the same but for block and time. */
+  readonly fingerprint: string;
+};
 
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & { readonly depth: Depth };

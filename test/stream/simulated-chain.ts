@@ -82,7 +82,7 @@ export class SimulatedChain {
     const snapshots = new SnapshotCache({
       ...{ clock, waitTimeoutMs: 5_000, readTimeoutMs: 5_000, cacheBins: 10_000, slowIsUnavailable: true },
       reader: {
-        prices: (head, pool) => this.#price(head, pool),
+        prices: (head, { pool }) => this.#price(head, pool),
         depth: async (_head, prices) => withDepth(prices),
       },
       countLookup: () => undefined,
@@ -128,7 +128,7 @@ export class SimulatedChain {
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
     return {
       ...{ pool, block, readAt: this.#reads, status: 'healthy', bidX64: price, askX64: price + 1n },
-      ...{ balance0Raw: 1n, balance1Raw: 1n, depth: null, curve: null },
+      ...{ balance0Raw: 1n, balance1Raw: 1n, depth: null, curve: null, fingerprint: '' },
     };
   }
 
