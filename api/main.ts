@@ -95,15 +95,17 @@ async function serve(): Promise<void> {
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   // A replica takes no rows. One connection, so that no request waits for what is written beside them.
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
-  const curveRanks = new CurveRankWriter({ database: primary.$client, logger });
-  const countCurve = curveCounter(metrics, chains.keys());
+  const curveRanks = new CurveRankWriter({
+    ...{ database: primary.$client, rememberedPools: file.quotes.rememberedPools, logger },
+  });
+  const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
   const directory = new SqlPoolDirectory({
     database,
     chains: file.chains,
     logger,
     pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
   });
-  const outlooks = new PoolOutlooks();
+  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
   const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
@@ -135,9 +137,13 @@ async function serve(): Promise<void> {
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({
-    ...{ chainIds: [...chains.keys()], rounds, snapshots, directory, database: database.$client, observer, logger },
+    ...{ chainIds: [...chains.keys()], config: file.stream, rounds, snapshots, directory, observer, logger },
+    database: database.$client,
   });
-  const stopKeyChecks = startKeyChecks({ limits, database: database.$client, logger });
+  const stopKeyChecks = startKeyChecks({
+    ...{ limits, database: database.$client, logger },
+    everyMs: file.stream.keyCheckSecs * 1_000,
+  });
   const pamm = startPamm({
     chains,
     env,
@@ -177,7 +183,7 @@ async function serve(): Promise<void> {
       lags: operations.lags,
     }),
     {
-      verifyKey: createKeyVerifier(database.$client),
+      verifyKey: createKeyVerifier(database.$client, file.limits),
       rateLimit: {
         limits: file.limits,
         redis,

@@ -34,7 +34,7 @@ export type CaptureDeps = {
   readonly database: pg.Pool;
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
-  /** Pools of less than a dollar that a refresh of the listing computes at new prices. */
+  /** Pools of less than `capture.repricedFromUsd` that a refresh of the listing computes at new prices. */
   readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
@@ -59,31 +59,40 @@ const RPC_TIMEOUT_MS = 10_000;
 /** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
+  const { restPerWork, listUsePerRead, comparedPools, repricedFromUsd } = file.capture;
+  const every = pauses(restPerWork);
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
   const budgets = new Map(file.chains.map((chain) => [chain.chainId, new ReadBudget(chain.readBudget)]));
   const metered = (chain: ChainConfig) => new MeteredRpc(of(rpcs, chain), of(budgets, chain), 'worth');
   const sources = priceSources(deps);
   const lists = new Map(
-    file.chains.map((chain) => [chain.chainId, keepList(() => readPoolsWithWorth(database, chain), now)]),
+    file.chains.map((chain) => [
+      chain.chainId,
+      keepList(() => readPoolsWithWorth(database, chain), listUsePerRead, now),
+    ]),
   );
-  const tokens = keepList(async () => {
-    const worthy: Set<TokenKey> = new Set();
-    for (const chain of file.chains) {
-      for (const token of worthyTokens(chain, await of(lists, chain)())) worthy.add(token);
-    }
-    return readTokensToPrice(database, registry, worthy);
-  }, now);
+  const tokens = keepList(
+    async () => {
+      const worthy: Set<TokenKey> = new Set();
+      for (const chain of file.chains) {
+        for (const token of worthyTokens(chain, await of(lists, chain)())) worthy.add(token);
+      }
+      return readTokensToPrice(database, registry, worthy);
+    },
+    listUsePerRead,
+    now,
+  );
   return [
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ database, logger, onCalibration: deps.onCalibration }, metered(chain), chain),
+      run: () => calibrateFactories({ ...deps, rules: file.capture }, metered(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `bins-against-storage-${chain.chainId}`,
-      run: () => compareBins(deps, metered(chain), chain),
+      run: () => compareBins({ ...deps, comparedPools }, metered(chain), chain),
       ...every(COMPARISON_PAUSE_MS),
     })),
     {
@@ -99,6 +108,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         registry,
         fiatMaxAgeSecs,
         repricedPools: deps.repricedPools,
+        repricedFromUsd,
         version: listingVersion(file),
         findBlockAt: blockClocks(file, metered, logger),
       }),
@@ -112,7 +122,7 @@ const now = () => performance.now();
 /** The pools of a chain. */
 type PoolList = () => Promise<readonly KnownPool[]>;
 
-const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
+const pauses = (restPerWork: number) => (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS, restPerWork });
 
 /**
  * Prices, guards that close pools, and storage. Pools of worth apart from the others, which delay them neither by their
@@ -120,9 +130,11 @@ const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS })
  */
 function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
   const { database, onAttention } = deps;
+  const { restPerWork, listUsePerRead } = deps.file.capture;
+  const every = pauses(restPerWork);
   const strangersRpc = openRpc(chain, deps);
-  const wanted = keepList(() => readWantedPools(database, chain), now);
-  const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), now);
+  const wanted = keepList(() => readWantedPools(database, chain), listUsePerRead, now);
+  const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), listUsePerRead, now);
   const rpcs = { worth: rpc, wanted: strangersRpc, others: strangersRpc };
   const shared = { chain, budget, rpcs, wanted, now, closed: new Set<Address>() };
   const probe = createGuardProbe({ ...shared, pools: guarded });
@@ -134,7 +146,7 @@ function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: Re
     {
       name: `guards${suffix}-${chain.chainId}`,
       run: () => probe(own),
-      ...{ minPauseMs: guardPauseMs, maxPauseMs: guardPauseMs },
+      ...{ minPauseMs: guardPauseMs, maxPauseMs: guardPauseMs, restPerWork },
     },
     { name: `price-health${suffix}-${chain.chainId}`, run: () => capture(own), ...every(PRICE_PAUSE_MS) },
     ...(storage
@@ -148,8 +160,9 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
   if (fiatPrices.source === 'static') return [fixed];
   const names = new Map(chains.map(({ chainId, name }) => [chainId, name.toLowerCase()]));
   const chainSlug = (chainId: number) => LLAMA_CHAINS.get(chainId) ?? names.get(chainId);
-  const { unknownPerRound, unknownPauseSecs } = fiatPrices;
-  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug, unknownPerRound, unknownPauseSecs })];
+  const { unknownPerRound, unknownPauseSecs, cacheSecs, cachedTokens } = fiatPrices;
+  const rules = { unknownPerRound, unknownPauseSecs, cacheMs: cacheSecs * 1_000, cachedTokens };
+  return [fixed, defiLlamaPrices({ ...rules, baseUrl: llamaUrl, chainSlug })];
 }
 
 function blockClocks(

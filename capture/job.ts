@@ -9,15 +9,14 @@ export type Job = {
   /** Shortest pause between two rounds; a round that takes long stretches it, until rounds begin `maxPauseMs` apart. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
+  /** A round rests so many times as long as it took, so that heavy rounds leave the database room for readers. */
+  readonly restPerWork: number;
 };
 
 export type RunningJob = {
   /** Stops after the round in hand. */
   stop(): Promise<void>;
 };
-
-/** A round may take this share of the time, so that heavy rounds leave the database room for readers. */
-const REST_PER_WORK = 4;
 
 /**
  * Runs a job until it is stopped. A round that fails is logged, once per kind of failure in a row, and the next one
@@ -52,8 +51,8 @@ export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durati
 }
 
 /** Rounds begin at most `maxPauseMs` apart, as long as one takes less than that. */
-function pauseMs({ minPauseMs, maxPauseMs }: Job, durationMs: number): number {
-  const rest = Math.min(durationMs * REST_PER_WORK, maxPauseMs - durationMs);
+function pauseMs({ minPauseMs, maxPauseMs, restPerWork }: Job, durationMs: number): number {
+  const rest = Math.min(durationMs * restPerWork, maxPauseMs - durationMs);
   return Math.max(rest, minPauseMs);
 }
 

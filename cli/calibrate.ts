@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Address } from 'viem';
-import { calibrateFactory, SWAPS_PER_TRY } from '../capture/calibration/calibrate-factory.ts';
+import { calibrateFactory } from '../capture/calibration/calibrate-factory.ts';
 import { writeCalibration } from '../capture/calibration/calibration-rows.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
@@ -13,7 +13,7 @@ import { addressArgument, chainIdArgument } from './arguments.ts';
 import { EXIT_CODES, printResult } from './output.ts';
 import { withDatabase } from './with-database.ts';
 
-type Options = { chain: number; factory: Address; swaps: number; write?: true; json?: true };
+type Options = { chain: number; factory: Address; swaps?: number; write?: true; json?: true };
 
 const RPC_TIMEOUT_MS = 10_000;
 const MOST_SWAPS = 1_000;
@@ -22,7 +22,7 @@ const command = new Command('calibrate')
   .description('Ask a chain what is not publicly known of a packed factory, and say which readings agree with it')
   .requiredOption('--chain <id>', 'chain of the factory', chainIdArgument)
   .requiredOption('--factory <address>', 'pool factory of an enabled deployment', addressArgument)
-  .option('--swaps <n>', 'recent swaps to look at, at most', swapsArgument, SWAPS_PER_TRY)
+  .option('--swaps <n>', 'recent swaps to look at, at most (default: as capture)', swapsArgument)
   .option('--write', "store what is decided as the operator's decision")
   .option('--json', 'print the findings as JSON')
   .addHelpText(
@@ -47,10 +47,12 @@ function swapsArgument(text: string): number {
 
 async function calibrate({ chain: chainId, factory, swaps, write, json }: Options): Promise<void> {
   const { CHAINS_CONFIG } = readEnvironment(['CHAINS_CONFIG']);
-  const [chain, deployment] = findDeployment(loadChainsFile(CHAINS_CONFIG).chains, chainId, factory);
+  const { chains, capture } = loadChainsFile(CHAINS_CONFIG);
+  const [chain, deployment] = findDeployment(chains, chainId, factory);
+  const reach = { ...capture, calibrationSwaps: swaps ?? capture.calibrationSwaps };
   const rpc = openChainRpc(chain, RPC_TIMEOUT_MS);
   await withDatabase(async (database) => {
-    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, swaps);
+    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, reach);
     if (write) await writeCalibration(database, { chainId, factory }, findings, 'operator');
     printResult(json, { chainId, factory, written: write === true, findings }, report(findings, write === true));
   });

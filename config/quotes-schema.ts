@@ -20,6 +20,8 @@ export const QuotesConfig = z.strictObject({
   simulatedPoolsPerRead: z.int().nonnegative().default(10),
   /** Bound of the snapshot cache of each chain, counted in bins: about 1 KB each. */
   cacheBins: z.int().positive().default(100_000),
+  /** Of so many pools, those read last, it is remembered how their curve became known and that their guards burn gas. */
+  rememberedPools: z.int().positive().default(10_000),
 });
 
 export type QuotesConfig = z.infer<typeof QuotesConfig>;

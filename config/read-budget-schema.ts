@@ -12,6 +12,8 @@ export const ReadBudgetConfig = z
   .strictObject({
     callsPerMinute: z.int().positive().default(240),
     gasPerMinute: z.int().positive().default(4_000_000_000),
+    /** Calls on their way at a time for each class of pools, so that a node is not asked for a thousand pools at once. */
+    callsAtOnce: z.int().positive().default(2),
     /** Part of both for all pools together that clients asked for, and for all that nobody did. */
     wantedPct: z.int().min(1).max(40).default(10),
     othersPct: z.int().min(1).max(40).default(10),

@@ -14,6 +14,10 @@ export const RoutingConfig = z.strictObject({
   maxPoolsPerPair: z.int().min(1).default(24),
   /** Most pools that are read for a request; a simulated one counts as five, and a path may have two. */
   maxPoolsPerRequest: z.int().min(10).default(100),
+  /** Tokens that are looked at in search of middle tokens: of each ranking, and of the graph. */
+  maxTokensSearched: z.int().positive().default(2_000),
+  /** Pools of a chain whose depth is remembered for the choice of pools, those read last: about 1 KB each. */
+  rememberedPools: z.int().positive().default(5_000),
 });
 
 export type RoutingConfig = z.infer<typeof RoutingConfig>;

@@ -14,6 +14,16 @@ export const StreamConfig = z.strictObject({
   poolsPerConnection: count.default(500),
   /** Most listed pools of a chain that a connection with a key may ask for without naming them. */
   maxPoolsUnnamed: count.default(2_000),
+  /** A connection is sent no more while so much is unsent, and is cut when that lasts too long. */
+  maxUnsentBytes: count.default(256 * 1024),
+  maxUnsentSecs: count.default(10),
+  /** Blocks of a chain after which a connection can go on where an earlier one ended. */
+  historyBlocks: count.default(256),
+  /** Operations of a WebSocket per second, and pools in its subscriptions per minute; further ones are refused with 429. */
+  operationsPerSec: count.default(10),
+  newPoolsPerMinute: count.default(1_000),
+  /** Pause between two looks at whether the keys of open connections are still valid. */
+  keyCheckSecs: count.default(60),
 });
 
 export type StreamConfig = z.infer<typeof StreamConfig>;

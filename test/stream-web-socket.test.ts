@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -16,6 +15,7 @@ import {
   type WorldPool,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+import { documentClient, type Held } from './stream/document-client.ts';
 import { type StreamApi, type StreamApiOptions, startStreamApi } from './stream/stream-api.ts';
 import { connectWs, refusedUpgrade, type WsClient } from './stream/ws-client.ts';
 
@@ -141,6 +141,14 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect(refused).toMatchObject({ status: 429, retryMs: expect.any(Number) });
   });
 
+  test('more than the settings allow', async () => {
+    const client = await open({}, await another({ stream: { operationsPerSec: 3, newPoolsPerMinute: 2 } }));
+    expect((await client.ask({ op: 'subscribe', id: 1, pools: names })).event).toBe('ack');
+    expect(await client.ask({ op: 'subscribe', id: 2, pools: [NO_POOL] })).toMatchObject({ id: 2, status: 429 });
+    for (const id of [3, 4, 5]) client.send({ op: 'ping', id });
+    await expect.poll(() => client.answers, WAIT).toContainEqual(expect.objectContaining({ id: 5, status: 429 }));
+  });
+
   test('too many in a second; who goes on is sent away', async () => {
     const client = await open();
     for (let id = 0; id < 500; id++) client.send({ op: 'ping', id });
@@ -253,20 +261,11 @@ test('a stop says bye, and closes what never subscribed too', async () => {
   expect(subscribed.book.events.at(-1)).toBe('bye');
 });
 
-test('the client of docs/stream.md holds what REST says, and goes on when it is cut', async () => {
-  const document = await readFile(new URL('../docs/stream.md', import.meta.url), 'utf8');
-  const text = /```js\n([\s\S]*?export async function follow[\s\S]*?)```/.exec(document)?.[1] ?? '';
-  const { follow } = (await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(text)}`)) as {
-    follow: (
-      url: string,
-      held: Map<string, { quote: object }>,
-      onBlock: (block: number | null) => void,
-      stop: AbortSignal,
-    ) => Promise<void>;
-  };
+test('the client of docs/stream.md holds what REST says, and goes on when it is cut or the server vanishes', async () => {
+  const follow = await documentClient(2_000);
   const { port, pathname } = new URL(api.base);
   const proxy = await startTcpProxy('127.0.0.1', Number(port));
-  const held = new Map<string, { quote: object }>();
+  const held: Held = new Map();
   const stop = new AbortController();
   const blocks: (number | null)[] = [];
   const url = `http://127.0.0.1:${proxy.port}${pathname}/stream?pools=${names.join(',')},${NO_POOL}`;
@@ -284,6 +283,9 @@ test('the client of docs/stream.md holds what REST says, and goes on when it is 
   proxy.cut();
   await expect.poll(() => blocks.at(-1), WAIT).toBeNull();
   await holds(1_960);
+  proxy.silence();
+  await expect.poll(() => blocks.at(-1), WAIT).toBeNull();
+  await holds(1_970);
   stop.abort();
   await following;
   await proxy.stop();

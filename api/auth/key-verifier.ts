@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { LimitsConfig } from '../../config/limits-schema.ts';
 import { isApiKeyValid, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
@@ -14,10 +15,8 @@ const FRESH_MS = 2_000;
 const KEPT_MS = 10 * 60_000;
 /** A client whose key is known waits no longer than this for a database that hangs. */
 const PATIENCE_MS = 200;
-const MAX_KEYS = 10_000;
-/** Keys not known to be valid that a client may try per window; further ones do not reach the database. */
-const MAX_TRIES = 50;
-const TRIES_WINDOW_SECS = 10;
+
+type KeyRules = Pick<LimitsConfig, 'keyTries' | 'rememberedKeys' | 'rememberedClients'>;
 
 type Verdict = { readonly valid: boolean; readonly at: number };
 
@@ -25,9 +24,13 @@ type Verdict = { readonly valid: boolean; readonly at: number };
  * Checks keys against the database, asking at most once in a while for each key, and not at all for a client that tries
  * key after key. A key that was valid when last looked at is not held up by others behind the same address.
  */
-export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
-  const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
-  const tries = new WindowCounter(TRIES_WINDOW_SECS, now);
+export function createKeyVerifier(
+  database: Queryable,
+  { keyTries, rememberedKeys, rememberedClients }: KeyRules,
+  now: () => number = Date.now,
+): VerifyKey {
+  const verdicts = new LRUCache<string, Verdict>({ max: rememberedKeys, ttl: KEPT_MS });
+  const tries = new WindowCounter(keyTries.windowSecs, rememberedClients, now);
   const lookUp = async (key: string, digest: string): Promise<Verdict> => {
     const at = now();
     const verdict = { valid: await isApiKeyValid(database, key), at };
@@ -41,7 +44,7 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     const digest = createHash('sha256').update(key).digest('base64');
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.valid ? { keyId } : null;
-    if (!known?.valid) countTry(tries, client());
+    if (!known?.valid) countTry(tries, client(), keyTries.requests);
     // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { valid } = await answerOr(known, lookUp(key, digest), database);
@@ -50,9 +53,9 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
 }
 
 /** @throws ApiError 429 */
-function countTry(tries: WindowCounter, client: string): void {
+function countTry(tries: WindowCounter, client: string, most: number): void {
   const { requests, msBeforeNext } = tries.count(client);
-  if (requests > MAX_TRIES) throw tooManyRequests(msBeforeNext);
+  if (requests > most) throw tooManyRequests(msBeforeNext);
 }
 
 /** @returns the verdict known so far while the database is unreachable or hangs; its answer counts when it comes */

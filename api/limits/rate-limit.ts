@@ -22,8 +22,8 @@ export type RateLimitDeps = {
 function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandler {
   if (!deps.limits.enabled) return (_c, next) => next();
   const quotas = deps.limits[limitClass];
-  const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps.redis);
-  const keyed = createLimiter(`${deps.prefix}:limit:${limitClass}:key`, quotas.keyed, deps.redis);
+  const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps);
+  const keyed = createLimiter(`${deps.prefix}:limit:${limitClass}:key`, quotas.keyed, deps);
   return async (c, next) => {
     const key = c.get('key');
     const quota = key ? quotas.keyed : quotas.anonymous;
@@ -41,7 +41,11 @@ type Counted = { readonly refused: boolean; readonly remaining: number; readonly
  *
  * @param keyPrefix start of the names in Redis; the client follows
  */
-function createLimiter(keyPrefix: string, quota: Quota, redis: Redis): (client: string) => Promise<Counted> {
+function createLimiter(
+  keyPrefix: string,
+  quota: Quota,
+  { redis, limits }: RateLimitDeps,
+): (client: string) => Promise<Counted> {
   const shared = new RateLimiterRedis({
     keyPrefix,
     points: quota.requests,
@@ -49,7 +53,7 @@ function createLimiter(keyPrefix: string, quota: Quota, redis: Redis): (client: 
     storeClient: redis,
     rejectIfRedisNotReady: true,
   });
-  const own = new WindowCounter(quota.windowSecs);
+  const own = new WindowCounter(quota.windowSecs, limits.rememberedClients);
   return async (client) => {
     try {
       const { remainingPoints, msBeforeNext } = await shared.consume(client);

@@ -4,7 +4,7 @@ import { WindowCounter } from './window-counter.ts';
 
 test('a window begins with the first request and ends after its length', () => {
   let now = 1_000;
-  const counter = new WindowCounter(10, () => now);
+  const counter = new WindowCounter(10, 100, () => now);
   expect(counter.count('a')).toEqual({ requests: 1, msBeforeNext: 10_000 });
   now += 9_999;
   expect(counter.count('a')).toEqual({ requests: 2, msBeforeNext: 1 });
@@ -17,7 +17,7 @@ test('equals a count over the list of all requests', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let now = 0;
-      const counter = new WindowCounter(2, () => now);
+      const counter = new WindowCounter(2, 100, () => now);
       const windows = new Map<string, number[]>();
       for (const { client, waitMs } of steps) {
         now += waitMs;
@@ -32,7 +32,7 @@ test('equals a count over the list of all requests', () => {
 });
 
 test('however many clients come, no more than its bound are remembered, and the busy one is not forgotten', () => {
-  const counter = new WindowCounter(60, () => 0, 1_000);
+  const counter = new WindowCounter(60, 1_000, () => 0);
   for (let i = 0; i < 50_000; i++) {
     counter.count(`10.0.${i}`);
     if (i % 500 === 0) counter.count('busy');

@@ -1,8 +1,5 @@
 import { LRUCache } from 'lru-cache';
 
-/** Clients counted at once: a few megabytes, however many addresses an attacker has. */
-const MAX_CLIENTS = 50_000;
-
 export type WindowCount = {
   /** Requests of the client in its window, this one included. */
   readonly requests: number;
@@ -20,7 +17,8 @@ export class WindowCounter {
   readonly #now: () => number;
   readonly #clients: LRUCache<string, Entry>;
 
-  constructor(windowSecs: number, now: () => number = Date.now, maxClients = MAX_CLIENTS) {
+  /** @param maxClients counted at once: 50,000 are a few megabytes, however many addresses an attacker has */
+  constructor(windowSecs: number, maxClients: number, now: () => number = Date.now) {
     this.#windowMs = windowSecs * 1000;
     this.#now = now;
     this.#clients = new LRUCache({ max: maxClients });

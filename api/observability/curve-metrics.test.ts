@@ -8,7 +8,7 @@ const report = (pool: CurveReport['pool'], rank: CurveReport['rank'], dropped: C
 
 test('searches are counted by rank, pools by their last rank, and dropped formulas by reason', async () => {
   const registry = new Registry();
-  const count = curveCounter(registry, [1, 56])(56);
+  const count = curveCounter(registry, [1, 56], 10_000)(56);
   count(report('0xa', 'fit'));
   count(report('0xb', 'formula'));
   count(report('0xa', 'formula'));

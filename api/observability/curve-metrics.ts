@@ -18,7 +18,6 @@ export interface CurveReport {
 export type CountCurve = (report: CurveReport) => void;
 
 const RANKS = ['formula', 'fit', 'simulation', 'none'] as const;
-const MOST_POOLS = 10_000;
 const DROPS = ['code', 'prices', 'ambiguous'] as const;
 
 /**
@@ -31,7 +30,7 @@ const DROPS = ['code', 'prices', 'ambiguous'] as const;
 export function curveCounter(
   registry: Registry,
   chainIds: Iterable<number>,
-  mostPools = MOST_POOLS,
+  mostPools: number,
 ): (chainId: number) => CountCurve {
   const registers = [registry];
   const [chain, rank] = ['chain', 'rank'] as const;

@@ -28,7 +28,9 @@ afterAll(async () => {
 /** Writes only when it is told to. */
 function openWriter(): CurveRankWriter {
   const log = (_: unknown, message?: unknown) => void logged.push(String(message ?? _));
-  const writer = new CurveRankWriter({ database, logger: { info: log, warn: log } as never, pauseMs: 3_600_000 });
+  const writer = new CurveRankWriter({
+    ...{ database, logger: { info: log, warn: log } as never, rememberedPools: 10_000, pauseMs: 3_600_000 },
+  });
   opened.push(writer);
   return writer;
 }

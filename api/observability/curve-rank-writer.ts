@@ -10,6 +10,8 @@ export interface CurveRankWriterDeps {
   /** The primary, by connections that no request waits for. */
   readonly database: Queryable;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Pools whose last rank is remembered, and those whose rank may wait to be written. */
+  readonly rememberedPools: number;
   readonly pauseMs?: number;
 }
 
@@ -17,9 +19,8 @@ type Row = typeof curveRanks.$inferInsert;
 
 /** Ranks are written this often, when any changed. */
 const PAUSE_MS = 10_000;
-/** Pools whose last rank is remembered, and for how long: rows that were lost come back. */
-const REMEMBERED = { max: 10_000, ttl: 3_600_000 };
-const MOST_WAITING = 10_000;
+/** How long a pool's last rank is remembered: rows that were lost come back. */
+const REMEMBERED_MS = 3_600_000;
 const ROWS_AT_ONCE = 1_000;
 
 /**
@@ -29,11 +30,14 @@ const ROWS_AT_ONCE = 1_000;
 export class CurveRankWriter {
   readonly #database: Queryable;
   readonly #repeated: RepeatedWrite;
-  readonly #last = new LRUCache<string, Row>(REMEMBERED);
+  readonly #rememberedPools: number;
+  readonly #last: LRUCache<string, Row>;
   readonly #waiting = new Map<string, Row>();
 
-  constructor({ database, logger, pauseMs = PAUSE_MS }: CurveRankWriterDeps) {
+  constructor({ database, logger, rememberedPools, pauseMs = PAUSE_MS }: CurveRankWriterDeps) {
     this.#database = database;
+    this.#rememberedPools = rememberedPools;
+    this.#last = new LRUCache({ max: rememberedPools, ttl: REMEMBERED_MS });
     this.#repeated = new RepeatedWrite({ what: 'ranks of curves', write: () => this.#write(), pauseMs, logger });
   }
 
@@ -43,7 +47,7 @@ export class CurveRankWriter {
       const key = `${chainId}:${pool}`;
       const last = this.#last.get(key);
       if (last?.rank === rank && last.whyNotCheaper === whyNotCheaper) return;
-      if (this.#waiting.size >= MOST_WAITING && !this.#waiting.has(key)) return;
+      if (this.#waiting.size >= this.#rememberedPools && !this.#waiting.has(key)) return;
       const row = { chainId, pool, rank, whyNotCheaper, blockNumber, seenAt: new Date() };
       this.#last.set(key, row);
       this.#waiting.set(key, row);

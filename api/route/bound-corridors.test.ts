@@ -8,7 +8,7 @@ import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 import { boundCorridors } from './bound-corridors.ts';
 import { ChainOutlooks } from './pool-outlooks.ts';
 
-const LIMITS = { maxPoolsPerPair: 2, maxPoolsPerRequest: 5 };
+const LIMITS = { maxPoolsPerPair: 2, maxPoolsPerRequest: 5, maxTokensSearched: 2_000 };
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
 
@@ -106,6 +106,21 @@ describe('a crowded pair', () => {
     };
     await expect.poll(chosenAnew).toEqual([11, 13]);
     clock.mockRestore();
+  });
+
+  it('is read where depth was seen of the pools that are remembered, those seen last', () => {
+    const tell = () =>
+      see(
+        [a, snapshot(a, 500n, 0n)],
+        [b, snapshot(b, 400n, 0n)],
+        [c, snapshot(c, 300n, 0n)],
+        [d, snapshot(d, 200n, 0n)],
+      );
+    tell();
+    expect(chosen([a, b, c, d])).toEqual([11, 12]);
+    outlooks = new ChainOutlooks(2);
+    tell();
+    expect([a, b, c, d].map((of) => outlooks.prospect(of, true).isSeen)).toEqual([false, false, true, true]);
   });
 
   it('forgets nothing when a read fails for the sake of the chain', () => {

@@ -1,4 +1,4 @@
-import { candidateCorridors, MOST_LOOKED } from '../../protocol/routing/candidates.ts';
+import { candidateCorridors } from '../../protocol/routing/candidates.ts';
 import { choosePools, type PoolLimits } from '../../protocol/routing/choose-pools.ts';
 import { type Corridor, corridors, countLooked, type PoolGraph } from '../../protocol/routing/graph.ts';
 import type { Prospect } from '../../protocol/routing/prospect.ts';
@@ -39,7 +39,7 @@ function fewCorridors(
   limits: PoolLimits,
   outlooks: ChainOutlooks,
 ): readonly PoolCorridor[] | null {
-  if (countLooked(graph, tokenIn, tokenOut) > MOST_LOOKED) return null;
+  if (countLooked(graph, tokenIn, tokenOut) > limits.maxTokensSearched) return null;
   const found: PoolCorridor[] = [];
   let cost = 0;
   for (const corridor of corridors(graph, tokenIn, tokenOut)) {

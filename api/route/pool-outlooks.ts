@@ -20,7 +20,6 @@ export interface PoolRecord extends Outlooks {
 
 const NONE: Outlook = { inputs: [], outputs: [] };
 const NO_RECORD: PoolRecord = { bids: NONE, asks: NONE, tierRank: 0 };
-/** Of so many pools of a chain the depth seen last is remembered: about 1 KB each. */
 const REMEMBERED = 5_000;
 /** A pool that showed no depth counts by its record again after this time. */
 const CLOSED_MS = 60_000;
@@ -31,17 +30,23 @@ const SIMULATED_COST = 5;
 export class ChainOutlooks {
   /** Pools by what they can give: kept up to date with all that is known. */
   readonly index = new LiquidityIndex<ServedPool>();
-  readonly #seen = new LRUCache<ServedPool, Outlooks>({
-    max: REMEMBERED,
-    disposeAfter: (_, pool, reason) => {
-      if (reason !== 'set') this.#place(pool);
-    },
-  });
+  readonly #seen: LRUCache<ServedPool, Outlooks>;
   readonly #records = new Map<ServedPool, PoolRecord>();
-  readonly #ranks = new LRUCache<Address, CurveReport['rank']>({ max: REMEMBERED });
+  readonly #ranks: LRUCache<Address, CurveReport['rank']>;
   /** Snapshots that were looked at: warm requests show the same ones again. */
   readonly #shown = new WeakSet<DepthSnapshot>();
   #hasRecords = false;
+
+  /** @param remembered of so many pools the depth seen last is remembered: about 1 KB each */
+  constructor(remembered = REMEMBERED) {
+    this.#seen = new LRUCache<ServedPool, Outlooks>({
+      max: remembered,
+      disposeAfter: (_, pool, reason) => {
+        if (reason !== 'set') this.#place(pool);
+      },
+    });
+    this.#ranks = new LRUCache({ max: remembered });
+  }
 
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, rank }: Pick<CurveReport, 'pool' | 'rank'>): void => {
@@ -126,9 +131,15 @@ export class ChainOutlooks {
 /** What routes know of pools, by chain. */
 export class PoolOutlooks {
   readonly #chains = new Map<number, ChainOutlooks>();
+  readonly #remembered: number;
+
+  /** @param remembered of so many pools of each chain the depth seen last is remembered */
+  constructor(remembered = REMEMBERED) {
+    this.#remembered = remembered;
+  }
 
   of(chainId: number): ChainOutlooks {
-    const chain = this.#chains.get(chainId) ?? new ChainOutlooks();
+    const chain = this.#chains.get(chainId) ?? new ChainOutlooks(this.#remembered);
     this.#chains.set(chainId, chain);
     return chain;
   }

@@ -17,6 +17,8 @@ export interface CurveSearcherDeps {
   readonly target: ChainTarget;
   /** Pools that may be simulated whole at one block. */
   readonly simulatedPoolsPerRead: number;
+  /** Of so many pools it is remembered what was found out. */
+  readonly rememberedPools: number;
   readonly countCurve: CountCurve;
 }
 
@@ -26,10 +28,8 @@ type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
 type Question = Exclude<SearchStep, End>;
 type Program = Extract<SearchStep, { readonly kind: 'program' }>;
 
-/** Of so many pools it is remembered what was found out. */
-const REMEMBERED = 10_000;
 /** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
-const SPARED = { ttl: 60_000, max: 10_000 };
+const SPARED_MS = 60_000;
 /** As much as a provider may take through the pool. */
 const ASKED_GAS = 3_000_000n;
 /** The amounts of a simulated swap: a selector and two words. */
@@ -45,12 +45,14 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
-  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: REMEMBERED });
-  readonly #spared = new LRUCache<Address, true>(SPARED);
+  readonly #known: LRUCache<Address, CurveKnowledge>;
+  readonly #spared: LRUCache<Address, true>;
   readonly #programs: BlockBudget;
 
   constructor(deps: CurveSearcherDeps) {
     this.#deps = deps;
+    this.#known = new LRUCache({ max: deps.rememberedPools });
+    this.#spared = new LRUCache({ max: deps.rememberedPools, ttl: SPARED_MS });
     this.#programs = new BlockBudget(deps.simulatedPoolsPerRead);
   }
 

@@ -45,8 +45,8 @@ interface Simulation {
 const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
 /** When every bin is probed, the one that is cut is searched this finely, with so many inputs at a time. */
 const SEARCH = { precision: 1_000_000n, inputs: 15n, rounds: 6 };
-/** How long pools whose guards burn all the gas are left alone, and of how many that is remembered. */
-const BURNED = { ttl: 60_000, max: 10_000 };
+/** How long pools whose guards burn all the gas are left alone. */
+const BURNED_MS = 60_000;
 const CLOSED: TradingSides = { bids: null, asks: null };
 const SILENCE: CallResult = { success: false, data: '0x' };
 
@@ -58,10 +58,12 @@ export class GuardProber {
   readonly #target: MulticallTarget;
   readonly #countDisagreement: CountDisagreement;
   /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
-  readonly #burnedOut = new LRUCache<Address, true>(BURNED);
+  readonly #burnedOut: LRUCache<Address, true>;
 
-  constructor(target: MulticallTarget, countDisagreement: CountDisagreement) {
+  /** @param rememberedPools of so many pools it is remembered that their guards burn all the gas */
+  constructor(target: MulticallTarget, rememberedPools: number, countDisagreement: CountDisagreement) {
     this.#target = target;
+    this.#burnedOut = new LRUCache({ max: rememberedPools, ttl: BURNED_MS });
     this.#countDisagreement = countDisagreement;
   }
 

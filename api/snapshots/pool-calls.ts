@@ -105,10 +105,9 @@ export function decodePool(
 
 /** A hash, since parts of answers would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched }: PoolAnswers): string {
-  const texts = [storage, quote, ...prices].map((result) => result && `${result.success}${result.data}`);
-  return createHash('sha256')
-    .update([watched, ...texts].join())
-    .digest('base64');
+  const hash = createHash('sha256').update(`${watched}`);
+  for (const result of [storage, quote, ...prices]) hash.update(`${result?.success}`).update(result?.data ?? '');
+  return hash.digest('base64');
 }
 
 /** Prices are the pool's own to the last digit; the provider's quote only lays the curve. */

@@ -50,13 +50,14 @@ function createSnapshotCache(
   const target = { rpc, chainId, multicall3 };
   const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs, pollMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
-  const prober = new GuardProber(target, (pool) => {
+  const prober = new GuardProber(target, quotes.rememberedPools, (pool) => {
     countDisagreement?.(chainId);
     logger.warn({ chainId, pool }, 'guards did not do what their state says: every bin is probed');
   });
   const searcher = new CurveSearcher({
     target,
     simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
+    rememberedPools: quotes.rememberedPools,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
   });
   return new SnapshotCache({

@@ -5,6 +5,7 @@ import type { Database } from '../../db/connection.ts';
 import { delistedPools } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
+import type { PoolImmutables } from '../../protocol/layout.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
 
 /** Place of a pool in the order in which the directory reads. */
@@ -66,10 +67,13 @@ export async function readEpoch(database: Database): Promise<string> {
 
 const NO_EXTENSIONS: readonly PoolExtension[] = [];
 
-/** Makes served pools of rows, of enabled deployments alone. Pools share the objects of their tokens. */
+/** Makes served pools of rows, of enabled deployments alone. Pools share the objects of their tokens and immutables. */
 export class PoolMaker {
   readonly #deployments: ReadonlyMap<string, DeploymentConfig>;
-  readonly #tokens = new Map<string, PoolToken>();
+  /** By chain and address. */
+  readonly #tokens = new Map<number, Map<Address, PoolToken>>();
+  /** By their values. */
+  readonly #immutables = new Map<string, PoolImmutables>();
 
   constructor(chains: readonly ChainConfig[]) {
     this.#deployments = new Map(
@@ -95,11 +99,7 @@ export class PoolMaker {
       token0,
       token1,
       pair: row.pair,
-      immutables: {
-        lowestBin: row.lowestBin,
-        highestBin: row.highestBin,
-        scale: { multiplier0: row.token0ScaleMultiplier, multiplier1: row.token1ScaleMultiplier },
-      },
+      immutables: this.#immutablesOf(row),
       // A provider that can never change has the largest of all timelocks.
       immutableProvider: row.priceProviderTimelockSecs === MAX_UINT256 ? row.priceProvider : null,
       extensions:
@@ -110,12 +110,21 @@ export class PoolMaker {
   }
 
   #token(chainId: number, address: Address, symbol: string | null, decimals: number | null): PoolToken {
-    const key = `${chainId}:${address}`;
-    const known = this.#tokens.get(key);
+    const tokens = this.#tokens.get(chainId) ?? new Map<Address, PoolToken>();
+    this.#tokens.set(chainId, tokens);
+    const known = tokens.get(address);
     if (known && known.symbol === symbol && known.decimals === decimals) return known;
-    const token = { address, symbol, decimals };
-    this.#tokens.set(key, token);
+    const token = { address: known?.address ?? address, symbol, decimals };
+    tokens.set(token.address, token);
     return token;
+  }
+
+  #immutablesOf(row: PoolRow): PoolImmutables {
+    const { lowestBin, highestBin, token0ScaleMultiplier: multiplier0, token1ScaleMultiplier: multiplier1 } = row;
+    const key = `${lowestBin}:${highestBin}:${multiplier0}:${multiplier1}`;
+    const immutables = this.#immutables.get(key) ?? { lowestBin, highestBin, scale: { multiplier0, multiplier1 } };
+    this.#immutables.set(key, immutables);
+    return immutables;
   }
 }
 

@@ -1,3 +1,4 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
@@ -131,4 +132,32 @@ test('what was loaded once is served while the database is unreachable; what nev
   await expect(never.table()).rejects.toMatchObject({ status: 503 });
   loaded.stop();
   never.stop();
+});
+
+test('however many pools are new, a poll reads a bounded number of them, and finds all in turn', async () => {
+  const fresh = Array.from({ length: 30 }, (_, number) => seedAddress(0x3001 + number));
+  await seedPools(
+    seeder.db,
+    fresh.map((address) => ({ pool: { chainId: 7, address } })),
+  );
+  const queries: string[] = [];
+  const watched = drizzle({ client: database.$client, logger: { logQuery: (query) => queries.push(query) } });
+  const pace = { pollMs: 5, slice: 3, comparedPerPoll: 6 };
+  const polling = new SqlPoolDirectory({ database: watched, chains, logger, pace });
+  const table = await polling.table();
+  const last = seedAddress(0x4000);
+  await seedPools(seeder.db, [{ pool: { chainId: 7, address: last } }]);
+  queries.length = 0;
+  const readsByPoll = () =>
+    queries
+      .join()
+      .split('to_regclass')
+      .slice(1, -1)
+      .map((poll) => poll.split('limit').length - 1);
+  await expect
+    .poll(() => table.find(7, last) !== undefined && readsByPoll().length >= 5, { timeout: 20_000 })
+    .toBe(true);
+  polling.stop();
+  // As many of the newest as of all, which are compared.
+  expect(Math.max(...readsByPoll())).toBe(4);
 });

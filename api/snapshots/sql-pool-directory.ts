@@ -21,7 +21,7 @@ export interface SqlPoolDirectoryDeps {
 export interface DirectoryPace {
   /** How often the database is asked for changes. */
   readonly pollMs: number;
-  /** Pools compared again with each poll, in whole slices. */
+  /** Pools compared again with each poll, and most of the newest that are read, in whole slices. */
   readonly comparedPerPoll: number;
   /** Pools read at a time: so many are parsed without a pause. */
   readonly slice: number;
@@ -41,8 +41,8 @@ interface Pass {
 
 /**
  * The pool directory over the read model: held in memory and kept up to date beside the requests, in slices that leave
- * the event loop free. Each poll reads the newest pools and compares a part of the others. All are compared at once when
- * another index is served or the delisted pools changed.
+ * the event loop free. Each poll reads the newest pools, or the next part of them when strangers made many at once, and
+ * compares a part of the others. All are compared at once when another index is served or the delisted pools changed.
  */
 export class SqlPoolDirectory implements PoolDirectory {
   readonly #deps: SqlPoolDirectoryDeps;
@@ -52,6 +52,8 @@ export class SqlPoolDirectory implements PoolDirectory {
   readonly #table = new PoolTable();
   /** By chain, the block of its newest pool. */
   readonly #newest = new Map<number, number>();
+  /** The last of the newest pools that was read; null when the reading of them begins anew. */
+  #afterNewest: PoolKey | null = null;
   #pass = newPass();
   /** Of the last reading of all pools. */
   #epoch: string | undefined;
@@ -111,6 +113,7 @@ export class SqlPoolDirectory implements PoolDirectory {
   async #readAll(): Promise<void> {
     this.#pass = newPass();
     this.#newest.clear();
+    this.#afterNewest = null;
     // Requests wait for the first reading; later ones leave them half of the time.
     for (let start = performance.now(); !(await this.#advance()); start = performance.now()) {
       if (this.#isStopped) return;
@@ -141,13 +144,13 @@ export class SqlPoolDirectory implements PoolDirectory {
       ),
     );
     if (!isRecent) return;
-    let rows: readonly PoolRow[];
-    let after: PoolKey | null = null;
-    do {
-      rows = await selectPools(this.#deps.database, after, this.#pace.slice, isRecent);
+    const { comparedPerPoll, slice } = this.#pace;
+    for (let left = comparedPerPoll; left > 0 && !this.#isStopped; left -= slice) {
+      const rows = await selectPools(this.#deps.database, this.#afterNewest, slice, isRecent);
       await this.#putAll(rows);
-      after = rows.at(-1) ?? null;
-    } while (rows.length === this.#pace.slice && !this.#isStopped);
+      this.#afterNewest = rows.length < slice ? null : (rows.at(-1) ?? null);
+      if (!this.#afterNewest) return;
+    }
   }
 
   #putAll(rows: readonly PoolRow[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { ChainRounds } from '../rounds/pool-rounds.ts';
 import type { BlockRound } from '../rounds/types.ts';
 import type { QuoteKind } from '../rounds/wanted-pools.ts';
@@ -13,6 +14,7 @@ export interface ChainStreamDeps {
   readonly chainId: number;
   /** Random per process. */
   readonly epoch: string;
+  readonly config: StreamConfig;
   readonly rounds: ChainRounds;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
@@ -26,10 +28,11 @@ export interface ChainStreamDeps {
 export class ChainStreamHub implements ChainStream, ReaderSource {
   readonly chainId: number;
   readonly epoch: string;
+  readonly config: StreamConfig;
   readonly boards = { prices: new Board(), depths: new Board() };
   readonly #deps: ChainStreamDeps;
   readonly #now: () => number;
-  readonly #history = new History();
+  readonly #history: History;
   readonly #readers = new Set<Reader>();
   /** Who is to be told when a pool changes. */
   readonly #holders: Record<QuoteKind, Map<Address, Set<Reader>>> = { prices: new Map(), depths: new Map() };
@@ -41,6 +44,8 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
   constructor(deps: ChainStreamDeps) {
     this.chainId = deps.chainId;
     this.epoch = deps.epoch;
+    this.config = deps.config;
+    this.#history = new History(deps.config.historyBlocks);
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
     deps.rounds.rounds.onRound((round) => this.#take(round));

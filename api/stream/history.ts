@@ -21,18 +21,23 @@ export interface Missed {
   readonly removed: ReadonlyMap<Address, RemovalReason>;
 }
 
-const BLOCKS = 256;
 const NOTHING: ReadonlyMap<Address, RemovalReason> = new Map();
 
-/** The last 256 blocks of a stream. */
+/** The last blocks of a stream. */
 export class History {
+  readonly #blocks: number;
   #entries: Entry[] = [];
+
+  /** @param blocks how many are kept */
+  constructor(blocks: number) {
+    this.#blocks = blocks;
+  }
 
   add(seq: number, block: BlockRef, reorgFrom: bigint | null, removed = NOTHING): void {
     const last = this.#entries.at(-1);
     const ordinal = (last?.ordinal ?? 0) + (last?.block.hash === block.hash ? 0 : 1);
     this.#entries.push({ seq, block, ordinal, reorgFrom, removed });
-    const begin = this.#entries.findIndex((entry) => entry.ordinal > ordinal - BLOCKS);
+    const begin = this.#entries.findIndex((entry) => entry.ordinal > ordinal - this.#blocks);
     if (begin > 0) this.#entries.splice(0, begin);
   }
 

@@ -4,22 +4,20 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 
-const CHECK_MS = 60_000;
-
 export interface KeyChecksDeps {
   readonly limits: ConnectionLimits;
   readonly database: Queryable;
   readonly logger: Logger;
-  readonly everyMs?: number;
+  readonly everyMs: number;
 }
 
 /**
- * Looks the keys of open connections up again once a minute, all in one query, and ends the connections of those that
+ * Looks the keys of open connections up again every so often, all in one query, and ends the connections of those that
  * were revoked. While the database does not answer, keys stay valid.
  *
  * @returns stops it
  */
-export function startKeyChecks({ limits, database, logger, everyMs = CHECK_MS }: KeyChecksDeps): () => void {
+export function startKeyChecks({ limits, database, logger, everyMs }: KeyChecksDeps): () => void {
   const check = async () => {
     const keyIds = limits.keyIds;
     if (keyIds.length === 0) return;

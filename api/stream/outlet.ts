@@ -1,27 +1,27 @@
 import { type Envelope, messageJson } from './messages.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
-/** Nothing more is handed over while so much is unsent. */
-const MOST_UNSENT_BYTES = 256 * 1024;
-
 /** Writes the messages of one connection, and knows how its client keeps up. */
 export class Outlet {
   readonly #transport: StreamTransport;
+  readonly #maxUnsentBytes: number;
   readonly #now: () => number;
   #sentAt: number;
   #fullSince: number | null = null;
   /** The `seq` of the last message that the client was sent. */
   prevSeq: number | null = null;
 
-  constructor(transport: StreamTransport, now: () => number) {
+  /** @param maxUnsentBytes nothing more is to be sent while so much is unsent */
+  constructor(transport: StreamTransport, maxUnsentBytes: number, now: () => number) {
     this.#transport = transport;
+    this.#maxUnsentBytes = maxUnsentBytes;
     this.#now = now;
     this.#sentAt = now();
   }
 
   /** Whether the client must take some of what was sent before it is sent more. */
   get isFull(): boolean {
-    const isFull = this.#transport.unsentBytes >= MOST_UNSENT_BYTES;
+    const isFull = this.#transport.unsentBytes >= this.#maxUnsentBytes;
     this.#fullSince = isFull ? (this.#fullSince ?? this.#now()) : null;
     return isFull;
   }

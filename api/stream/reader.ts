@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
@@ -23,6 +24,7 @@ export interface ReaderSource {
   readonly epoch: string;
   readonly seq: number;
   readonly boards: Readonly<Record<QuoteKind, Board>>;
+  readonly config: StreamConfig;
   now(): number;
   servedPools(): readonly ServedPool[];
   /** What was missed since a message; null when it is not known, or changes of these pools may have got lost. */
@@ -48,7 +50,6 @@ interface Part {
   readonly isLast: boolean;
 }
 
-const MOST_FULL_MS = 10_000;
 /** A heartbeat follows when nothing was sent for so long. */
 const MOST_SILENT_MS = 14_000;
 
@@ -86,7 +87,7 @@ export class Reader implements StreamReader {
   constructor(transport: StreamTransport, { hasKey }: StreamClient, source: ReaderSource, firstBlock: BlockRef) {
     this.hasKey = hasKey;
     this.#transport = transport;
-    this.#outlet = new Outlet(transport, () => source.now());
+    this.#outlet = new Outlet(transport, source.config.maxUnsentBytes, () => source.now());
     this.#source = source;
     this.#firstBlock = firstBlock;
     transport.onDrain(() => this.flush(false));
@@ -165,7 +166,7 @@ export class Reader implements StreamReader {
 
   /** To be called about once a second. */
   tick(): void {
-    if (this.#outlet.fullMs >= MOST_FULL_MS) {
+    if (this.#outlet.fullMs >= this.#source.config.maxUnsentSecs * 1_000) {
       this.#source.onCut();
       this.gone();
       this.#transport.cut();

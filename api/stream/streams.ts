@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Address } from 'viem';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
@@ -11,7 +12,8 @@ import type { ChainStream, StreamObserver, Streams } from './types.ts';
 
 export interface StreamServiceDeps {
   readonly chainIds: readonly number[];
-  readonly rounds: PoolRounds;
+  readonly config: StreamConfig;
+  readonly rounds: Pick<PoolRounds, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
@@ -29,7 +31,7 @@ export class StreamService implements Streams {
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor({ chainIds, rounds, snapshots, directory, database, observer, logger }: StreamServiceDeps) {
+  constructor({ chainIds, config, rounds, snapshots, directory, database, observer, logger }: StreamServiceDeps) {
     const epoch = randomBytes(6).toString('hex');
     const delisted = async (chainId: number, pools: readonly Address[]) =>
       readDelisted(database, chainId, pools).catch((error) => {
@@ -38,7 +40,7 @@ export class StreamService implements Streams {
       });
     const make = (chainId: number) =>
       new ChainStreamHub({
-        ...{ chainId, epoch, directory, delisted },
+        ...{ chainId, epoch, config, directory, delisted },
         rounds: rounds.of(chainId),
         snapshots: snapshots.of(chainId),
         ...(observer && { observer }),

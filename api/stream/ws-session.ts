@@ -8,10 +8,10 @@ import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } f
 import { snapshotFailure } from '../quotes/bid-ask.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
-import { Allowance } from './allowance.ts';
 import type { CountedConnection } from './connection-limits.ts';
 import { allPools, distinctAddresses, namedPools } from './named-pools.ts';
 import type { ByeReason, ChainStream, StreamReader } from './types.ts';
+import { WindowLimit } from './window-limit.ts';
 import { MAX_UNREAD_BYTES } from './ws-alive.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
 import { webSocketTransport } from './ws-transport.ts';
@@ -30,10 +30,8 @@ export interface WsSessionDeps {
   readonly logger: Logger;
 }
 
-const OPERATIONS_PER_SEC = 10;
 /** A client whose operations are refused this often in a second is sent away. */
 const REFUSALS_PER_SEC = 100;
-const POOLS_PER_MINUTE = 1_000;
 const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 const RETRY_MS: Readonly<Record<ByeReason, number>> = { shutdown: 1_000, limits: 10_000, key_revoked: 60_000 };
@@ -43,9 +41,9 @@ export class WsSession {
   readonly #socket: WebSocket;
   readonly #deps: WsSessionDeps;
   readonly #openedAt = performance.now();
-  readonly #operations = new Allowance(OPERATIONS_PER_SEC, 1_000);
-  readonly #refusals = new Allowance(REFUSALS_PER_SEC, 1_000);
-  readonly #newPools = new Allowance(POOLS_PER_MINUTE, 60_000);
+  readonly #operations: WindowLimit;
+  readonly #refusals = new WindowLimit(REFUSALS_PER_SEC, 1_000);
+  readonly #newPools: WindowLimit;
   readonly #named = new Set<Address>();
   #hasKey: boolean;
   #isFirst = true;
@@ -58,6 +56,8 @@ export class WsSession {
     this.#socket = socket;
     this.#deps = deps;
     this.#hasKey = deps.hasKey;
+    this.#operations = new WindowLimit(deps.config.operationsPerSec, 1_000);
+    this.#newPools = new WindowLimit(deps.config.newPoolsPerMinute, 60_000);
   }
 
   /** A message of the client. Anything but text is refused as text that is no operation. */
@@ -145,11 +145,11 @@ export class WsSession {
   /** @throws ApiError 400, 401, 429 */
   #checkAmount(addresses: readonly Address[] | undefined): void {
     if (!addresses && !this.#hasKey) throw invalidApiKey();
-    const { poolsPerConnection } = this.#deps.config;
+    const { poolsPerConnection, newPoolsPerMinute } = this.#deps.config;
     if (new Set([...this.#named, ...(addresses ?? [])]).size > poolsPerConnection) {
       throw badRequest(`a connection may name at most ${poolsPerConnection} pools`);
     }
-    const waitMs = this.#newPools.take(addresses?.length ?? POOLS_PER_MINUTE);
+    const waitMs = this.#newPools.take(addresses?.length ?? newPoolsPerMinute);
     if (waitMs > 0) throw tooManyRequests(waitMs);
   }
 

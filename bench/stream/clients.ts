@@ -1,5 +1,6 @@
 import { runMain } from '../../runtime/run-main.ts';
 import { connectSse, connectWebSocket, type StreamConnection } from '../../test/stream/stream-connection.ts';
+import { answerOrders } from './asked-process.ts';
 import type { Plan } from './connections.ts';
 import { Readings } from './readings.ts';
 
@@ -15,7 +16,6 @@ const BATCH = 50;
 /** A slow reader takes what its socket has at one go, this often. */
 const SLOW_READ_MS = 1_000;
 
-/** A process of its own: what clients take is not the API's. */
 runMain(async () => {
   let clients: StreamConnection[] = [];
   const readings = new Readings();
@@ -36,13 +36,7 @@ runMain(async () => {
         return null;
     }
   };
-  process.on('message', (order: Order) => {
-    obey(order).then(
-      (result) => process.send?.({ result }),
-      (error) => process.send?.({ error: String(error) }),
-    );
-  });
-  process.on('disconnect', () => process.exit(0));
+  answerOrders(obey);
 });
 
 /** Resolves with the first message; for a reader that never reads, when the stream is open. */

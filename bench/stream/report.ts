@@ -46,7 +46,7 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
     ['memory in the middle, MB', megabytes(crowd.memoryMiddle), '', '', ''],
     ['  at the end', megabytes(crowd.memoryEnd), '', `${MOST_GROWTH} x`, verdict(growth, MOST_GROWTH)],
     [`changed quotes lost, of ${crowd.expected}`, `${crowd.lost}`, '', '0', verdict(crowd.lost, 0)],
-    ['messages out of their sequence', `${crowd.collected.breaks}`, '', '0', verdict(crowd.collected.breaks, 0)],
+    ['messages out of their sequence', `${crowd.counts.breaks}`, '', '0', verdict(crowd.counts.breaks, 0)],
     ['chain calls of a block', crowd.callsPerBlock.toFixed(1), '', '', ''],
     [
       '  with one connection of each kind',
@@ -64,15 +64,15 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
     ],
     ['  the same without warming', p(cold), '', '', ''],
   ];
-  const { closed, events } = crowd.collected;
-  const counts = (of: Readonly<Record<string, number>>) =>
+  const { closed, events } = crowd.counts;
+  const list = (of: Readonly<Record<string, number>>) =>
     Object.entries(of)
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
   return [
     formatTable(['', `${connections} connections`, 'bare broadcast', 'target', ''], rows),
     `bytes of an update: ${crowd.bytesPlain.toFixed(0)}, with depth ${crowd.bytesDepth.toFixed(0)}`,
-    `messages: ${counts(events)}; ended by the server: ${counts(closed)}`,
+    `messages: ${list(events)}; ended by the server: ${list(closed)}`,
   ].join('\n');
 }
 

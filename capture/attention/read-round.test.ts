@@ -26,7 +26,7 @@ const poolOf = (pool: Partial<MarketPool>): MarketPool => ({
 });
 
 /** A node of 50 million gas, and a clock that each call moves on. */
-function market(pools: readonly MarketPool[], clock = { now: 0 }) {
+function market(pools: readonly MarketPool[], clock = { now: 0 }, callsAtOnce = 2) {
   const byAddress = new Map(pools.map((pool) => [pool.address, pool]));
   const schedule = new PoolSchedule<MarketPool>(rules, () => clock.now);
   const budget = new ReadBudget(rules, () => clock.now);
@@ -35,7 +35,11 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }) {
   const calls: { readonly at: number; readonly kind: ReadClass; readonly gas: number; readonly pools: MarketPool[] }[] =
     [];
   const reads: { readonly at: number; readonly pool: MarketPool }[] = [];
+  let [open, mostOpen] = [0, 0];
   const send = async (kind: ReadClass, asked: readonly BoundedCall[], gas: bigint) => {
+    mostOpen = Math.max(mostOpen, ++open);
+    await null;
+    open -= 1;
     let left = Number(gas);
     const results = asked.map(({ target, gasLimit }) => {
       if (left < gasLimit * (25 / 24)) return null;
@@ -49,7 +53,7 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }) {
   };
   const round = (kinds: readonly ReadClass[]) =>
     readRound(kinds, clock.now, {
-      ...{ schedule, budget, send },
+      ...{ schedule, budget, callsAtOnce, send },
       callsOf: ({ address }) => [
         { target: address, data: '0x', likelyGas: 250_000, gasLimit: GAS_LIMIT, keptBytes: 64 },
       ],
@@ -65,7 +69,7 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }) {
       clock.now += ROUND_MS;
     }
   };
-  return { run, round, schedule, calls, reads, clock };
+  return { run, round, schedule, calls, reads, clock, mostOpen: () => mostOpen };
 }
 
 const gas = fc.oneof(fc.integer({ min: 50_000, max: 400_000 }), fc.constant(GAS_LIMIT));
@@ -89,6 +93,13 @@ test('no minute costs more than the budget, whatever the pools do', async () => 
     }),
     { numRuns: 20 },
   );
+});
+
+test.each([1, 2, 4])('%i calls at most are on their way to a node at a time', async (callsAtOnce) => {
+  const pools = Array.from({ length: 1_500 }, () => poolOf({ worthUsd: 1 }));
+  const { round, mostOpen } = market(pools, { now: 0 }, callsAtOnce);
+  expect(await round(['worth'])).toBeGreaterThan(0);
+  expect(mostOpen()).toBe(callsAtOnce);
 });
 
 test('strangers change nothing of when pools of worth are read, which is in every round', async () => {
@@ -182,7 +193,7 @@ test('pools of a call that the node did not answer are asked behind the others, 
   const poor = Array.from({ length: 150 }, () => poolOf({}));
   const { schedule, clock, round } = market(poor);
   const deps = {
-    ...{ schedule, budget: new ReadBudget(rules, () => clock.now) },
+    ...{ schedule, budget: new ReadBudget(rules, () => clock.now), callsAtOnce: 2 },
     callsOf: ({ address }: MarketPool) => [
       { target: address, data: '0x' as const, likelyGas: 1_000_000, gasLimit: GAS_LIMIT, keptBytes: 0 },
     ],

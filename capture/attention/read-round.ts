@@ -20,6 +20,8 @@ import type { PoolOutcome, PoolSchedule, PoolWithWorth } from './pool-schedule.t
 export interface RoundDeps<P extends PoolWithWorth, A extends BoundedAnswer> {
   readonly schedule: PoolSchedule<P>;
   readonly budget: ReadBudget;
+  /** Calls on their way at a time. */
+  readonly callsAtOnce: number;
   /** The calls of a pool, which stay together. */
   readonly callsOf: (pool: P) => readonly BoundedCall[];
   /** Sends one `eth_call` with this much gas. */
@@ -44,10 +46,8 @@ interface PaidGroups {
 
 type PlannedCall<P> = PaidGroups & { readonly pools: readonly P[] };
 
-/** Calls on their way at a time, so that a node is not asked for a thousand pools at once. */
-const CALLS_AT_ONCE = 2;
-/** More pools than these calls hold. */
-const POOLS_AT_ONCE = 400;
+/** More pools than a call holds. */
+const POOLS_PER_CALL = 200;
 /** A reading may take this much more than the last one did before others of its call are left for the next. */
 const LIKELY_GROWTH = 1.25;
 /** Gas of an `eth_call` beside its calls: any must have its limit, and code and answer are paid for by the byte. */
@@ -88,14 +88,14 @@ export async function readRound<P extends PoolWithWorth, A extends BoundedAnswer
 function planCalls<P extends PoolWithWorth, A extends BoundedAnswer>(
   kind: ReadClass,
   since: number,
-  { schedule, budget, callsOf }: RoundDeps<P, A>,
+  { schedule, budget, callsAtOnce, callsOf }: RoundDeps<P, A>,
 ): PlannedCall<P>[] {
   const mostGas = Math.min(GAS_PER_CALL, budget.gasLeft(kind) - CALL_GAS.rest);
   if (mostGas <= 0) return [];
-  const due = schedule.due(kind, since, POOLS_AT_ONCE);
+  const due = schedule.due(kind, since, callsAtOnce * POOLS_PER_CALL);
   const groups = due.map((pool) => likelyCalls(callsOf(pool), schedule.gasOf(pool)));
   const planned: PlannedCall<P>[] = [];
-  for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas, mostGas).slice(0, CALLS_AT_ONCE)) {
+  for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas, mostGas).slice(0, callsAtOnce)) {
     const call = payFor(kind, chunk, budget);
     if (!call) break;
     planned.push({ pools: due.splice(0, chunk.length), ...call });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { CaptureConfig } from '../../config/capture-schema.ts';
 import { ChainsFile } from '../../config/chains-schema.ts';
 import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
@@ -56,12 +57,13 @@ function chainsFile() {
 
 const key = () => ({ chainId: CHAIN, factory: ground.deployment.poolFactory });
 
-function tryAll(): Promise<number> {
+function tryAll(rules: Partial<CaptureConfig> = {}): Promise<number> {
   const [chain] = chainsFile().chains;
   if (!chain) throw new Error('no chain');
   const log = (level: string) => (fields: unknown) => logged.push({ level, fields });
   const deps = {
     database,
+    rules: CaptureConfig.parse(rules),
     logger: { info: log('info'), warn: log('warn') } as never,
     onCalibration: (_: unknown, what: string, isDecided: boolean) => shown.set(what, isDecided),
   };
@@ -105,6 +107,7 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
   await seedSwaps(4);
   expect(await tryAll()).toBe(0);
   await seedSwaps(1);
+  expect(await tryAll({ calibrationSearched: 4 })).toBe(0);
   expect(await tryAll()).toBe(1);
   const simulation = variant?.simulation;
   const undecided = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
@@ -162,7 +165,7 @@ test('once deltas are known to be scaled, bins by events are held against storag
   const rpc = openChainRpc(chain, 10_000);
   const compare = async () => {
     const onBinsCompared = (id: number, pools: number) => unlike.set(id, pools);
-    return [await compareBins({ database, onBinsCompared }, rpc, chain), unlike.get(CHAIN)];
+    return [await compareBins({ database, comparedPools: 20, onBinsCompared }, rpc, chain), unlike.get(CHAIN)];
   };
   const { address } = packedPool;
   const bins = [-3, -2, -1, 0, 1, 2, 3];
@@ -217,11 +220,13 @@ test('pools have their turn, the oldest comparison first, and one that differs c
   for (const address of others) await ground.chain.client.setCode({ address, bytecode: code ?? '0x' });
   await database.query('DELETE FROM operator.bin_comparison');
   let unlike = 0;
-  const compare = () => compareBins({ database, onBinsCompared: (_, pools) => (unlike = pools) }, rpc, chain);
+  const onBinsCompared = (_: number, pools: number) => (unlike = pools);
+  const compare = (comparedPools = 20) => compareBins({ database, comparedPools, onBinsCompared }, rpc, chain);
   // Twenty of the empty pools; the other ten, the one that differs, and again nine; that one beside another twenty.
   expect([await compare(), unlike]).toEqual([20, 0]);
   expect([await compare(), unlike]).toEqual([20, 1]);
   expect([await compare(), unlike]).toEqual([21, 1]);
+  expect([await compare(10), unlike]).toEqual([11, 1]);
   const compared = async () => (await database.query('SELECT pool FROM operator.bin_comparison')).rows;
   expect(await compared()).toHaveLength(31);
   await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = ANY ($1)`, [others]);

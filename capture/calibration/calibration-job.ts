@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { CaptureConfig } from '../../config/capture-schema.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -12,6 +13,7 @@ export type OnCalibration = (factory: FactoryKey, what: string, isDecided: boole
 
 export type CalibrationDeps = {
   readonly database: pg.Pool;
+  readonly rules: CaptureConfig;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly onCalibration?: OnCalibration | undefined;
 };
@@ -44,7 +46,7 @@ export async function calibrateFactories(deps: CalibrationDeps, rpc: ChainRpc, c
 }
 
 async function calibrateWhenDue(
-  { database, logger, onCalibration }: CalibrationDeps,
+  { database, rules, logger, onCalibration }: CalibrationDeps,
   rpc: ChainRpc,
   { chainId }: ChainConfig,
   deployment: DeploymentConfig,
@@ -53,9 +55,9 @@ async function calibrateWhenDue(
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
-  const isDue = isTryDue(before, names) && (await recentSwaps(database, key)) >= LEAST_SWAPS;
+  const isDue = isTryDue(before, names) && (await recentSwaps(database, key, rules.calibrationSearched)) >= LEAST_SWAPS;
   if (isDue) {
-    const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
+    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, rules);
     await writeCalibration(database, key, findings, 'job');
   }
   const after = isDue ? await readCalibration(database, key) : before;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defiLlamaPrices } from './defillama.ts';
+import { defiLlamaPrices, type LlamaOptions } from './defillama.ts';
 import { LLAMA_CHAINS } from './llama-chains.ts';
 import type { PriceSource } from './price-sources.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
@@ -63,11 +63,11 @@ beforeEach(async () => {
 
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-type Options = { batchSize?: number; cacheMs?: number; unknownPerRound?: number; unknownPauseSecs?: number };
+type Options = Partial<Omit<LlamaOptions, 'baseUrl' | 'chainSlug'>>;
 
 const sourceOfBoth = (options: Options = {}): PriceSource =>
   defiLlamaPrices({
-    ...{ unknownPerRound: 400, unknownPauseSecs: 3_600 },
+    ...{ unknownPerRound: 400, unknownPauseSecs: 3_600, cacheMs: 120_000, cachedTokens: 100_000 },
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     chainSlug: (chainId) => (chainId === 1 ? 'ethereum' : undefined),
     retryDelayMs: 1,
@@ -113,6 +113,12 @@ test('asks in batches and keeps answers, also those of unknown tokens', async ()
   expect(requests.length).toBe(2);
   expect((await prices([WETH, UNKNOWN])).prices.has(WETH)).toBe(true);
   expect(requests.length).toBe(2);
+});
+
+test('answers are kept of as many tokens as the setting says', async () => {
+  const prices = source({ cachedTokens: 1 });
+  for (const token of [WETH, WETH, DUST, WETH]) await prices([token]);
+  expect(requests.length).toBe(3);
 });
 
 test('an answer is asked for again when it is old', async () => {

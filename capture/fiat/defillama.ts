@@ -13,8 +13,10 @@ export type LlamaOptions = {
   /** Most tokens of strangers that one call asks for, and the longest pause of one that the service does not know. */
   readonly unknownPerRound: number;
   readonly unknownPauseSecs: number;
+  /** How long answers are kept, and of how many tokens. */
+  readonly cacheMs: number;
+  readonly cachedTokens: number;
   readonly batchSize?: number;
-  readonly cacheMs?: number;
   readonly timeoutMs?: number;
   readonly retryDelayMs?: number;
 };
@@ -24,9 +26,6 @@ export type LlamaOptions = {
  * takes 10,240 bytes of request line and headers.
  */
 const BATCH_SIZE = 80;
-/** The service's own answers are good until the next five minutes are full: asking more often brings nothing new. */
-const CACHE_MS = 120_000;
-const CACHE_TOKENS = 100_000;
 const TIMEOUT_MS = 8_000;
 const ATTEMPTS = 3;
 const RETRY_DELAY_MS = 500;
@@ -71,8 +70,8 @@ class DefiLlamaError extends AppError {
  * left to the next time.
  */
 export function defiLlamaPrices(options: LlamaOptions): PriceSource {
-  const { chainSlug, unknownPerRound, unknownPauseSecs, batchSize = BATCH_SIZE, cacheMs = CACHE_MS } = options;
-  const cache = new LRUCache<TokenKey, { readonly price: FiatPrice | null }>({ max: CACHE_TOKENS, ttl: cacheMs });
+  const { chainSlug, unknownPerRound, unknownPauseSecs, batchSize = BATCH_SIZE, cacheMs, cachedTokens } = options;
+  const cache = new LRUCache<TokenKey, { readonly price: FiatPrice | null }>({ max: cachedTokens, ttl: cacheMs });
   const longestPauseMs = unknownPauseSecs * 1_000;
   const unknown = new UnknownTokens({ perRound: unknownPerRound, firstPauseMs: cacheMs, longestPauseMs });
 

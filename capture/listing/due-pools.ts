@@ -15,7 +15,7 @@ export type Published = {
   readonly toTs: number;
   readonly outside: OutsideData;
   readonly known: ReadonlyMap<PoolKey, KnownPool>;
-  /** Pools of less than a dollar that wait for other prices. */
+  /** Pools that are not funded and wait for other prices. */
   readonly waiting: ReadonlySet<PoolKey>;
 };
 
@@ -24,6 +24,14 @@ export type Seen = Pick<Published, 'generation' | 'version' | 'toTs' | 'outside'
   readonly mark: Mark;
   /** Prices that were published last, perhaps by another process. */
   readonly shownPrices: Prices;
+};
+
+/** Which pools are computed anew when prices change. */
+export type Repricing = {
+  /** Those that hold so much in priced tokens: at once. */
+  readonly fromUsd: number;
+  /** Of the others: so many in each refresh. */
+  readonly pools: number;
 };
 
 /** What is to be computed, and what the next refresh has to look at again. */
@@ -42,14 +50,15 @@ const TABLES: readonly PoolTable[] = [
   'allowlist',
 ];
 
-/**
- * Pools that may be other than they were published: all of them, when that cannot be told.
- *
- * @param repriced how many of the pools that wait for other prices are taken
- */
-export async function duePools(client: Queryable, seen: Seen, last: Published | null, repriced: number): Promise<Due> {
+/** Pools that may be other than they were published: all of them, when that cannot be told. */
+export async function duePools(
+  client: Queryable,
+  seen: Seen,
+  last: Published | null,
+  repricing: Repricing,
+): Promise<Due> {
   const look = last && isContinued(seen, last) ? await lookAgain(client, seen.mark, last.look, TABLES) : null;
-  if (last !== null && look !== null) return changedPools(client, seen, last, look, repriced);
+  if (last !== null && look !== null) return changedPools(client, seen, last, look, repricing);
   return {
     isAll: true,
     keys: await readAllPools(client),
@@ -72,11 +81,11 @@ async function changedPools(
   seen: Seen,
   last: Published,
   look: IndexLook,
-  repriced: number,
+  repricing: Repricing,
 ): Promise<Due> {
   const { prices } = seen.outside;
   const changed = new Set([...changedKeys(last.outside.prices, prices), ...changedKeys(seen.shownPrices, prices)]);
-  const due = pastDue(last.known, seen.toTs, changed, prices);
+  const due = pastDue(last.known, seen.toTs, changed, prices, repricing.fromUsd);
   const waiting = new Set([...last.waiting, ...due.later]);
   const curators = [...changedKeys(last.outside.curators, seen.outside.curators)];
   const keys = new Set([
@@ -86,7 +95,7 @@ async function changedPools(
     ...(await readWritten(client, 'pool_storage', last.look.mark)),
     ...relisted(last.outside, seen.outside),
     ...(await readPoolsOf(client, curators)),
-    ...[...waiting].slice(0, repriced),
+    ...[...waiting].slice(0, repricing.pools),
   ]);
   for (const key of keys) waiting.delete(key);
   return { isAll: false, keys: [...keys], look, waiting };

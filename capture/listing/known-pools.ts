@@ -3,9 +3,6 @@ import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import type { TokenAmounts } from './analytics.ts';
 import type { PoolFacts } from './pool-facts.ts';
 
-/** USD of priced liquidity from which on a pool is computed again with each change of its tokens' prices. */
-const FUNDED_USD = 1;
-
 /** USD per whole token. */
 export type Prices = ReadonlyMap<TokenKey, number>;
 
@@ -14,6 +11,7 @@ export type KnownPool = {
   readonly tokens: readonly [TokenKey, TokenKey];
   /** LP-owned, whole tokens; 0 where the token has no decimals. */
   readonly amounts: readonly [number, number];
+  /** Whether it is computed again with each change of its tokens' prices. */
   readonly isFunded: boolean;
   /** End of the first window with other figures, Unix seconds; null: its figures are zero, or of liquidity alone. */
   readonly nextChangeAt: number | null;
@@ -30,29 +28,38 @@ export function holdings({ chainId, nextChangeAt, ...facts }: PoolFacts, liquidi
   return { tokens, amounts, nextChangeAt };
 }
 
-/** @returns null for a pool that nothing but a change of its own can change: it is empty, and nothing happened in its week */
-export function knownPool(held: Holdings, prices: Prices): KnownPool | null {
+/**
+ * @param fundedUsd of priced liquidity, from which on a pool is funded
+ * @returns null for a pool that nothing but a change of its own can change: it is empty, and nothing happened in its week
+ */
+export function knownPool(held: Holdings, prices: Prices, fundedUsd: number): KnownPool | null {
   const { amounts, nextChangeAt } = held;
   if (nextChangeAt === null && amounts[0] === 0 && amounts[1] === 0) return null;
-  return { ...held, isFunded: isWorthIt(held, prices) };
+  return { ...held, isFunded: usdOf(held, prices) >= fundedUsd };
 }
 
 /**
- * Pools whose figures differ because time passed or prices changed. Those in `now` are, or were, worth a dollar, or have
+ * Pools whose figures differ because time passed or prices changed. Those in `now` are, or were, funded, or have
  * something enter or leave their window; those in `later` are worth less, so that anyone can have many of them.
  */
-export function pastDue(known: ReadonlyMap<PoolKey, KnownPool>, toTs: number, changed: Set<TokenKey>, prices: Prices) {
+export function pastDue(
+  known: ReadonlyMap<PoolKey, KnownPool>,
+  toTs: number,
+  changed: Set<TokenKey>,
+  prices: Prices,
+  fundedUsd: number,
+) {
   const now: PoolKey[] = [];
   const later: PoolKey[] = [];
   for (const [key, pool] of known) {
     const isLate = pool.nextChangeAt !== null && pool.nextChangeAt <= toTs;
     const isPriced = changed.size > 0 && pool.tokens.some((token) => changed.has(token));
-    if (isLate || (isPriced && (pool.isFunded || isWorthIt(pool, prices)))) now.push(key);
+    if (isLate || (isPriced && (pool.isFunded || usdOf(pool, prices) >= fundedUsd))) now.push(key);
     else if (isPriced) later.push(key);
   }
   return { now, later };
 }
 
-function isWorthIt({ tokens, amounts }: Pick<KnownPool, 'tokens' | 'amounts'>, prices: Prices): boolean {
-  return amounts[0] * (prices.get(tokens[0]) ?? 0) + amounts[1] * (prices.get(tokens[1]) ?? 0) >= FUNDED_USD;
+function usdOf({ tokens, amounts }: Pick<KnownPool, 'tokens' | 'amounts'>, prices: Prices): number {
+  return amounts[0] * (prices.get(tokens[0]) ?? 0) + amounts[1] * (prices.get(tokens[1]) ?? 0);
 }

@@ -27,10 +27,15 @@ export const isOfVersion = (state: ListingState | null, { version, generation }:
   version !== null && state?.version === version && state.generation === generation;
 
 /** What the process that published the listing knew when it did. */
-export async function readPublished(reader: Queryable, state: ListingState, prices: Prices): Promise<Published> {
+export async function readPublished(
+  reader: Queryable,
+  state: ListingState,
+  prices: Prices,
+  fundedUsd: number,
+): Promise<Published> {
   const { generation, version, toTs, curators, readings, publishedAt } = state;
   const recentFrom = new Date(publishedAt.getTime() - RECENT_SECS * 1_000);
-  const { known, recent, delisted } = await readKnownPools(reader, prices, recentFrom);
+  const { known, recent, delisted } = await readKnownPools(reader, prices, fundedUsd, recentFrom);
   const mark = { schema: state.indexSchema, index: state.indexId, xmin: state.unseenFrom };
   // Which of these waited for other prices is not written: all do.
   const small = [...known].filter(([, { isFunded, amounts }]) => !isFunded && amounts.some((amount) => amount > 0));
@@ -42,7 +47,7 @@ export async function readPublished(reader: Queryable, state: ListingState, pric
 }
 
 /** @param recentFrom what changed later may still be undone */
-async function readKnownPools(reader: Queryable, prices: Prices, recentFrom: Date) {
+async function readKnownPools(reader: Queryable, prices: Prices, fundedUsd: number, recentFrom: Date) {
   const known: Map<PoolKey, KnownPool> = new Map();
   const recent: Map<PoolKey, number> = new Map();
   const delisted: Set<PoolKey> = new Set();
@@ -57,7 +62,7 @@ async function readKnownPools(reader: Queryable, prices: Prices, recentFrom: Dat
       // Its pool is gone.
       if (token0 === null || token1 === null) continue;
       const tokens = [tokenKey(chainId, token0), tokenKey(chainId, token1)] as const;
-      const one = knownPool({ tokens, amounts: [amount0 ?? 0, amount1 ?? 0], nextChangeAt }, prices);
+      const one = knownPool({ tokens, amounts: [amount0 ?? 0, amount1 ?? 0], nextChangeAt }, prices, fundedUsd);
       if (one) known.set(key, one);
     }
     after = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1);

@@ -33,8 +33,10 @@ export type RefreshDeps = {
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
   /** An older fiat price is ignored. */
   readonly fiatMaxAgeSecs: number;
-  /** Pools of less than a dollar that a refresh computes at new prices, in turn. */
+  /** Pools that are not funded of which a refresh computes so many at new prices, in turn. */
   readonly repricedPools?: number | undefined;
+  /** USD of priced liquidity from which on a pool is funded: it is computed at each change of its tokens' prices. */
+  readonly repricedFromUsd?: number | undefined;
   /** Of the code and settings: rows of the same one are gone on with. Without it a process computes every pool first. */
   readonly version?: string | undefined;
 };
@@ -56,6 +58,7 @@ const LOCK_ID = 7_203_145_902;
 /** Pools read at a time: few round trips, and no long pause of the event loop. */
 const SLICE = 1_000;
 const REPRICED_POOLS = 500;
+const REPRICED_FROM_USD = 1;
 
 /**
  * Keeps the listing ready. A refresh computes the pools that changed since the one before, by whichever process of the same
@@ -96,12 +99,13 @@ async function computeRefresh(reader: Queryable, writer: Queryable, deps: Refres
   const seen = { generation, version, mark, toTs, outside, shownPrices: await readShownPrices(reader) };
   const state = await readListingState(reader);
   const isContinued = isOfVersion(state, seen);
-  const before = last ?? (state && isContinued ? await readPublished(reader, state, seen.shownPrices) : null);
-  const due = await duePools(reader, seen, before, deps.repricedPools ?? REPRICED_POOLS);
+  const { repricedPools: pools = REPRICED_POOLS, repricedFromUsd: fromUsd = REPRICED_FROM_USD } = deps;
+  const before = last ?? (state && isContinued ? await readPublished(reader, state, seen.shownPrices, fromUsd) : null);
+  const due = await duePools(reader, seen, before, { pools, fromUsd });
   const computed: Map<PoolKey, PoolResult> = new Map();
   for (let start = 0; start < due.keys.length; start += SLICE) {
     const keys = due.keys.slice(start, start + SLICE);
-    const { listed, results } = await computePools(reader, keys, seen, due, deps.registry);
+    const { listed, results } = await computePools(reader, keys, seen, due, { registry: deps.registry, fromUsd });
     await upsertPools(writer, listed);
     for (const [key, result] of results) computed.set(key, result);
   }
@@ -122,7 +126,7 @@ async function computePools(
   keys: readonly PoolKey[],
   { toTs, outside: { prices } }: Seen,
   { look: { recent } }: Due,
-  registry: OperatorRegistry,
+  { registry, fromUsd }: { readonly registry: OperatorRegistry; readonly fromUsd: number },
 ) {
   const listed: (ListedPool & Progress)[] = [];
   const results: Map<PoolKey, PoolResult> = new Map(keys.map((key) => [key, { isListed: false, known: null }]));
@@ -139,7 +143,7 @@ async function computePools(
       ...{ amount0, amount1, nextChangeAt: held.nextChangeAt },
       changedAt: changedAt === undefined ? null : new Date(changedAt),
     });
-    results.set(key, { isListed: true, known: knownPool(held, prices) });
+    results.set(key, { isListed: true, known: knownPool(held, prices, fromUsd) });
   }
   return { listed, results };
 }

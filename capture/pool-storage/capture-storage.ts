@@ -40,6 +40,7 @@ type RankedPool = StoredPool & PoolWithWorth;
 export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly ReadClass[]) => Promise<number> {
   const { database, chain, budget, rpcs, now } = deps;
   const { chainId } = chain;
+  const { callsAtOnce } = chain.readBudget;
   const schedule = new PoolSchedule<RankedPool>(chain.readBudget, now);
   let known: readonly KnownPool[] | undefined;
 
@@ -63,7 +64,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly
     await takePools();
     schedule.setWanted(await deps.wanted());
     return readRound(kinds, begun, {
-      ...{ schedule, budget, callsOf: storageCalls },
+      ...{ schedule, budget, callsAtOnce, callsOf: storageCalls },
       send: async (kind, calls, gas) => {
         const { block } = await new MeteredRpc(rpcs[kind], budget, kind).head();
         return { ...(await boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, gas)), block };

@@ -21,6 +21,8 @@ export type OnBinsCompared = (chainId: number, pools: number) => void;
 
 export type ComparisonDeps = {
   readonly database: pg.Pool;
+  /** Pools that a round compares. */
+  readonly comparedPools: number;
   readonly onBinsCompared?: OnBinsCompared | undefined;
 };
 
@@ -43,10 +45,10 @@ const GAS_PER_POOL = 30_000;
  * @throws errors of the nodes and the database
  */
 export async function compareBins(deps: ComparisonDeps, rpc: ChainRpc, chain: ChainConfig): Promise<number> {
-  const { database, onBinsCompared } = deps;
+  const { database, comparedPools, onBinsCompared } = deps;
   const comparable = await comparableFactories(database, chain);
   const factories = [...comparable.keys()];
-  const due = factories.length > 0 ? await poolsToCompare(database, chain.chainId, factories) : [];
+  const due = factories.length > 0 ? await poolsToCompare(database, chain.chainId, factories, comparedPools) : [];
   const block = due[0] ? await indexedBlock(rpc, due[0].blockNumber) : null;
   if (block) {
     const rows = await compareAt(rpc, chain, block, due, comparable);

@@ -7,9 +7,8 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
 import type { SummedBin } from './summed-bins.ts';
 
-/** Pools compared in a round, those beside them that differed before, at most. */
-const POOLS_AT_ONCE = 20;
-const UNLIKE_AT_ONCE = 5;
+/** Of the pools compared in a round, so many at most that differed before come beside them. */
+const UNLIKE_PART = 1 / 4;
 
 /** A pool as its events say it is after a block. */
 export interface SummedPool {
@@ -36,11 +35,14 @@ type Row = {
 /**
  * The pools of some factories whose comparison is the oldest, and some of those that differed in their last one. Each comes
  * with the sums of its events up to one block: one statement sees one state of the index.
+ *
+ * @param count how many, the latter not counted
  */
 export async function poolsToCompare(
   database: Queryable,
   chainId: number,
   factories: readonly Address[],
+  count: number,
 ): Promise<readonly SummedPool[]> {
   const { rows } = await queriesOn(database).execute<Row>(sql`
     WITH known AS (
@@ -50,9 +52,9 @@ export async function poolsToCompare(
       LEFT JOIN ${binComparisons} c ON c.chain_id = ${pools.chainId} AND c.pool = ${pools.address}
       WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ANY (${sql.param(factories)}::text[])
     ), due AS (
-      (SELECT * FROM known WHERE difference IS NOT NULL ORDER BY compared_at, address LIMIT ${UNLIKE_AT_ONCE})
+      (SELECT * FROM known WHERE difference IS NOT NULL ORDER BY compared_at, address LIMIT ${Math.ceil(count * UNLIKE_PART)})
       UNION
-      (SELECT * FROM known ORDER BY compared_at NULLS FIRST, address LIMIT ${POOLS_AT_ONCE})
+      (SELECT * FROM known ORDER BY compared_at NULLS FIRST, address LIMIT ${count})
     )
     SELECT due.address, due.factory, due.multiplier0, due.multiplier1, i.block_number::text, bins.list AS bins,
            coalesce(activity.swap_count, 0)::text AS swaps

@@ -44,6 +44,7 @@ export type CapturePrices = (kinds: readonly ReadClass[]) => Promise<number>;
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   const { database, chain, budget, rpcs, now, onAttention } = deps;
   const { chainId } = chain;
+  const { callsAtOnce } = chain.readBudget;
   const schedule = new PoolSchedule<KnownPool>(chain.readBudget, now);
   let known: readonly KnownPool[] | undefined;
 
@@ -62,7 +63,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
     schedule.setWanted(await deps.wanted());
     try {
       return await readRound(kinds, begun, {
-        ...{ schedule, budget, callsOf },
+        ...{ schedule, budget, callsAtOnce, callsOf },
         send: (kind, calls, gas) => boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls, undefined, gas),
         store: (readings) => storeReadings(deps, readings),
       });

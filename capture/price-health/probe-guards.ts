@@ -42,6 +42,7 @@ export type ProbeGuards = (kinds: readonly ReadClass[]) => Promise<number>;
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   const { chain, budget, rpcs, closed, now } = deps;
+  const { callsAtOnce } = chain.readBudget;
   const target = (kind: ReadClass) => ({ rpc: rpcs[kind], chainId: chain.chainId });
   const schedule = new PoolSchedule<GuardedPool>(chain.readBudget, now);
   let known: readonly GuardedPool[] = [];
@@ -89,7 +90,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
     }
     const stubs = new Map(pools.map((pool) => [pool.address, stubOf(pool)]));
     return readRound(kinds, begun, {
-      ...{ schedule, budget, store: probe },
+      ...{ schedule, budget, callsAtOnce, store: probe },
       callsOf: ({ address, layout }) => [
         { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
       ],

@@ -17,6 +17,8 @@ const EVENTUALLY = { timeout: 25_000 };
 /** Services of one owner keep their folders under a TMPDIR of its own, so that other tests' are not counted. */
 let temp: string;
 const owners: ChildProcess[] = [];
+/** Services that owners told of: each leads a process group. */
+const services: number[] = [];
 
 beforeAll(async () => {
   temp = await mkdtemp(join(tmpdir(), 'services-test-'));
@@ -24,6 +26,8 @@ beforeAll(async () => {
 });
 afterEach(() => {
   for (const owner of owners.splice(0)) owner.kill('SIGKILL');
+  // A test that failed may have left them without a watchdog.
+  for (const pid of services.splice(0)) if (isAlive(pid)) process.kill(-pid, 'SIGKILL');
 });
 afterAll(() => rm(temp, { recursive: true, force: true }));
 
@@ -114,7 +118,11 @@ function spawnOwner(root: string) {
     errors += chunk;
   });
   const report = new Promise<{ pids: number[]; urls: string[] }>((resolve, reject) => {
-    createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line)));
+    createInterface(child.stdout).once('line', (line) => {
+      const told = JSON.parse(line);
+      services.push(...told.pids);
+      resolve(told);
+    });
     child.once('exit', () => reject(new Error(errors)));
   });
   return { child, report };

@@ -2,7 +2,7 @@ import { type Hex, size, toFunctionSelector } from 'viem';
 import { wordAt } from '../abi-words.ts';
 import type { PriceDuty } from '../layout.ts';
 import type { PriceFailure } from '../quote-status.ts';
-import { providerStubCode, type QuoteShape } from './provider-stub.ts';
+import { providerStub, type QuoteShape } from './provider-stub.ts';
 
 /** Answered by two words of uint128: the price to sell at and the one to buy at, Q64.64. */
 const PRICES_CALL = toFunctionSelector('getSellAndBuyPrices()');
@@ -26,7 +26,7 @@ export function poolPrices(quote: QuoteShape): PriceDuty {
       if (size(data) < TWO_WORDS) return 'unexplained';
       return { sellX64: wordAt(data, 0), buyX64: wordAt(data, 1) };
     },
-    providerStubCode: (immutableProvider) => providerStubCode(immutableProvider, quote),
+    providerStubCode: providerStub(quote),
     providerQuoteCall: quote.selector,
   };
 }

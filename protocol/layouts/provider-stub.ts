@@ -33,13 +33,15 @@ const DONE = '0xa7';
  * that is zero. It has `PROVIDER_GAS_LIMIT`; where the gas left is less, it is not asked and the answer is empty, so that
  * no provider can starve another. It reverts when the answer has fewer words than the quote.
  */
-export function providerStubCode(immutableProvider: Address, { selector, words }: QuoteShape): Hex {
+export function providerStub({ selector, words }: QuoteShape): (immutableProvider: Address) => Hex {
   const quoteBytes = numberToHex(words * 32, { size: 1 });
   const oneLess = numberToHex(words * 32 - 1, { size: 1 });
-  return concatHex([
+  const head = concatHex([
     ...['0x60', PROVIDER_SLOT, '0x54', '0x73', ADDRESS_MASK, '0x16'], // sload(3) & mask
     ...['0x80', '0x60', HAS_PROVIDER, '0x57'], // keep it when it is not zero
-    ...['0x50', '0x73', immutableProvider], // else take the immutable
+    ...['0x50', '0x73'], // else take the immutable
+  ] as Hex[]);
+  const tail = concatHex([
     '0x5b', // HAS_PROVIDER
     ...['0x5f', '0x35', '0x60', '0xe0', '0x1c'], // selector
     ...['0x80', '0x63', IN_SWAP_SELECTOR, '0x14', '0x60', IS_IN_SWAP, '0x57'],
@@ -59,5 +61,6 @@ export function providerStubCode(immutableProvider: Address, { selector, words }
     ...['0x80', '0x51', '0x54', '0x81', '0x52'], // mstore(p, sload(mload(p)))
     ...['0x60', '0x20', '0x01', '0x60', NEXT_WORD, '0x56'],
     ...['0x5b', '0x50', '0x5f', '0xf3'], // DONE: return all of it
-  ] as Hex[]);
+  ] as Hex[]).slice(2);
+  return (immutableProvider) => `${head}${immutableProvider.slice(2)}${tail}`;
 }

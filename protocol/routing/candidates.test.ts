@@ -10,7 +10,7 @@ import { type Liquidity, LiquidityIndex } from './liquidity-index.ts';
 import { orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
 import type { Prospect } from './prospect.ts';
 
-const LIMITS: PoolLimits = { maxPoolsPerPair: 24, maxPoolsPerRequest: 100 };
+const LIMITS: PoolLimits = { maxPoolsPerPair: 24, maxPoolsPerRequest: 100, maxTokensSearched: 2_000 };
 
 const outlook = (pool: CrowdedPool) => (pool.isSeen ? pool.before : pool.claim);
 const liquidity = (pool: CrowdedPool, timesE3 = 1_000): Liquidity => ({
@@ -148,6 +148,8 @@ it('pools of which nothing is known are compared in the order of the graph, as m
   const found = candidateCorridors(sources, TOKEN_IN, TOKEN_OUT, LIMITS);
   expect(found).toHaveLength(101);
   expect(found[0]?.legs).toEqual([pools.slice(0, 24)]);
+  const fewer = candidateCorridors(sources, TOKEN_IN, TOKEN_OUT, { ...LIMITS, maxTokensSearched: 6 });
+  expect(fewer).toHaveLength(6);
 });
 
 it('a pool that is no longer served is not compared', () => {

@@ -10,8 +10,6 @@ export interface CandidateSources<P extends GraphPool> {
   readonly isUnknown: ((pool: P) => boolean) | null;
 }
 
-/** Tokens that are looked at in search of middle tokens: of each ranking, and of the graph. */
-export const MOST_LOOKED = 2_000;
 /** Direct pools that are compared, by the places of a pair: of those that were seen, and of those that are claimed. */
 const DIRECT = 8;
 /** Middle tokens have fewer: at the first 4 times the places, at the twelfth as many, at the hundredth a sixth. */
@@ -34,7 +32,7 @@ export function candidateCorridors<P extends GraphPool>(
   const most = limits.maxPoolsPerPair;
   const direct = candidates(sources, tokenIn, tokenOut, DIRECT * most, most);
   if (direct.length > 0) found.push({ legs: [direct] });
-  for (const [place, via] of [...middles(sources, tokenIn, tokenOut, limits.maxPoolsPerRequest)].entries()) {
+  for (const [place, via] of [...middles(sources, tokenIn, tokenOut, limits)].entries()) {
     const share = Math.ceil((most * MIDDLE) / (MIDDLE_FROM + place));
     const first = candidates(sources, tokenIn, via, share, most);
     const second = candidates(sources, via, tokenOut, share, most);
@@ -69,13 +67,13 @@ function middles<P extends GraphPool>(
   { graph, index, isUnknown }: CandidateSources<P>,
   tokenIn: Address,
   tokenOut: Address,
-  most: number,
+  { maxPoolsPerRequest: most, maxTokensSearched }: PoolLimits,
 ): ReadonlySet<Address> {
   const { legs, seenLegs } = index.legsTo(tokenOut);
   const isVia = (via: Address) => via !== tokenIn && index.leg(tokenIn, via) !== undefined;
   const isSeenVia = (via: Address) => via !== tokenIn && (index.leg(tokenIn, via)?.seen.length ?? 0) > 0;
-  const seen = seenLegs.best(most, (leg) => isSeenVia(leg.tokenIn), MOST_LOOKED);
-  const any = legs.best(most, (leg) => isVia(leg.tokenIn), MOST_LOOKED);
+  const seen = seenLegs.best(most, (leg) => isSeenVia(leg.tokenIn), maxTokensSearched);
+  const any = legs.best(most, (leg) => isVia(leg.tokenIn), maxTokensSearched);
   const found = new Set<Address>();
   for (let place = 0; place < most; place++) {
     for (const list of [seen, any]) {
@@ -85,7 +83,7 @@ function middles<P extends GraphPool>(
   }
   if (!isUnknown) return found;
   let left = most;
-  for (const via of middleTokens(graph, tokenIn, tokenOut, MOST_LOOKED)) {
+  for (const via of middleTokens(graph, tokenIn, tokenOut, maxTokensSearched)) {
     if (left-- === 0) break;
     found.add(via);
   }

@@ -8,7 +8,7 @@ import { hopCorridors, orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.t
 import { findPlan } from './plan.ts';
 import { outlookOf, type Prospect } from './prospect.ts';
 
-const LIMITS: PoolLimits = { maxPoolsPerPair: 24, maxPoolsPerRequest: 100 };
+const LIMITS: PoolLimits = { maxPoolsPerPair: 24, maxPoolsPerRequest: 100, maxTokensSearched: 2_000 };
 const PLAN = { maxRoutes: 4, minLegFractionE6: 20_000, splitThresholdE6: 500, minImprovementE6: 100 };
 /** Requests of the same order, at one block each, before the one that is compared. */
 const REQUESTS_BEFORE = 3;

@@ -7,6 +7,8 @@ export interface PoolLimits {
   readonly maxPoolsPerPair: number;
   /** Sum of the costs of all pools. */
   readonly maxPoolsPerRequest: number;
+  /** Tokens that are looked at in search of middle tokens: of each ranking, and of the graph. */
+  readonly maxTokensSearched: number;
 }
 
 /** An order as prospects rank by it: raw units as a number. */

@@ -3,12 +3,13 @@ import { BlockRounds } from '../../api/rounds/block-rounds.ts';
 import { PaidReads } from '../../api/rounds/paid-reads.ts';
 import { WantedPools } from '../../api/rounds/wanted-pools.ts';
 import { BlockClock } from '../../api/snapshots/block-clock.ts';
-import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
 import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
@@ -69,7 +70,12 @@ export class SimulatedChain {
   }
 
   /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
-  startProcess(epoch: string, warmBudget: { callsPerMinute: number; gasPerMinute: number }) {
+  startProcess(
+    epoch: string,
+    warmBudget: { callsPerMinute: number; gasPerMinute: number },
+    stream: Partial<StreamConfig> = {},
+    directory: PoolDirectory = { table: async () => this.table },
+  ) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;
     const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
@@ -82,7 +88,6 @@ export class SimulatedChain {
       countLookup: () => undefined,
     });
     const wanted = new WantedPools({ warmMs: 5_000, now });
-    const directory = { table: async () => this.table };
     const hasWorth = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
     const isSimulated = (pool: ServedPool) => this.#indexOf(pool.address) === 1;
     const budget = new ReadBudget({ ...warmBudget, wantedPct: 50, othersPct: 0 }, now);
@@ -93,8 +98,9 @@ export class SimulatedChain {
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
-    const hub = new ChainStreamHub({ ...ofChain, epoch, rounds: { wanted, rounds }, delisted, now });
-    return { clock, wanted, rounds, hub };
+    const config = StreamConfig.parse(stream);
+    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds }, delisted, now });
+    return { clock, snapshots, wanted, rounds, hub };
   }
 
   get #top(): Block {

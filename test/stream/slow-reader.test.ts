@@ -47,6 +47,43 @@ test('who does not read gets the latest only, and is cut after ten seconds; othe
   expect([slow.isOpen, good.isOpen, hub.readerCount]).toEqual([false, true, 1]);
 });
 
+test('how much may lie unsent, for how long, and how many blocks are remembered are settings', async () => {
+  const chain = new SimulatedChain(2);
+  const strict = { maxUnsentBytes: 90 * 1024, maxUnsentSecs: 3, historyBlocks: 2 };
+  const { clock, hub } = chain.startProcess('e', RICH, strict);
+  const [slow, away] = [0, 1].map(() => new SimulatedClient({ pools: chain.pools, depth: false, hasKey: false })) as [
+    SimulatedClient,
+    SimulatedClient,
+  ];
+  for (const client of [slow, away]) await client.connect(hub, () => true);
+  await settle();
+  slow.isSlow = true;
+  const blocksUntil = async (isOver: () => boolean) => {
+    for (let block = 1; block <= 20; block++) {
+      chain.mine([0]);
+      clock.push(chain.head);
+      await settle();
+      hub.tick();
+      if (isOver()) return block;
+    }
+    return null;
+  };
+  // The first block's update fills the connection.
+  expect(await blocksUntil(() => !slow.isOpen)).toBe(4);
+  for (const [missedBlocks, told] of [
+    [1, 'update'],
+    [2, 'gap'],
+  ] as const) {
+    away.cut();
+    const before = away.book.events.length;
+    let left = missedBlocks;
+    await blocksUntil(() => --left === 0);
+    await away.connect(hub, () => true);
+    expect(away.book.events[before]).toBe(told);
+    await settle();
+  }
+});
+
 test('what a socket does not take is known as unsent, and it can be cut', async () => {
   vi.useRealTimers();
   let server: Server | undefined;

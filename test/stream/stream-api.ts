@@ -51,7 +51,9 @@ export async function startStreamApi({ chain, directory, isSimulated, ...options
   const limits = new ConnectionLimits(streamConfig);
   const metrics = createMetrics('test');
   const { observer, countSilent } = streamMetrics(metrics, limits, chainIds);
-  const streams = new StreamService({ chainIds, rounds, snapshots, directory, database, observer, logger });
+  const streams = new StreamService({
+    ...{ chainIds, config: streamConfig, rounds, snapshots, directory, database, observer, logger },
+  });
   const chains = new Map([[chain.chainId, chain]]);
   const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });

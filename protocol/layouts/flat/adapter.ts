@@ -2,7 +2,7 @@ import { size, toFunctionSelector } from 'viem';
 import { wordAt } from '../../abi-words.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
-import { decodeExtsload, encodeExtsload } from '../extsload.ts';
+import { decodeExtsload, encodeExtsload, stateCallOf } from '../extsload.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { swapOutcome } from './errors.ts';
 import type { ProviderQuote } from './provider-quote.ts';
@@ -23,10 +23,7 @@ const flatState: StateDuty = {
     const [slot0] = decodeExtsload(data);
     return slot0 === undefined ? null : decodeSlot0(slot0).pauseLevel;
   },
-  call(immutables) {
-    const slots = flatStorage.stateSlots(immutables);
-    return { data: encodeExtsload(slots), words: slots.length };
-  },
+  call: stateCallOf(flatStorage.stateSlots),
   decode(immutables, answer) {
     const state = flatStorage.decodeState(immutables, decodeExtsload(answer));
     return {

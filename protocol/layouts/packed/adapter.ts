@@ -1,5 +1,5 @@
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
-import { decodeExtsload, encodeExtsload } from '../extsload.ts';
+import { decodeExtsload, stateCallOf } from '../extsload.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { packedSearch } from './curve-ranks.ts';
 import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
@@ -10,10 +10,7 @@ import { packedStopLoss } from './stop-loss-reading.ts';
 const packedState: StateDuty = {
   pauseLevelCall: { data: HEAD_DATA, answerBytes: HEAD_BYTES },
   decodePauseLevel: (result) => decodeHead(result)?.pauseLevel ?? null,
-  call(immutables) {
-    const slots = storage.stateSlots(immutables);
-    return { data: encodeExtsload(slots), words: slots.length };
-  },
+  call: stateCallOf(storage.stateSlots),
   decode(immutables, answer) {
     const { head, state } = storage.decodeState(immutables, decodeExtsload(answer));
     return {

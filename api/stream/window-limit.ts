@@ -1,7 +1,7 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 
 /** An amount that may be taken in each window; a window begins with the first taking. */
-export class Allowance {
+export class WindowLimit {
   readonly #size: number;
   readonly #windowMs: number;
   readonly #now: Clock;

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ChainConfig } from '../../config/chains-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
+import { SqlPoolDirectory } from '../snapshots/sql-pool-directory.ts';
+import { STREAM_MESSAGES } from './message-schema.ts';
+import { StreamService } from './streams.ts';
+import type { StreamEventName, StreamTransport } from './types.ts';
+
+const CHAIN = 7;
+const POOLS = 3;
+const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+const WAIT = { timeout: 20_000, interval: 10 };
+const logger = createLogger('test', 'silent');
+
+const simulated = new SimulatedChain(POOLS);
+const [delisted, undone, kept] = simulated.pools.map(({ address }) => address);
+let home: IndexedDatabase;
+let database: Database;
+let directory: SqlPoolDirectory;
+let streams: StreamService;
+
+/** The streams of an API process over Postgres, of a chain whose quotes are made up. */
+beforeAll(async () => {
+  home = await createIndexedDatabase();
+  const seeder = openSeeder(home.url);
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: CHAIN, address });
+  await seedPools(
+    seeder.db,
+    simulated.pools.map(({ address }) => ({ pool: { chainId: CHAIN, address } })),
+  );
+  await seeder.end();
+  database = openDatabase(home.url, logger);
+  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
+  const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
+  const pace = { pollMs: 20, comparedPerPoll: 1_000 };
+  directory = new SqlPoolDirectory({ database, chains: [ChainConfig.parse(chain)], logger, pace });
+  const { wanted, rounds, snapshots } = simulated.startProcess('e', RICH, {}, directory);
+  streams = new StreamService({
+    ...{ chainIds: [CHAIN], config: StreamConfig.parse({}), directory, database: database.$client, logger },
+    rounds: { of: () => ({ wanted, rounds }) },
+    snapshots: { of: () => snapshots },
+  });
+});
+
+afterAll(async () => {
+  streams.close();
+  directory.stop();
+  await database.$client.end();
+  await home.drop();
+});
+
+/** A client that takes whatever comes. */
+function listen() {
+  const told: { readonly event: StreamEventName; readonly data: unknown }[] = [];
+  const transport: StreamTransport = {
+    send: (event, _id, data) => told.push({ event, data: STREAM_MESSAGES[event].parse(JSON.parse(data)) }),
+    unsentBytes: 0,
+    onDrain: () => undefined,
+    end: () => undefined,
+    cut: () => undefined,
+  };
+  const removed = () =>
+    told.flatMap(({ event, data }) => (event === 'removed' ? STREAM_MESSAGES.removed.parse(data).pools : []));
+  return { told, transport, removed };
+}
+
+test('who is connected is told that a pool was delisted, and of one that left the index that it is not served', async () => {
+  const { told, transport, removed } = listen();
+  const reader = await streams.of(CHAIN).open(transport, { hasKey: false });
+  reader.subscribe({ pools: [...(await directory.table()).pools()], depth: false });
+  await vi.waitUntil(
+    () => told.some(({ event, data }) => event === 'snapshot' && (data as { last: boolean }).last),
+    WAIT,
+  );
+  expect(reader.poolCount).toBe(POOLS);
+  await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES ($1, $2)', [CHAIN, delisted]);
+  await vi.waitUntil(() => removed().length === 1, WAIT);
+  await home.client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE chain_id = $1 AND address = $2`, [CHAIN, undone]);
+  await vi.waitUntil(() => removed().length === 2, WAIT);
+  expect(removed()).toEqual([
+    { poolAddress: delisted, reason: 'delisted' },
+    { poolAddress: undone, reason: 'not_served' },
+  ]);
+  expect(reader.poolCount).toBe(1);
+  expect((await directory.table()).find(CHAIN, kept ?? '0x')).toBeDefined();
+  reader.gone();
+});

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { runMain } from '../../runtime/run-main.ts';
+import { connectSse } from '../../test/stream/stream-connection.ts';
+import { answerOrders } from './asked-process.ts';
+
+/** Each is answered once. */
+export type BatchOrder =
+  /** Follows the stream of these pools from now on. */
+  | ({ readonly kind: 'follow' } & BatchTarget)
+  /** Times a batch of these pools: milliseconds to the last byte; of a block, as soon as the stream has told it. */
+  | ({ readonly kind: 'time'; readonly toldBlock?: number } & BatchTarget);
+
+interface BatchTarget {
+  readonly url: string;
+  readonly chainId: number;
+  readonly pools: readonly string[];
+}
+
+const READ_LIMIT_MS = 5_000;
+const Told = z.object({ blockNumber: z.number() });
+
+/** A process of its own: whoever mines and counts calls beside would be part of what is timed. */
+runMain(async () => {
+  let newest = 0;
+  let notice: () => void = () => undefined;
+  const hasTold = (number: number) =>
+    new Promise<void>((resolve, reject) => {
+      const limit = setTimeout(() => reject(new Error(`block ${number} was not told`)), READ_LIMIT_MS);
+      notice = () => {
+        if (newest < number) return;
+        clearTimeout(limit);
+        resolve();
+      };
+      notice();
+    });
+  answerOrders<BatchOrder>(async (order) => {
+    if (order.kind === 'time') {
+      if (order.toldBlock !== undefined) await hasTold(order.toldBlock);
+      return timeBatch(order);
+    }
+    connectSse(
+      order.url,
+      { ...order, depth: false },
+      {
+        message: (_event, _id, data) => {
+          newest = Told.parse(JSON.parse(data)).blockNumber;
+          notice();
+        },
+        ended: (why) => {
+          throw new Error(`the stream ended: ${why}`);
+        },
+      },
+    );
+    return null;
+  });
+});
+
+async function timeBatch({ url, chainId, pools }: BatchTarget): Promise<number> {
+  const startedAt = performance.now();
+  const body = JSON.stringify({ pools, depth: false });
+  const response = await fetch(`${url}/public/v1/evm/${chainId}/bid_ask/batch`, { method: 'POST', body });
+  const text = await response.text();
+  const ms = performance.now() - startedAt;
+  if (response.status !== 200 || text.includes('"error"')) {
+    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
+  }
+  return ms;
+}

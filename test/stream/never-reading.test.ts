@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterEach, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
+import { streamResource } from '../../api/stream/stream.ts';
+import type { Streams } from '../../api/stream/types.ts';
+import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
+import { ChainConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { SimulatedChain } from './simulated-chain.ts';
+import { SimulatedClient } from './simulated-client.ts';
+
+/** All of them change in each block: some 200 kB, so that what the kernel takes for a client is full after a while. */
+const POOLS = 500;
+const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+const CHAIN = 7;
+const MOST_BLOCKS = 400;
+const WAIT = { timeout: 20_000, interval: 5 };
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** The streams of a simulated chain over a real server. Request limits are off. */
+async function serve(streams: Streams, chain: SimulatedChain) {
+  const logger = createLogger('test', 'silent');
+  const streamConfig = StreamConfig.parse({});
+  const limits = new ConnectionLimits(streamConfig);
+  const config = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] };
+  const chains = new Map([[CHAIN, ChainConfig.parse({ chainId: CHAIN, name: 'simulated', ...config })]]);
+  const deps = { chains, directory: { table: async () => chain.table }, streams, limits };
+  const redis = new Redis({ lazyConnect: true });
+  const app = createApp(bindRoutes(streamResource, { ...deps, streamConfig, trustedProxies: 0 }), {
+    verifyKey: async () => null,
+    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
+    webSockets: { ...deps, config: streamConfig, countSilent: () => undefined },
+    ...{ metrics: createMetrics('test'), logger },
+  });
+  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
+  ends.push(async () => {
+    streams.close();
+    await server.stop(1_000);
+  });
+  return { port: server.port, limits };
+}
+
+/** Asks for all pools and reads nothing of the answer. */
+function neverReadingSse(port: number, pools: string): Socket {
+  const socket = connect(port, '127.0.0.1').pause();
+  socket.write(`GET /public/v1/evm/${CHAIN}/stream?depth=false&pools=${pools} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  return socket;
+}
+
+async function neverReadingWebSocket(port: number, pools: string): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/public/v1/evm/${CHAIN}/ws`);
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ op: 'subscribe', id: 1, pools: pools.split(','), depth: false }));
+  socket.pause();
+  return socket;
+}
+
+test.each(['sse', 'websocket'] as const)(
+  'a client that never reads its %s is cut ten seconds after its sockets are full',
+  async (transport) => {
+    const chain = new SimulatedChain(POOLS);
+    const { clock, hub } = chain.startProcess('e', RICH);
+    const close = () => hub.close('shutdown', () => 1_000);
+    const { port, limits } = await serve({ of: () => hub, close }, chain);
+    const good = new SimulatedClient({ pools: chain.pools.slice(0, 1), depth: false, hasKey: false });
+    await good.connect(hub, () => true);
+    const pools = chain.pools.map(({ address }) => address).join(',');
+    const socket = await { sse: neverReadingSse, websocket: neverReadingWebSocket }[transport](port, pools);
+    const closed = once(socket, 'close');
+    await vi.waitUntil(() => hub.readerCount === 2, WAIT);
+    const all = chain.pools.map((_, index) => index);
+    let blocks = 0;
+    for (; hub.readerCount === 2 && blocks < MOST_BLOCKS; blocks++) {
+      chain.mine(all);
+      clock.push(chain.head);
+      await vi.waitUntil(() => good.hash === chain.head.block.hash, WAIT);
+      hub.tick();
+    }
+    expect(hub.readerCount).toBe(1);
+    // A block a second: ten of them, and those before that filled the sockets.
+    expect(blocks).toBeGreaterThan(10);
+    await vi.waitUntil(() => limits.size === 0, WAIT);
+    socket.resume();
+    await closed;
+    expect(good.isOpen).toBe(true);
+  },
+);
