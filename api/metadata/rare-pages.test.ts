@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openDatabase, SHORT_STATEMENTS } from '../../db/connection.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { mountHandlers } from '../declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
 import { findStatement } from './listing-sql.ts';
 import { metadataResource } from './metadata.ts';
 import { toListingQuery } from './query.ts';
-import { SORTS } from './query-string.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
 
 const MAX_TOTALS = 3;
 const POOLS = 20;
@@ -139,17 +139,19 @@ test('a page that a refresh comes between is read again: all of it is of one ref
   expect(await watchStatements(work, { after: once(replace) })).toEqual({ statements: 2, counts: 2 });
 });
 
+const findPage = (request: string, chainIds: readonly number[] = [CHAIN_A]) => {
+  const raw = Object.fromEntries(new URLSearchParams(request));
+  const scope = {
+    single: chainIds.length === 1,
+    chains: chainIds.map((chainId) => ({ chainId, factories: [FACTORY] })),
+  };
+  return findStatement(toListingQuery({ ...raw, minTvlFiat: 0 }, SORTS), scope, 60, null);
+};
+
 test.each(['search=us', `addresses=${seedAddress(1)}`])(
   'pools that match %s are found before they are sorted',
   async (filter) => {
-    const raw = Object.fromEntries(new URLSearchParams(`minTvlFiat=0&${filter}`));
-    const query = toListingQuery({ ...raw, minTvlFiat: 0 }, SORTS);
-    const { text, values } = findStatement(
-      query,
-      { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] },
-      60,
-      null,
-    );
+    const { text, values } = findPage(`minTvlFiat=0&${filter}`);
     const { rows } = await rarePages.query(`EXPLAIN ${text}`, values);
     expect(JSON.stringify(rows)).toContain('CTE Scan on matching');
   },
@@ -159,3 +161,26 @@ test('one page takes one core', async () => {
   const { rows } = await rarePages.query("SELECT current_setting('max_parallel_workers_per_gather') AS workers");
   expect(rows).toEqual([{ workers: '0' }]);
 });
+
+const ofOneChain = SORTS.map((sort) => ({ sort, chains: [CHAIN_A] }));
+const ofSeveral = CROSS_CHAIN_SORTS.map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B] }));
+
+test.each([...ofOneChain, ...ofSeveral])(
+  'rows before a far page by $sort of $chains are counted in an index',
+  async ({ sort, chains }) => {
+    const client = await listing.pool.connect();
+    try {
+      await client.query('VACUUM operator.pool_listing');
+      await client.query('BEGIN');
+      for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET LOCAL enable_${way} = off`);
+      const { text, values } = findPage(`sortBy=${sort}&offset=10`, chains);
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toContain('Index Only Scan using pool_listing');
+      expect(plan).not.toMatch(/Sort|Index Scan using pool_listing/);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  },
+);
