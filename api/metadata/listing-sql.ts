@@ -34,6 +34,12 @@ export type VersionRow = {
   readonly version: string | null;
 };
 
+/** The total of a filter, of one version of the listing. */
+export interface Counted {
+  readonly version: string;
+  readonly total: number;
+}
+
 /** The one row of {@link findStatement}. */
 export type FoundRow = VersionRow & {
   /** Count of matching pools; null when it is known. */
@@ -41,6 +47,8 @@ export type FoundRow = VersionRow & {
   /** The page's pools in order, each as `<chain id>:<address>`. */
   readonly pools: readonly string[];
 };
+
+const PAGE_KEY = `SELECT ${key.chainId} || ':' || ${key.pool}`;
 
 /** Whether a chain's window, as `w`, is too old for its price statuses to count. */
 export const isStale = (maxAge: string) => `w.${window.generatedAtTs} <= extract(epoch FROM now()) - ${maxAge}::int8`;
@@ -65,29 +73,36 @@ export function versionStatement(maxAgeSecs: number): Statement {
  * match, in the same snapshot.
  *
  * @param maxAgeSecs as of {@link versionStatement}
- * @param counted version whose total is known; null: none
+ * @param counted the total that is known; null: none. A page in the farther half is read from the end then
  */
 export function findStatement(
   query: ListingQuery,
   scope: ListingScope,
   maxAgeSecs: number,
-  counted: string | null,
+  counted: Counted | null,
 ): Statement {
   const { conditions, values } = matching(query, scope);
   const bind = (value: unknown) => `$${values.push(value)}`;
   // Few pools match these, by an index. A planner that counts on matches soon would walk all pools in order instead.
   const isRead = query.search !== null || query.addresses !== null;
+  const version = bind(counted?.version ?? null);
   // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
-  const range = `LIMIT ${query.count} OFFSET ${query.offset === 0 ? 0 : bind(query.offset)}`;
+  const range = (count: number, offset: number) => `LIMIT ${count} OFFSET ${offset === 0 ? 0 : bind(offset)}`;
+  const order = orderBy(query, scope);
+  const fromStart = `ARRAY(${PAGE_KEY} FROM matching ORDER BY ${order} ${range(query.count, query.offset)})`;
+  const fromEnd = ({ total }: Counted) => {
+    const left = Math.max(0, total - query.offset);
+    const last = range(Math.min(query.count, left), Math.max(0, left - query.count));
+    const page = `SELECT * FROM matching ORDER BY ${orderBy(query, scope, true)} ${last}`;
+    return `CASE WHEN version = ${version} THEN ARRAY(${PAGE_KEY} FROM (${page}) page ORDER BY ${order}) ELSE ${fromStart} END`;
+  };
   const text = `
     WITH matching AS ${isRead ? '' : 'NOT'} MATERIALIZED (
       SELECT ${[key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])].join(', ')}
       FROM ${LISTING} WHERE ${conditions}
     )
-    SELECT version, CASE WHEN version IS DISTINCT FROM ${bind(counted)} THEN (SELECT count(*) FROM matching) END AS total,
-      ARRAY(
-        SELECT ${key.chainId} || ':' || ${key.pool} FROM matching ORDER BY ${orderBy(query, scope)} ${range}
-      ) AS pools
+    SELECT version, CASE WHEN version IS DISTINCT FROM ${version} THEN (SELECT count(*) FROM matching) END AS total,
+      ${counted && 2 * query.offset > counted.total ? fromEnd(counted) : fromStart} AS pools
     FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state`;
   return { text, values, ...(isUsual(query) && { name: statementName(query, scope) }) };
 }
@@ -120,11 +135,13 @@ const found = (parameter: string) => `
  * A total order: ties end at the address, which is unique on its chain. The indexes of keys that are never null have no
  * `NULLS LAST`.
  */
-function orderBy({ sort, order }: ListingQuery, scope: ListingScope): string {
-  const keys = SORT_KEYS[sort].map(
-    (field) => `${key[field]} ${order}${poolListings[field].notNull ? '' : ' NULLS LAST'}`,
-  );
-  return [...keys, ...(scope.single ? [] : [key.chainId]), key.pool].join(', ');
+function orderBy({ sort, order }: ListingQuery, scope: ListingScope, isReversed = false): string {
+  const reverse = { asc: 'desc', desc: 'asc' } as const;
+  const direction = isReversed ? reverse[order] : order;
+  const nulls = isReversed ? ' NULLS FIRST' : ' NULLS LAST';
+  const keys = SORT_KEYS[sort].map((field) => `${key[field]} ${direction}${poolListings[field].notNull ? '' : nulls}`);
+  const ties = [...(scope.single ? [] : [key.chainId]), key.pool].map((tie) => (isReversed ? `${tie} desc` : tie));
+  return [...keys, ...ties].join(', ');
 }
 
 /** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */

@@ -5,6 +5,7 @@ import { showPool } from '../../db/listing/show-pool.ts';
 import { onConnection, type Queryable } from '../../db/transaction.ts';
 import { unavailable } from '../errors.ts';
 import {
+  type Counted,
   type FoundRow,
   findStatement,
   isUsual,
@@ -76,14 +77,12 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
   };
 }
 
-type Total = { readonly version: string; readonly total: number };
-
 /**
  * The listing as the database has it. A total is counted once per filter and version, however many pages of the filter are
  * asked for at once; it always belongs to the version that the page shows.
  */
 function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }: PageReaderDeps) {
-  const totals = new LRUCache<string, Total>({ max: maxTotals });
+  const totals = new LRUCache<string, Counted>({ max: maxTotals });
   const counting = new Map<string, Promise<RenderedPage>>();
   /** The version that was told last. */
   let latest: string | undefined;
@@ -102,10 +101,7 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
 
   const findPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
     const known = totals.get(filter);
-    const { first, version } = await select<FoundRow>(
-      client,
-      findStatement(query, scope, maxAgeSecs, known?.version ?? null),
-    );
+    const { first, version } = await select<FoundRow>(client, findStatement(query, scope, maxAgeSecs, known ?? null));
     const total = first.total === null ? (known?.total ?? 0) : Number(first.total);
     if (first.total !== null) totals.set(filter, { version, total });
     return { version, total, pools: first.pools };

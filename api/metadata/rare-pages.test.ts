@@ -43,9 +43,11 @@ afterAll(async () => {
   await listing.close();
 });
 
+type Body = { readonly total?: number; readonly data?: readonly { readonly poolAddress: string }[] };
+
 const ask = async (query: string) => {
   const response = await app.request(`/public/v1/evm/${CHAIN_A}/metadata?${query}`);
-  return { status: response.status, body: (await response.json()) as { total?: number } };
+  return { status: response.status, body: (await response.json()) as Body };
 };
 
 const USUAL = 'minTvlFiat=0';
@@ -105,6 +107,18 @@ test('a total is counted once per filter, and the last few are remembered', asyn
   expect(await askAll(others)).toEqual({ statements: MAX_TOTALS, counts: MAX_TOTALS });
   expect(await askAll([`minTvlFiat=${MAX_TOTALS}&count=7`])).toEqual({ statements: 1, counts: 0 });
   expect(await askAll(['minTvlFiat=0&tier=red&count=7'])).toEqual({ statements: 1, counts: 1 });
+});
+
+test.each(SORTS)('pages by %s are parts of one list, from whichever end they are read', async (sortBy) => {
+  for (const order of ['asc', 'desc']) {
+    const list = `minTvlFiat=0&sortBy=${sortBy}&order=${order}`;
+    const poolsOf = async (query: string) => (await ask(query)).body.data?.map(({ poolAddress }) => poolAddress);
+    const all = (await poolsOf(`${list}&count=${POOLS}`)) ?? [];
+    expect(new Set(all).size).toBe(POOLS);
+    for (let offset = 0; offset < POOLS + 2; offset += 1) {
+      expect(await poolsOf(`${list}&count=3&offset=${offset}`)).toEqual(all.slice(offset, offset + 3));
+    }
+  }
 });
 
 const publish = () => listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
