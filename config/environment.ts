@@ -48,7 +48,7 @@ export const settings = {
     .describe('an http:// or https:// URL'),
   /** Pages of the listing that are not among the usual ones: longest statement, connections, remembered totals. */
   LISTING_STATEMENT_TIMEOUT_MS: wholeNumber(1, 2_000),
-  LISTING_CONNECTIONS: wholeNumber(1, 2),
+  LISTING_CONNECTIONS: wholeNumber(1, 1),
   LISTING_TOTALS: wholeNumber(1, 200),
   /** Memory of an API process for pages of the listing that were made, megabytes. */
   LISTING_CACHE_MB: wholeNumber(1, 64),
