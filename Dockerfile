@@ -34,4 +34,4 @@ COPY runtime runtime
 COPY --from=page /app/web/dist web/dist
 USER node
 # Each service of docker-compose.yml names its process; a bare run serves the API.
-CMD ["node", "--no-memory-reducer", "--import", "tsx", "api/main.ts"]
+CMD ["node", "--no-memory-reducer", "--heap-growing-percent=100", "--import", "tsx", "api/main.ts"]

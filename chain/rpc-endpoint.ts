@@ -1,9 +1,8 @@
-import { http, TimeoutError } from 'viem';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Agent, request } from 'undici';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { RpcFailure } from './rpc-failure.ts';
-
-type HttpTransport = ReturnType<ReturnType<typeof http>>;
-type RpcRequest = Parameters<HttpTransport['request']>[0];
 
 /** The answer of a node, unchecked. */
 type RawAnswer = { readonly error?: unknown; readonly result?: unknown };
@@ -19,19 +18,30 @@ export interface RpcEndpointOptions {
   readonly breaker?: CircuitBreaker;
 }
 
-/** One RPC URL: a viem HTTP transport with a time limit on the whole answer and a circuit breaker. */
+/** Bytes of an answer, as it comes and unpacked; the largest that are asked for have some hundred kilobytes. */
+const MOST_ANSWER_BYTES = 10 * 1024 * 1024;
+const gunzipped = promisify(gunzip);
+
+/**
+ * One RPC URL: JSON-RPC by undici, with a time limit on the whole answer and a circuit breaker. viem's transport keeps
+ * several copies of each request until its answer is there, and calls at a block have a quarter of a megabyte.
+ */
 export class RpcEndpoint {
   /** Host only: the rest of a URL may hold a key. */
   readonly label: string;
   readonly breaker: CircuitBreaker;
+  readonly #url: string;
   readonly #options: RpcEndpointOptions;
-  readonly #transport: HttpTransport;
+  readonly #agent: Agent;
+  #lastId = 0;
 
   constructor(url: string, options: RpcEndpointOptions) {
     this.label = new URL(url).host;
     this.breaker = options.breaker ?? new CircuitBreaker();
+    this.#url = url;
     this.#options = options;
-    this.#transport = http(url, { raw: true, timeout: options.timeoutMs })({ retryCount: 0 });
+    // The limit of `request` is the one that counts.
+    this.#agent = new Agent({ maxResponseSize: MOST_ANSWER_BYTES, headersTimeout: 0, bodyTimeout: 0 });
   }
 
   /**
@@ -41,22 +51,40 @@ export class RpcEndpoint {
    * @throws RpcFailure
    */
   async request(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
-    // The transport's own limit ends with the headers; a body that trickles in needs this one.
-    const limit = AbortSignal.timeout(this.#options.timeoutMs);
+    // Not `AbortSignal.timeout`, which would wait on beyond the answer.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), this.#options.timeoutMs);
     try {
-      const answer = (await this.#transport.request({ method, params } as RpcRequest, {
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
-      })) as RawAnswer;
+      const answer = await this.#send(method, params, signal ? AbortSignal.any([signal, limit.signal]) : limit.signal);
       const result = this.#resultOf(method, answer);
       this.#options.count(method, 'ok');
       return result;
     } catch (error) {
       const failure = signal?.aborted
         ? new RpcFailure('aborted', `${method} was aborted before ${this.label} answered`)
-        : this.#failureOf(method, error, limit.aborted);
+        : this.#failureOf(method, error, limit.signal.aborted);
       this.#options.count(method, failure.code);
       throw failure;
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  /** @throws whatever went wrong: an HTTP error too, unless its body is an answer */
+  async #send(method: string, params: readonly unknown[], signal: AbortSignal): Promise<RawAnswer> {
+    this.#lastId += 1;
+    const { statusCode, headers, body } = await request(this.#url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip' },
+      // As bytes, which are no work for the collection of garbage.
+      body: Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params })),
+      dispatcher: this.#agent,
+      signal,
+    });
+    const isPacked = headers['content-encoding'] === 'gzip';
+    const answer = JSON.parse(isPacked ? await unpacked(await body.bytes()) : await body.text()) as RawAnswer;
+    if (statusCode >= 300 && !isRpcError(answer?.error)) throw new Error(`HTTP status ${statusCode}`);
+    return answer;
   }
 
   #resultOf(method: string, answer: RawAnswer): unknown {
@@ -69,11 +97,22 @@ export class RpcEndpoint {
 
   #failureOf(method: string, error: unknown, timedOut: boolean): RpcFailure {
     if (error instanceof RpcFailure) return error;
-    if (timedOut || error instanceof TimeoutError) {
+    if (timedOut) {
       return new RpcFailure('timeout', `${this.label} did not answer ${method} in ${this.#options.timeoutMs} ms`);
     }
     return new RpcFailure('unreachable', `${this.label} gave no answer to ${method}`);
   }
+}
+
+async function unpacked(bytes: Uint8Array): Promise<string> {
+  return (await gunzipped(bytes, { maxOutputLength: MOST_ANSWER_BYTES })).toString();
+}
+
+/** Whether a node says so itself, and no proxy before it. */
+function isRpcError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return typeof code === 'number' && typeof message === 'string';
 }
 
 function describeRpcError(error: unknown): string {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
 import { createDatabase } from '../harness/database.ts';
 
 type Service = {
@@ -74,6 +75,18 @@ describe('docker-compose.yml', () => {
         else if (!from.startsWith('$')) expect(Object.keys(compose.volumes), name).toContain(from);
       }
     }
+  });
+
+  test("starts each process with Node's flags as npm run, a bare image and the tests do", () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+    const flagsIn = (args: readonly string[]) => args.filter((arg) => arg.startsWith('--') && arg !== '--import');
+    for (const [name, { command = [] }] of ours) {
+      expect(scripts[name], name).toMatch(new RegExp(`exec ${command.join(' ')}$`));
+      expect(flagsIn(ownMain(command.at(-1) ?? '')), name).toEqual(flagsIn(command));
+    }
+    expect(textOf('Dockerfile')).toContain(
+      `\nCMD ${JSON.stringify(compose.services.api?.command).replaceAll(',', ', ')}\n`,
+    );
   });
 
   test('gives our processes settings that they know', () => {
