@@ -7,6 +7,8 @@ export type Database = NodePgDatabase & { readonly $client: pg.Pool };
 /** How long a request waits for a connection, and a statement for its answer, before the database counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
+/** A new connection costs both sides some ten milliseconds of hashing: those that bursts of work need stay until the next one. */
+const IDLE_TIMEOUT_MS = 5 * 60_000;
 
 /** Options of connections for short statements: workers take other cores and compiling takes longer than it saves. */
 export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
@@ -31,6 +33,7 @@ export function openDatabase(
     max,
     ...(options && { options }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     // A server that hangs does not keep its own time limit.
     query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,

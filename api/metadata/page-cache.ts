@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { fastGzip } from '../http/compressed.ts';
 
 /** Memory for pages that were asked for: those of a default request take some 100 kB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Fast rather than small: a page lives for seconds. */
-const GZIP_LEVEL = 1;
-const compress = promisify(gzip);
 
 /** A page as it is sent, made once however many clients ask for it. */
 export class RenderedPage {
@@ -30,7 +25,7 @@ export class RenderedPage {
 
   /** The body compressed, at the first call. */
   zipped(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#zipped ??= compress(this.body, { level: GZIP_LEVEL }).then((bytes) => new Uint8Array(bytes));
+    this.#zipped ??= fastGzip(this.body);
     return this.#zipped;
   }
 }

@@ -55,6 +55,7 @@ export const getBidAskBatch = {
   limit: 'batch',
   key: 'optional',
   streams: false,
+  // Long answers are sent compressed already; this takes care of encodings other than gzip.
   compress: true,
   cacheSecs: 0,
   tag: 'Quotes',
