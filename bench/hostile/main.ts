@@ -29,7 +29,7 @@ runMain(async () => {
     )
     .option('--pools <number>', 'of both chains', '100000')
     .option('--seconds <number>', 'how long prices and stalls are watched: all is read anew within a minute', '75')
-    .option('--requests <number>', 'quotes and pages; of routes a quarter', '4000')
+    .option('--requests <number>', 'quotes and pages; of routes a quarter', '12000')
     .parse()
     .opts<Options>();
   try {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import type { Postgres } from '../../devnet/services/postgres.ts';
-import { Samples } from '../route/measure.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
 import { underFlood } from './flood.ts';
@@ -82,20 +81,13 @@ async function measureService(options: RunOptions, ground: Ground, database: pg.
   }
 }
 
-/** A load comes in so many parts, of whose p99s the median counts: what else the machine does is in one of them. */
-const LOAD_PARTS = 3;
-
 async function measureRequests(api: ServedProcess, { chains, requests, say }: RunOptions) {
   const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const results: LoadResult[] = [];
   const p99 = async (list: readonly LoadRequest[], count = requests) => {
-    const p99s = new Samples();
-    while (p99s.count < LOAD_PARTS) {
-      const result = await measureLoad(api.url, list, count / LOAD_PARTS);
-      results.push(result);
-      p99s.add(result.quantile(0.99));
-    }
-    return p99s.quantile(0.5);
+    const result = await measureLoad(api.url, list, count);
+    results.push(result);
+    return result.quantile(0.99);
   };
   const load = { quotesP99: 0, pagesP99: 0, routesP99: 0, guardedRoutesP99: 0 };
   const stallLoadMs = await longestStall(api.url, async () => {
