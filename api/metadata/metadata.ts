@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type pg from 'pg';
 import { defineResource } from '../declaration/api-route.ts';
-import { acceptsGzip } from '../http/accepts-gzip.ts';
-import { COMPRESS_FROM_BYTES } from '../http/compressed.ts';
+import { sendJson } from '../http/compressed.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
@@ -52,16 +51,5 @@ export const metadataResource = defineResource(
   },
 );
 
-/** Sends a page, compressed where the client takes it so. Both forms are the same page, which a weak tag may say. */
-async function send(c: Context, page: RenderedPage): Promise<Response> {
-  const isZipped = page.bytes >= COMPRESS_FROM_BYTES && acceptsGzip(c);
-  const body = isZipped ? await page.zipped() : page.body;
-  return c.body(body, 200, {
-    'Content-Type': 'application/json',
-    // Told here so that an answer to HEAD, which has no body, tells it too.
-    'Content-Length': String(isZipped ? body.length : page.bytes),
-    ETag: `W/"${page.tag}"`,
-    Vary: 'Accept-Encoding',
-    ...(isZipped && { 'Content-Encoding': 'gzip' }),
-  });
-}
+/** Sends a page. Compressed or not it is the same page, which a weak tag may say. */
+const send = (c: Context, page: RenderedPage): Promise<Response> => sendJson(c, page, { ETag: `W/"${page.tag}"` });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { fastGzip } from '../http/compressed.ts';
+import { fastGzip, type ReadyJson } from '../http/compressed.ts';
 
 /** Memory for pages that were asked for: those of a default request take some 100 kB. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A page as it is sent, made once however many clients ask for it. */
-export class RenderedPage {
+export class RenderedPage implements ReadyJson {
   /** State of the listing that the page was read from. */
   readonly version: string;
   readonly body: string;

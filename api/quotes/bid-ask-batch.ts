@@ -1,11 +1,10 @@
-import type { Context, Handler } from 'hono';
+import type { Handler } from 'hono';
 import type { Address } from 'viem';
 import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
-import { acceptsGzip } from '../http/accepts-gzip.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
-import { COMPRESS_FROM_BYTES, fastGzip } from '../http/compressed.ts';
+import { fastGzip, sendJson } from '../http/compressed.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import { poolNotServed, type QuotesDeps, snapshotFailure } from './bid-ask.ts';
@@ -39,20 +38,9 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
     if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
-    return send(c, batchJson(named, read));
+    const body = batchJson(named, read);
+    return sendJson(c, { body, bytes: Buffer.byteLength(body), zipped: () => fastGzip(body) });
   };
-}
-
-/** In one piece, compressed where the client takes it so: a stream of parts takes turns between others' requests. */
-async function send(c: Context, text: string): Promise<Response> {
-  const isZipped = text.length >= COMPRESS_FROM_BYTES && acceptsGzip(c);
-  const body = isZipped ? await fastGzip(text) : text;
-  return c.body(body, 200, {
-    'Content-Type': 'application/json',
-    'Content-Length': String(Buffer.byteLength(body)),
-    Vary: 'Accept-Encoding',
-    ...(isZipped && { 'Content-Encoding': 'gzip' }),
-  });
 }
 
 /**

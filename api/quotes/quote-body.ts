@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
 import { acceptsGzip } from '../http/accepts-gzip.ts';
 import { tellBlock } from '../http/block-headers.ts';
-import { COMPRESS_FROM_BYTES } from '../http/compressed.ts';
+import { COMPRESS_FROM_BYTES, FAST } from '../http/compressed.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
@@ -86,6 +86,6 @@ export function quoteResponse(c: Context, snapshot: Snapshot): Response {
   const ready = textsOf(snapshot);
   tellBlock(c, snapshot.block);
   if (ready.json.length < COMPRESS_FROM_BYTES || !acceptsGzip(c)) return c.body(ready.json, 200, HEADERS);
-  ready.gzip ??= new Uint8Array(gzipSync(ready.json, { level: 1 }));
+  ready.gzip ??= new Uint8Array(gzipSync(ready.json, FAST));
   return c.body(ready.gzip, 200, { ...HEADERS, 'Content-Encoding': 'gzip' });
 }
