@@ -11,7 +11,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 5 * 60_000;
 
 /** Options of connections for short statements: workers take other cores and compiling takes longer than it saves. */
-export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
+export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off -c effective_io_concurrency=0';
 
 /**
  * A pool of connections that heals by itself: a lost connection is logged and replaced by the next query.

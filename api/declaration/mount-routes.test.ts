@@ -6,6 +6,8 @@ import { LimitsConfig } from '../../config/limits-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { createApp } from '../app.ts';
+import { sendTagged } from '../http/cached.ts';
+import { ReadyJson } from '../http/compressed.ts';
 import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
 import { mountRoutes } from './mount-routes.ts';
 
@@ -59,6 +61,15 @@ test('an endpoint is compressed and kept by caches as it declares, and not other
   expect(seen(await ask('kept', GZIP))).toEqual([200, null, null, 'public, max-age=7', tag]);
   const weak = expect.stringMatching(/^W\/"[0-9a-f]{40}"$/);
   expect(seen(await ask('both', GZIP))).toEqual([200, 'gzip', 'Accept-Encoding', 'public, max-age=300', weak]);
+});
+
+test('an answer with a tag of its own keeps it, and is kept as long as its endpoint declares', async () => {
+  const handler = (c: Context) => sendTagged(c, Object.assign(new ReadyJson(JSON.stringify(LONG)), { hash: 'own' }));
+  const ask = appOf({ ...endpoint('tagged', { cacheSecs: 7 }), handler });
+  const headers = ['Accept-Encoding', 'public, max-age=7', 'W/"own"'];
+  expect(seen(await ask('tagged'))).toEqual([200, null, ...headers]);
+  expect(seen(await ask('tagged', GZIP))).toEqual([200, 'gzip', ...headers]);
+  expect(seen(await ask('tagged', { 'If-None-Match': '"own"' }))).toEqual([304, null, ...headers]);
 });
 
 test('a key is required where that is declared, which is told before a used-up quota is', async () => {

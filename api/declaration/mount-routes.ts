@@ -27,7 +27,7 @@ export function mountHandlers(app: Hono, routes: readonly BoundRoute[]): void {
 function middlewareOf(route: ApiRoute, limitOf: LimitOf): MiddlewareHandler[] {
   return [
     ...(route.compress ? [compressed] : []),
-    ...(route.cacheSecs > 0 ? cached(route.cacheSecs) : []),
+    ...(route.cacheSecs > 0 ? [cached(route.cacheSecs)] : []),
     ...(route.key === 'required' ? [requireKey] : []),
     limitOf(route.limit),
   ];

@@ -13,21 +13,30 @@ export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM
 /** Fast rather than small: what we send lives for seconds. */
 export const FAST = { level: 1 };
 /** Up to here it takes under a millisecond, and on a busy machine the way to another thread and back takes several. */
-const AT_ONCE_CHARS = 64 * 1024;
-const gzipped = promisify<string, typeof FAST, Buffer>(gzip);
+const AT_ONCE_BYTES = 64 * 1024;
+const gzipped = promisify<Uint8Array, typeof FAST, Buffer>(gzip);
 
-/** A text compressed in one piece. */
-export async function fastGzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(text.length <= AT_ONCE_CHARS ? gzipSync(text, FAST) : await gzipped(text, FAST));
+/** Compressed in one piece. */
+async function fastGzip(body: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(body.length <= AT_ONCE_BYTES ? gzipSync(body, FAST) : await gzipped(body, FAST));
 }
 
-/** A JSON text that is ready to be sent. */
-export interface ReadyJson {
-  readonly body: string;
-  /** Length of the body. */
-  readonly bytes: number;
-  /** The body compressed. */
-  zipped(): Promise<Uint8Array<ArrayBuffer>>;
+const encoder = new TextEncoder();
+
+/** A JSON text that is ready to be sent, to however many clients. */
+export class ReadyJson {
+  readonly body: Uint8Array<ArrayBuffer>;
+  #zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+
+  constructor(text: string) {
+    this.body = encoder.encode(text);
+  }
+
+  /** The body compressed, at the first call. */
+  zipped(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#zipped ??= fastGzip(this.body);
+    return this.#zipped;
+  }
 }
 
 /**
@@ -39,12 +48,12 @@ export async function sendJson(
   ready: ReadyJson,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const isZipped = ready.bytes >= COMPRESS_FROM_BYTES && acceptsGzip(c);
+  const isZipped = ready.body.length >= COMPRESS_FROM_BYTES && acceptsGzip(c);
   const body = isZipped ? await ready.zipped() : ready.body;
   return c.body(body, 200, {
     'Content-Type': 'application/json',
     // Told here so that an answer to HEAD, which has no body, tells it too.
-    'Content-Length': String(isZipped ? body.length : ready.bytes),
+    'Content-Length': String(body.length),
     Vary: 'Accept-Encoding',
     ...(isZipped && { 'Content-Encoding': 'gzip' }),
     ...headers,

@@ -3,8 +3,17 @@ import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import type { ListedChain } from './listed-chains.ts';
+import {
+  type Bind,
+  BOOKMARK_STEP,
+  type Bookmark,
+  behind,
+  orderBy,
+  orderColumns,
+  sortColumns,
+} from './listing-order.ts';
 import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
-import { DEFAULT_COUNT, type Sort } from './query-string.ts';
+import { DEFAULT_COUNT } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
@@ -18,35 +27,30 @@ const key = columnNames(poolListings);
 const pool = columnNames(listedPools);
 const window = columnNames(listingWindows);
 
-/** Sort keys, first to last; each sort has an index per scope. Unknown values come last both ways. */
-const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
-  tiered: ['tierRank', 'tvlFiat'],
-  tvl: ['tvlFiat'],
-  created: ['createdBlockNumber'],
-  volume: ['volumeFiat', 'tvlFiat'],
-  apr: ['aprBps'],
-  apr7d: ['aprBps7d'],
-};
-
 /** The one row of {@link versionStatement}. */
 export type VersionRow = {
   /** Changes whenever a page may: at each refresh, and when a chain's listing becomes too old. Null before the first. */
   readonly version: string | null;
 };
 
-/** The total of a filter, of one version of the listing. */
+/** What is known of a filter at one version of the listing. */
 export interface Counted {
   readonly version: string;
   readonly total: number;
+  /** Of one order: what {@link bookmarksStatement} gives. */
+  readonly bookmarks?: readonly Bookmark[];
 }
 
 /** The one row of {@link findStatement}. */
 export type FoundRow = VersionRow & {
   /** Count of matching pools; null when it is known. */
   readonly total: string | null;
-  /** The page's pools in order, each as `<chain id>:<address>`. */
-  readonly pools: readonly string[];
+  /** The page's pools in order, each as `<chain id>:<address>`; null when the bookmarks are of another version. */
+  readonly pools: readonly string[] | null;
 };
+
+/** The one row of {@link bookmarksStatement}. */
+export type BookmarksRow = VersionRow & { readonly total: string; readonly bookmarks: readonly Bookmark[] };
 
 const PAGE_KEY = `SELECT ${key.chainId} || ':' || ${key.pool}`;
 
@@ -73,7 +77,7 @@ export function versionStatement(maxAgeSecs: number): Statement {
  * match, in the same snapshot.
  *
  * @param maxAgeSecs as of {@link versionStatement}
- * @param counted the total that is known; null: none. A page in the farther half is read from the end then
+ * @param counted what is known; null: nothing. Of a far page it must have bookmarks
  */
 export function findStatement(
   query: ListingQuery,
@@ -81,35 +85,55 @@ export function findStatement(
   maxAgeSecs: number,
   counted: Counted | null,
 ): Statement {
-  const { conditions, values } = matching(query, scope);
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  // Few pools match these, by an index. A planner that counts on matches soon would walk all pools in order instead.
-  const isRead = query.search !== null || query.addresses !== null;
+  const { values, bind, common } = matching(query, scope);
   const version = bind(counted?.version ?? null);
-  // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
-  const range = (count: number, offset: number) => `LIMIT ${count} OFFSET ${offset === 0 ? 0 : bind(offset)}`;
-  const order = orderBy(query, scope);
-  const fromStart = `ARRAY(${PAGE_KEY} FROM matching ORDER BY ${order} ${range(query.count, query.offset)})`;
-  const fromEnd = ({ total }: Counted) => {
-    const left = Math.max(0, total - query.offset);
-    const last = range(Math.min(query.count, left), Math.max(0, left - query.count));
-    const page = `SELECT * FROM matching ORDER BY ${orderBy(query, scope, true)} ${last}`;
-    return `CASE WHEN version = ${version} THEN ARRAY(${PAGE_KEY} FROM (${page}) page ORDER BY ${order}) ELSE ${fromStart} END`;
-  };
-  const text = `
-    WITH matching AS ${isRead ? '' : 'NOT'} MATERIALIZED (
-      SELECT ${[key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])].join(', ')}
-      FROM ${LISTING} WHERE ${conditions}
-    )
-    SELECT version, CASE WHEN version IS DISTINCT FROM ${version} THEN (SELECT count(*) FROM matching) END AS total,
-      ${counted && 2 * query.offset > counted.total ? fromEnd(counted) : fromStart} AS pools
-    FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state`;
+  const columns = orderColumns(query, scope.single);
+  const places = Math.min(Math.floor(query.offset / BOOKMARK_STEP), counted?.bookmarks?.length ?? 0);
+  const bookmark = counted?.bookmarks?.[places - 1];
+  const offset = query.offset - places * BOOKMARK_STEP;
+  const pageOf = (rows: string) =>
+    // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
+    `ARRAY(${PAGE_KEY} FROM ${rows} ORDER BY ${orderBy(columns)} LIMIT ${query.count} OFFSET ${offset === 0 ? 0 : bind(offset)})`;
+  const page = bookmark
+    ? `NULL AS total, CASE WHEN version = ${version} THEN ${pageOf(behind(bookmark, columns, offset + query.count, bind))} END`
+    : `CASE WHEN version IS DISTINCT FROM ${version} THEN (SELECT count(*) FROM matching) END AS total, ${pageOf('matching')}`;
+  const text = `${common} SELECT version, ${page} AS pools FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state`;
   return { text, values, ...(isUsual(query) && { name: statementName(query, scope) }) };
 }
 
-function matching(query: ListingQuery, { chains }: ListingScope): { conditions: string; values: unknown[] } {
+/** Whether a page is found by bookmarks. Few pools match a search or addresses. */
+export const isFar = (query: ListingQuery): boolean => query.offset >= BOOKMARK_STEP && !isRead(query);
+
+/** Counts all that match, and notes the place of each {@link BOOKMARK_STEP}th in the order. @param maxAgeSecs as above */
+export function bookmarksStatement(query: ListingQuery, scope: ListingScope, maxAgeSecs: number): Statement {
+  const { values, bind, common } = matching(query, scope);
+  const columns = orderColumns(query, scope.single);
+  const place = `json_build_array(${columns.map(({ name }) => name).join(', ')})`;
+  const text = `${common}
+    SELECT version, counted.* FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state, (
+      SELECT count(*) AS total,
+        coalesce(json_agg(${place} ORDER BY position) FILTER (WHERE position % ${BOOKMARK_STEP} = 0), '[]') AS bookmarks
+      FROM (SELECT *, row_number() OVER (ORDER BY ${orderBy(columns)}) AS position FROM matching) numbered
+    ) counted`;
+  return { text, values };
+}
+
+/** Few pools match these, by an index. A planner that counts on matches soon would walk all pools in order instead. */
+const isRead = (query: ListingQuery): boolean => query.search !== null || query.addresses !== null;
+
+/** The common table `matching`, with the columns of a page and of its order, and the values of its parameters so far. */
+function matching(query: ListingQuery, scope: ListingScope) {
   const values: unknown[] = [];
-  const bind = (value: unknown) => `$${values.push(value)}`;
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const common = `
+    WITH matching AS ${isRead(query) ? '' : 'NOT'} MATERIALIZED (
+      SELECT ${[key.chainId, key.pool, ...sortColumns(query.sort)].join(', ')}
+      FROM ${LISTING} WHERE ${conditionsOf(query, scope, bind)}
+    )`;
+  return { values, bind, common };
+}
+
+function conditionsOf(query: ListingQuery, { chains }: ListingScope, bind: Bind): string {
   const ofChain = ({ chainId, factories }: ListedChain) =>
     `(${key.chainId} = ${bind(chainId)} AND ${key.factory} = ANY (${bind(factories)}::text[]))`;
   const ranks = query.tiers?.map((tier) => TIER_RANKS[tier]);
@@ -124,25 +148,12 @@ function matching(query: ListingQuery, { chains }: ListingScope): { conditions: 
     // Out of the planner's sight, which would look at each of them.
     query.addresses && `${key.pool} = ANY ((SELECT ${bind(query.addresses)}::text[])::text[])`,
   ];
-  return { conditions: conditions.filter((condition) => typeof condition === 'string').join(' AND '), values };
+  return conditions.filter((condition) => typeof condition === 'string').join(' AND ');
 }
 
 /** The pools that a search finds. */
 const found = (parameter: string) => `
   SELECT ${pool.chainId}, ${pool.pool} FROM ${tableName(listedPools)} WHERE ${isFound(pool.searchTerms, parameter)}`;
-
-/**
- * A total order: ties end at the address, which is unique on its chain. The indexes of keys that are never null have no
- * `NULLS LAST`.
- */
-function orderBy({ sort, order }: ListingQuery, scope: ListingScope, isReversed = false): string {
-  const reverse = { asc: 'desc', desc: 'asc' } as const;
-  const direction = isReversed ? reverse[order] : order;
-  const nulls = isReversed ? ' NULLS FIRST' : ' NULLS LAST';
-  const keys = SORT_KEYS[sort].map((field) => `${key[field]} ${direction}${poolListings[field].notNull ? '' : nulls}`);
-  const ties = [...(scope.single ? [] : [key.chainId]), key.pool].map((tie) => (isReversed ? `${tie} desc` : tie));
-  return [...keys, ...ties].join(', ');
-}
 
 /** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */
 export function isUsual(query: ListingQuery): boolean {

@@ -1,12 +1,10 @@
-import type { Context } from 'hono';
 import type pg from 'pg';
 import { defineResource } from '../declaration/api-route.ts';
-import { sendJson } from '../http/compressed.ts';
+import { sendTagged } from '../http/cached.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
 import { createPageReader } from './page.ts';
-import type { RenderedPage } from './page-cache.ts';
 import { parseChainIds, toListingQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, RawCrossChainQuery, RawListingQuery, SORTS } from './query-string.ts';
 
@@ -37,7 +35,10 @@ export const metadataResource = defineResource(
         const chain = servedChain(chains, chainId);
         const query = toListingQuery(raw, SORTS);
         assertReleaseServed([chain], query.contractVersion);
-        return send(c, await readPage(query, { single: true, chains: [listedChain(chain, query.contractVersion)] }));
+        return sendTagged(
+          c,
+          await readPage(query, { single: true, chains: [listedChain(chain, query.contractVersion)] }),
+        );
       },
       async listPoolsAcrossChains(c) {
         const raw = parseQuery(c, RawCrossChainQuery);
@@ -45,11 +46,8 @@ export const metadataResource = defineResource(
         const asked = askedChains(chains, parseChainIds(raw.chainIds));
         assertReleaseServed(asked.length > 0 ? asked : [...chains.values()], query.contractVersion);
         const listed = asked.map((chain) => listedChain(chain, query.contractVersion));
-        return send(c, await readPage(query, { single: false, chains: listed }));
+        return sendTagged(c, await readPage(query, { single: false, chains: listed }));
       },
     };
   },
 );
-
-/** Sends a page. Compressed or not it is the same page, which a weak tag may say. */
-const send = (c: Context, page: RenderedPage): Promise<Response> => sendJson(c, page, { ETag: `W/"${page.tag}"` });

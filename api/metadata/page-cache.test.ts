@@ -62,6 +62,13 @@ test('a page is compressed for who takes it so; its tag spares sending it again'
   expect(Number(plain.headers.get('Content-Length'))).toBe(Buffer.byteLength(text));
   expect(zipped.headers.get('ETag')).toBe(plain.headers.get('ETag'));
   expect([plain, zipped].map(({ headers }) => headers.get('Vary'))).toEqual(['Accept-Encoding', 'Accept-Encoding']);
+  const tag = plain.headers.get('ETag') ?? '';
+  expect(tag).toMatch(/^W\/"[\w-]{27}"$/);
+  for (const known of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
+    const again = await ask({ 'If-None-Match': known });
+    expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', tag]);
+  }
+  expect((await ask({ 'If-None-Match': '"other"' })).status).toBe(200);
 });
 
 test('memory is bounded: pages that nobody asked for lately go first', () => {

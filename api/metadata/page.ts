@@ -5,9 +5,12 @@ import { showPool } from '../../db/listing/show-pool.ts';
 import { onConnection, type Queryable } from '../../db/transaction.ts';
 import { unavailable } from '../errors.ts';
 import {
+  type BookmarksRow,
+  bookmarksStatement,
   type Counted,
   type FoundRow,
   findStatement,
+  isFar,
   isUsual,
   type ListingScope,
   type Statement,
@@ -100,17 +103,23 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
   };
 
   const findPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
-    const known = totals.get(filter);
+    let known = totals.get(filter);
+    if (isFar(query) && known?.version !== latest) {
+      const { first, version } = await select<BookmarksRow>(client, bookmarksStatement(query, scope, maxAgeSecs));
+      known = { version, total: Number(first.total), bookmarks: first.bookmarks };
+      totals.set(filter, known);
+    }
     const { first, version } = await select<FoundRow>(client, findStatement(query, scope, maxAgeSecs, known ?? null));
     const total = first.total === null ? (known?.total ?? 0) : Number(first.total);
     if (first.total !== null) totals.set(filter, { version, total });
     return { version, total, pools: first.pools };
   };
 
-  // Two statements, and again when a refresh came between them.
+  // Two statements at least, and again when a refresh came between them.
   const selectPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
     for (;;) {
       const { version, total, pools } = await findPage(client, query, scope, filter);
+      if (pools === null) continue;
       if (pools.length === 0) return renderPage({ version, rows: [] }, query, total);
       const shown = await select<ShownRow>(client, showStatement(pools, query.include24h, maxAgeSecs));
       if (shown.version === version) return renderPage(shown, query, total);
@@ -137,9 +146,10 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
   };
 }
 
+/** Pages of one filter share their total; far ones of one order share bookmarks as well. */
 function filterKey(query: ListingQuery, { chains }: ListingScope): string {
   const { count, offset, sort, order, include24h, ...filter } = query;
-  return JSON.stringify([chains, filter]);
+  return JSON.stringify([chains, filter, ...(isFar(query) ? [sort, order] : [])]);
 }
 
 function renderPage(

@@ -8,7 +8,7 @@ import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../
 import { bindRoutes } from '../declaration/api-route.ts';
 import { mountHandlers } from '../declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { findStatement } from './listing-sql.ts';
+import { bookmarksStatement, findStatement } from './listing-sql.ts';
 import { metadataResource } from './metadata.ts';
 import { toListingQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
@@ -109,9 +109,9 @@ test('a total is counted once per filter, and the last few are remembered', asyn
   expect(await askAll(['minTvlFiat=0&tier=red&count=7'])).toEqual({ statements: 1, counts: 1 });
 });
 
-test.each(SORTS)('pages by %s are parts of one list, from whichever end they are read', async (sortBy) => {
+test.each(SORTS)('pages by %s are parts of one list', async (sortBy) => {
   for (const order of ['asc', 'desc']) {
-    const list = `minTvlFiat=0&sortBy=${sortBy}&order=${order}`;
+    const list = `minTvlFiat=0&sortBy=${sortBy}&sortOrder=${order}`;
     const poolsOf = async (query: string) => (await ask(query)).body.data?.map(({ poolAddress }) => poolAddress);
     const all = (await poolsOf(`${list}&count=${POOLS}`)) ?? [];
     expect(new Set(all).size).toBe(POOLS);
@@ -153,19 +153,19 @@ test('a page that a refresh comes between is read again: all of it is of one ref
   expect(await watchStatements(work, { after: once(replace) })).toEqual({ statements: 2, counts: 2 });
 });
 
-const findPage = (request: string, chainIds: readonly number[] = [CHAIN_A]) => {
+const statementOf = (make: typeof findStatement | typeof bookmarksStatement, request: string, chainIds = [CHAIN_A]) => {
   const raw = Object.fromEntries(new URLSearchParams(request));
   const scope = {
     single: chainIds.length === 1,
     chains: chainIds.map((chainId) => ({ chainId, factories: [FACTORY] })),
   };
-  return findStatement(toListingQuery({ ...raw, minTvlFiat: 0 }, SORTS), scope, 60, null);
+  return make(toListingQuery({ ...raw, minTvlFiat: 0 }, SORTS), scope, 60, null);
 };
 
 test.each(['search=us', `addresses=${seedAddress(1)}`])(
   'pools that match %s are found before they are sorted',
   async (filter) => {
-    const { text, values } = findPage(`minTvlFiat=0&${filter}`);
+    const { text, values } = statementOf(findStatement, `minTvlFiat=0&${filter}`);
     const { rows } = await rarePages.query(`EXPLAIN ${text}`, values);
     expect(JSON.stringify(rows)).toContain('CTE Scan on matching');
   },
@@ -179,22 +179,24 @@ test('one page takes one core', async () => {
 const ofOneChain = SORTS.map((sort) => ({ sort, chains: [CHAIN_A] }));
 const ofSeveral = CROSS_CHAIN_SORTS.map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B] }));
 
-test.each([...ofOneChain, ...ofSeveral])(
-  'rows before a far page by $sort of $chains are counted in an index',
-  async ({ sort, chains }) => {
-    const client = await listing.pool.connect();
-    try {
-      await client.query('VACUUM operator.pool_listing');
-      await client.query('BEGIN');
-      for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET LOCAL enable_${way} = off`);
-      const { text, values } = findPage(`sortBy=${sort}&offset=10`, chains);
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toContain('Index Only Scan using pool_listing');
-      expect(plan).not.toMatch(/Sort|Index Scan using pool_listing/);
-    } finally {
-      await client.query('ROLLBACK');
-      client.release();
-    }
-  },
-);
+const lists = [...ofOneChain, ...ofSeveral].flatMap((list) => [
+  { ...list, name: 'before a page', make: findStatement },
+  { ...list, name: 'between bookmarks', make: bookmarksStatement },
+]);
+
+test.each(lists)('rows $name by $sort of $chains are counted in an index', async ({ sort, chains, make }) => {
+  const client = await listing.pool.connect();
+  try {
+    await client.query('VACUUM operator.pool_listing');
+    await client.query('BEGIN');
+    for (const way of ['seqscan', 'bitmapscan', 'sort']) await client.query(`SET LOCAL enable_${way} = off`);
+    const { text, values } = statementOf(make, `sortBy=${sort}&offset=10`, chains);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('Index Only Scan using pool_listing');
+    expect(plan).not.toMatch(/Sort|Index Scan using pool_listing/);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+});

@@ -17,7 +17,7 @@ export function mountReference(app: Hono, documents: Documents): void {
 /** @param describe called once, at the first request */
 function mountDocument(app: Hono, path: string, describe: () => object): void {
   let document: string | undefined;
-  app.use(path, ...cached(DOCUMENT_CACHE_SECS));
+  app.use(path, cached(DOCUMENT_CACHE_SECS));
   app.get(path, (c) => {
     document ??= JSON.stringify(describe());
     return c.body(document, 200, { 'Content-Type': 'application/json' });

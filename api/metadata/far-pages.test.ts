@@ -1,0 +1,141 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { orderColumns } from './listing-order.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
+
+const POOLS_OF_CHAIN = 1_300;
+const SEEDED_AT_ONCE = 130;
+/** Beside bookmarks and in their midst, at the end and beyond. */
+const OFFSETS = [
+  499, 500, 501, 777, 999, 1_000, 1_250, 1_299, 1_300, 1_301, 1_999, 2_000, 2_345, 2_599, 2_600, 9_000_000,
+];
+const COUNT = 60;
+
+const NAMES = new Map(CHAINS_FILE.chains.map(({ chainId, name }) => [chainId, name]));
+
+let listing: Listing;
+
+/** Pools whose sort keys have many ties, extremes and unknown values. */
+beforeAll(async () => {
+  listing = await openListing();
+  for (const chainId of [CHAIN_A, CHAIN_B]) {
+    for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId, address });
+    for (let first = 0; first < POOLS_OF_CHAIN; first += SEEDED_AT_ONCE) {
+      const addresses = Array.from({ length: SEEDED_AT_ONCE }, (_, n) => seedAddress(0x1000 + first + n));
+      await seedPools(
+        listing.db,
+        addresses.map((address) => ({ pool: { chainId, address } })),
+      );
+    }
+  }
+  await listing.refresh();
+  await listing.pool.query(`
+    SELECT setseed(0.5);
+    UPDATE operator.pool_listing SET
+      created_block_number = floor(random() * 3),
+      tier_rank = 1 + floor(random() * 3),
+      tvl_fiat = ${anyOf('NULL', '0', '1e-9', '0.1', '12.5', '1.7976931348623157e308')},
+      volume_fiat = ${anyOf('NULL', '0', '3.3333333333333335')},
+      apr_bps = ${anyOf('NULL', '-0.5', '0.1', '250')},
+      apr_bps_7d = NULL`);
+});
+
+afterAll(() => listing.close());
+
+const anyOf = (...values: readonly string[]) =>
+  `(ARRAY[${values.join()}]::float8[])[1 + floor(random() * ${values.length})]`;
+
+type Row = Readonly<Record<string, number | string | null>>;
+type Order = 'asc' | 'desc';
+
+/** Everything in order, by comparing rows here. */
+async function expectedOrder(sort: (typeof SORTS)[number], order: Order, chains: readonly number[]): Promise<string[]> {
+  const { rows } = await listing.pool.query<Row>(
+    'SELECT *, chain_id::int AS chain_id, created_block_number::int AS created_block_number FROM operator.pool_listing',
+  );
+  const columns = orderColumns({ sort, order }, chains.length === 1);
+  const compare = (one: Row, other: Row): number => {
+    for (const { name, direction } of columns) {
+      const [a, b] = [one[name] ?? null, other[name] ?? null];
+      if (a === b) continue;
+      if (a === null || b === null) return a === null ? 1 : -1;
+      return (a < b ? -1 : 1) * (direction === 'asc' ? 1 : -1);
+    }
+    return 0;
+  };
+  const found = rows.filter(({ chain_id }) => chains.includes(Number(chain_id)));
+  return found.sort(compare).map(({ chain_id, pool }) => `${NAMES.get(Number(chain_id))}:${pool}`);
+}
+
+type Page = {
+  readonly data: readonly { readonly chain: string; readonly poolAddress: string }[];
+  readonly total: number;
+  readonly nextOffset: number | null;
+};
+
+const ask = async (path: string) => (await (await listing.app.request(`/public/v1/${path}`)).json()) as Page;
+const keysOf = ({ data }: Page) => data.map(({ chain, poolAddress }) => `${chain}:${poolAddress}`);
+
+const ofOneChain = SORTS.map((sort) => ({ sort, chains: [CHAIN_A], path: `evm/${CHAIN_A}/metadata` }));
+const ofSeveral = CROSS_CHAIN_SORTS.map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B], path: 'evm/metadata' }));
+const lists = [...ofOneChain, ...ofSeveral].flatMap((list) =>
+  (['asc', 'desc'] as const).map((order) => ({ ...list, order })),
+);
+
+describe('far pages', () => {
+  test.each(lists)('by $sort $order of $chains are parts of the whole list', async ({ sort, order, chains, path }) => {
+    const all = await expectedOrder(sort, order, chains);
+    expect(new Set(all).size).toBe(POOLS_OF_CHAIN * chains.length);
+    for (const offset of OFFSETS) {
+      const query = `minTvlFiat=0&sortBy=${sort}&sortOrder=${order}&count=${COUNT}&offset=${offset}`;
+      const page = await ask(`${path}?${query}`);
+      const end = offset + COUNT;
+      expect(keysOf(page)).toEqual(all.slice(offset, end));
+      expect([page.total, page.nextOffset]).toEqual([all.length, end < all.length ? end : null]);
+    }
+  });
+
+  test('of a filter are parts of what matches', async () => {
+    const filter = 'minTvlFiat=0.05&sortBy=tvl';
+    const pages = await Promise.all([0, 499].map((offset) => ask(`evm/metadata?${filter}&count=500&offset=${offset}`)));
+    const first = [...keysOf(pages[0] as Page), ...keysOf(pages[1] as Page).slice(1)];
+    expect(new Set(first).size).toBe(999);
+    for (const offset of [500, 700, 990]) {
+      const page = await ask(`evm/metadata?${filter}&count=9&offset=${offset}`);
+      expect(keysOf(page)).toEqual(first.slice(offset, offset + 9));
+      expect(page.total).toBe(pages[0]?.total);
+    }
+  });
+
+  const publishWithoutFirst = async () => {
+    const [first] = await expectedOrder('created', 'desc', [CHAIN_A]);
+    const pool = String(first).split(':')[1];
+    for (const table of ['listed_pool', 'pool_listing']) {
+      await listing.pool.query(`DELETE FROM operator.${table} WHERE chain_id = $1 AND pool = $2`, [CHAIN_A, pool]);
+    }
+    await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  };
+
+  test.each(['bookmarks', 'pools'])('are of the refresh that comes after their %s were looked for', async (column) => {
+    const path = `evm/${CHAIN_A}/metadata?minTvlFiat=0&sortBy=created&count=${COUNT}&offset=700`;
+    const query: (...args: unknown[]) => unknown = pg.Client.prototype.query;
+    let isPublished = false;
+    const queries = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(async function (
+      this: pg.Client,
+      ...args: unknown[]
+    ) {
+      const answer = (await query.apply(this, args)) as { readonly fields?: readonly { readonly name: string }[] };
+      if (isPublished || !answer.fields?.some(({ name }) => name === column)) return answer;
+      isPublished = true;
+      await publishWithoutFirst();
+      return answer;
+    } as typeof pg.Client.prototype.query);
+    await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+    const page = await ask(path).finally(() => queries.mockRestore());
+    expect(isPublished).toBe(true);
+    const all = await expectedOrder('created', 'desc', [CHAIN_A]);
+    expect([keysOf(page), page.total]).toEqual([all.slice(700, 700 + COUNT), all.length]);
+  });
+});
