@@ -36,18 +36,30 @@ test('a page is made once per refresh, and anew after each', async () => {
   expect(await pairs()).toEqual(Array(POOLS).fill('NEW/NEW'));
 });
 
-test('a page that many ask for at once after a refresh is read once', async () => {
-  await pairs();
-  await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+/** How often records were read from the database while the work was done. */
+async function countReadings(work: () => Promise<unknown>): Promise<number> {
   const queries = vi.spyOn(pg.Client.prototype, 'query');
   try {
-    const answers = await Promise.all(Array.from({ length: 20 }, pairs));
-    expect(answers).toEqual(Array(20).fill(await pairs()));
-    const readRecords = queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('listed_pool'));
-    expect(readRecords.length).toBe(1);
+    await work();
+    return queries.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('listed_pool')).length;
   } finally {
     queries.mockRestore();
   }
+}
+
+test('a page that many ask for at once after a refresh is read once', async () => {
+  const before = await pairs();
+  await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  const readings = await countReadings(async () => {
+    expect(await Promise.all(Array.from({ length: 20 }, pairs))).toEqual(Array(20).fill(before));
+    expect(await pairs()).toEqual(before);
+  });
+  expect(readings).toBe(1);
+});
+
+test('a page that is not among the usual ones is remembered when it is asked for again', async () => {
+  const rare = () => listing.page(CHAIN_A, { minTvlFiat: 0, count: 7, offset: 3 });
+  expect([await countReadings(rare), await countReadings(rare), await countReadings(rare)]).toEqual([1, 1, 0]);
 });
 
 test('a page is compressed for who takes it so; its tag spares sending it again', async () => {

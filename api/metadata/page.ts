@@ -23,6 +23,8 @@ import { poolsOf, type ShownRow, showStatement } from './shown-sql.ts';
 
 /** Default of `maxTotals`. */
 const MAX_TOTALS = 200;
+/** Pages of which it is remembered that they were asked for. */
+const MAX_ASKED = 1_000;
 
 export type PageReaderDeps = {
   readonly database: pg.Pool;
@@ -48,13 +50,15 @@ export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<Ren
 export function createPageReader(deps: PageReaderDeps): ReadPage {
   const listing = openListing(deps);
   const pages = createPageCache(deps.maxCacheBytes);
+  // What strangers invent is asked for once: kept, it would be most of the garbage of a flood.
+  const asked = new LRUCache<string, true>({ max: MAX_ASKED });
   const making = new Map<string, Promise<RenderedPage>>();
 
-  const make = async (key: string, reading: Promise<RenderedPage>): Promise<RenderedPage> => {
+  const make = async (key: string, reading: Promise<RenderedPage>, isKept: boolean): Promise<RenderedPage> => {
     making.set(key, reading);
     try {
       const page = await reading;
-      pages.set(key, page);
+      if (isKept) pages.set(key, page);
       return page;
     } finally {
       if (making.get(key) === reading) making.delete(key);
@@ -68,7 +72,9 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
     if (known?.version === version) return known;
     const shared = making.get(key);
     if (shared && (await shared).version === version) return shared;
-    return make(key, listing.page(query, scope));
+    const isKept = isUsual(query) || asked.has(key);
+    asked.set(key, true);
+    return make(key, listing.page(query, scope), isKept);
   };
 
   return async (query, scope) => {
