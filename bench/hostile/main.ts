@@ -14,7 +14,7 @@ const CHAIN_IDS = { plain: 31_337, guarded: 31_338 };
 interface Options {
   readonly pools: string;
   readonly seconds: string;
-  readonly requests: string;
+  readonly rounds: string;
 }
 
 const startedAt = performance.now();
@@ -22,24 +22,24 @@ const write = (line: string) => process.stdout.write(`${line}\n`);
 const say = (line: string) => write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 
 runMain(async () => {
-  const { pools, seconds, requests } = new Command('bench:hostile')
+  const { pools, seconds, rounds } = new Command('bench:hostile')
     .description(
       `Serves a market that is nearly all strangers' pools, and the honest ones alone, and puts both beside the targets:
 1 % active, 10 % with a provider that burns all gas, 10 % on one pair, the rest silent, over two chains.`,
     )
     .option('--pools <number>', 'of both chains', '100000')
     .option('--seconds <number>', 'how long prices and stalls are watched: all is read anew within a minute', '75')
-    .option('--requests <number>', 'quotes and pages; of routes a quarter', '12000')
+    .option('--rounds <number>', 'of 12 seconds: quotes, pages, routes, quotes under a flood', '6')
     .parse()
     .opts<Options>();
   try {
-    await bench(Number(pools), Number(seconds), Number(requests));
+    await bench(Number(pools), Number(seconds), Number(rounds));
   } finally {
     await stopRunningServices();
   }
 });
 
-async function bench(pools: number, seconds: number, requests: number): Promise<void> {
+async function bench(pools: number, seconds: number, rounds: number): Promise<void> {
   const sizes = sizesOf(pools);
   const folder = await createTempFolder('hostile');
   const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
@@ -51,7 +51,7 @@ async function bench(pools: number, seconds: number, requests: number): Promise<
   say(`each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${silent} silent`);
   const run = (onlyHonest: boolean) => {
     say(onlyHonest ? 'the honest pools alone' : 'all pools');
-    return runMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, requests, say });
+    return runMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, rounds, say });
   };
   const alone = await run(true);
   const among = await run(false);

@@ -4,13 +4,13 @@ import { migrate } from '../../db/migrate.ts';
 import type { Postgres } from '../../devnet/services/postgres.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
-import { underFlood } from './flood.ts';
-import { type LoadRequest, type LoadResult, measureLoad, timeRequest } from './load.ts';
+import { timeRequest } from './load.ts';
 import { countUnhealthy, longestStall, measureColdRoutes, watchAges } from './measurements.ts';
 import { peakMemory } from './processor-time.ts';
 import { measureRefresh } from './refresh.ts';
 import type { Figures } from './report.ts';
-import { pageRequests, quoteRequests, routeRequests } from './requests.ts';
+import { pageRequests, quoteRequests } from './requests.ts';
+import { measureRounds } from './rounds.ts';
 import { seedIndex } from './seed.ts';
 import { type Ground, type ServedProcess, startProcess } from './served-market.ts';
 
@@ -19,7 +19,7 @@ export interface RunOptions extends Omit<Ground, 'databaseUrl'> {
   readonly onlyHonest: boolean;
   /** How long prices are watched. */
   readonly seconds: number;
-  readonly requests: number;
+  readonly rounds: number;
   readonly say: (line: string) => void;
 }
 
@@ -50,7 +50,7 @@ export async function runMarket(options: RunOptions): Promise<Figures> {
 
 /** Starts capture and the API, and measures them: first calm, then under requests. */
 async function measureService(options: RunOptions, ground: Ground, database: pg.Pool) {
-  const { chains, seconds, say } = options;
+  const { chains, seconds, rounds, say } = options;
   const running: ServedProcess[] = [];
   try {
     const capture = await startProcess(ground, 'capture', async () => true);
@@ -64,8 +64,8 @@ async function measureService(options: RunOptions, ground: Ground, database: pg.
       agesP99Secs = (await watchAges(database, seconds)).quantile(0.99);
     });
     const unhealthy = await countUnhealthy(database);
-    say('requests');
-    const load = await measureRequests(api, options);
+    say(`requests, ${rounds} rounds`);
+    const load = await measureRounds(api.url, chains, rounds);
     const memory = { apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) };
     await running.pop()?.stop();
     // Warm reads would leave nothing to read at a new block.
@@ -81,26 +81,6 @@ async function measureService(options: RunOptions, ground: Ground, database: pg.
   }
 }
 
-async function measureRequests(api: ServedProcess, { chains, requests, say }: RunOptions) {
-  const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
-  const results: LoadResult[] = [];
-  const p99 = async (list: readonly LoadRequest[], count = requests) => {
-    const result = await measureLoad(api.url, list, count);
-    results.push(result);
-    return result.quantile(0.99);
-  };
-  const load = { quotesP99: 0, pagesP99: 0, routesP99: 0, guardedRoutesP99: 0 };
-  const stallLoadMs = await longestStall(api.url, async () => {
-    load.quotesP99 = await p99(quoteRequests(chains));
-    load.pagesP99 = await p99(pageRequests(chains));
-    load.routesP99 = await p99(routeRequests(plain), requests / 4);
-    load.guardedRoutesP99 = await p99(routeRequests(guarded), requests / 4);
-  });
-  say('a flood of requests');
-  const flood = await measureFlood(api, chains, () => p99(quoteRequests(chains)));
-  return { ...load, ...flood, stallLoadMs, refused: results.reduce((sum, result) => sum + result.refused, 0) };
-}
-
 async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChain[]) {
   const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const cold = await measureColdRoutes(api.url, plain);
@@ -110,18 +90,6 @@ async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChai
     ...{ coldCalls: cold.calls, coldMs: cold.times.quantile(1) },
     ...{ guardedColdCalls: guardedCold.calls, guardedColdMs: guardedCold.times.quantile(1) },
   };
-}
-
-/** Quotes while strangers ask for what nobody asked for before. @param quotes gives their p99 */
-async function measureFlood(api: ServedProcess, chains: readonly HostileChain[], quotes: () => Promise<number>) {
-  const figures = { floodedQuotesP99: 0, floodRate: 0, floodBroken: 0 };
-  const floodStallMs = await longestStall(api.url, async () => {
-    const { rate, broken } = await underFlood(api.url, chains, async () => {
-      figures.floodedQuotesP99 = await quotes();
-    });
-    Object.assign(figures, { floodRate: rate, floodBroken: broken });
-  });
-  return { ...figures, floodStallMs };
 }
 
 /** Until every honest pool has been read once. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runMain } from '../../runtime/run-main.ts';
 import { connectSse } from '../../test/stream/stream-connection.ts';
-import { answerOrders } from './asked-process.ts';
+import { answerOrders } from '../asked-process.ts';
 
 /** Each is answered once. */
 export type BatchOrder =

@@ -1,4 +1,4 @@
-import { AskedProcess } from './asked-process.ts';
+import { AskedProcess } from '../asked-process.ts';
 import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';
 import type { Collected } from './readings.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AskedProcess } from '../asked-process.ts';
 import { Samples } from '../route/measure.ts';
-import { AskedProcess } from './asked-process.ts';
 import type { BatchOrder } from './batch-client.ts';
 import { everySecond, mineNext } from './blocks.ts';
 import type { StreamChain } from './market.ts';

@@ -1,0 +1,40 @@
+import { runMain } from '../../runtime/run-main.ts';
+import { answerOrders } from '../asked-process.ts';
+import { type LoadRequest, timeRequest } from './load.ts';
+
+/** Asks each in turn, over and over for so long. It is answered with a {@link LoadWindow}. */
+export interface LoadOrder {
+  readonly url: string;
+  readonly requests: readonly LoadRequest[];
+  readonly seconds: number;
+}
+
+export interface LoadWindow {
+  /** Milliseconds from a request to the last byte of its answer. */
+  readonly durations: Float64Array;
+  /** Answers that were not 200. */
+  readonly refused: number;
+}
+
+/** Clients that ask without pause, each on a connection of its own. */
+const CLIENTS = 2;
+
+/** A process of its own: whoever trades, floods and carries calls beside would be part of what is timed. */
+runMain(async () => {
+  answerOrders(timeWindow);
+});
+
+async function timeWindow({ url, requests, seconds }: LoadOrder): Promise<LoadWindow> {
+  const durations: number[] = [];
+  const end = performance.now() + seconds * 1_000;
+  let [sent, refused] = [0, 0];
+  const client = async () => {
+    while (performance.now() < end) {
+      const { ms, status } = await timeRequest(url, requests[sent++ % requests.length] as LoadRequest);
+      durations.push(ms);
+      if (status !== 200) refused += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  return { durations: Float64Array.from(durations), refused };
+}

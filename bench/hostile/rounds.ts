@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AskedProcess } from '../asked-process.ts';
+import type { HostileChain } from './chain.ts';
+import { type FloodResult, underFlood } from './flood.ts';
+import { type LoadRequest, LoadResult } from './load.ts';
+import type { LoadOrder, LoadWindow } from './load-clients.ts';
+import { longestStall } from './measurements.ts';
+import type { Figures } from './report.ts';
+import { pageRequests, quoteRequests, routeRequests } from './requests.ts';
+
+/** What is asked in one window of each round, and what it took over all rounds. */
+interface Window {
+  readonly requests: readonly LoadRequest[];
+  readonly seconds: number;
+  readonly result: LoadResult;
+}
+
+/** Each list is asked for so long first: what is asked for the first time is read, and code that is new is slow. */
+const WARM_UP_SECS = 2;
+/** The flood flows for so long before anything is timed under it. */
+const FLOOD_AHEAD_MS = 1_000;
+
+type RoundFigures = Pick<
+  Figures,
+  | 'quotesP99'
+  | 'pagesP99'
+  | 'routesP99'
+  | 'guardedRoutesP99'
+  | 'stallLoadMs'
+  | 'floodedQuotesP99'
+  | 'floodRate'
+  | 'floodBroken'
+  | 'floodStallMs'
+  | 'refused'
+>;
+
+/**
+ * Times quotes, pages and routes, and quotes while strangers ask for what nobody asked for before. A short window of each
+ * in every round: bursts of the other processes fall on all of them alike.
+ */
+export async function measureRounds(
+  url: string,
+  chains: readonly HostileChain[],
+  rounds: number,
+): Promise<RoundFigures> {
+  const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
+  const quotes = windowOf(quoteRequests(chains), 3);
+  const pages = windowOf(pageRequests(chains), 3);
+  const routes = windowOf(routeRequests(plain), 1);
+  const guardedRoutes = windowOf(routeRequests(guarded), 1);
+  const floodedQuotes = windowOf(quotes.requests, 3);
+  const calm = [quotes, pages, routes, guardedRoutes];
+  const [stalls, floodStalls, floods]: [number[], number[], FloodResult[]] = [[], [], []];
+  const clients = new AskedProcess<LoadOrder>(new URL('./load-clients.ts', import.meta.url));
+  const time = async ({ requests, seconds, result }: Window) => {
+    const { durations, refused } = await clients.ask<LoadWindow>({ url, requests, seconds });
+    for (const ms of durations) result.add(ms);
+    result.refused += refused;
+  };
+  const timeFlooded = async () => {
+    await sleep(FLOOD_AHEAD_MS);
+    await time(floodedQuotes);
+  };
+  try {
+    for (const { requests } of calm) await time(windowOf(requests, WARM_UP_SECS));
+    for (let round = 0; round < rounds; round++) {
+      stalls.push(
+        await longestStall(url, async () => {
+          for (const window of calm) await time(window);
+        }),
+      );
+      floodStalls.push(
+        await longestStall(url, async () => {
+          floods.push(await underFlood(url, chains, timeFlooded));
+        }),
+      );
+    }
+  } finally {
+    clients.stop();
+  }
+  return {
+    quotesP99: quotes.result.quantile(0.99),
+    pagesP99: pages.result.quantile(0.99),
+    routesP99: routes.result.quantile(0.99),
+    guardedRoutesP99: guardedRoutes.result.quantile(0.99),
+    stallLoadMs: Math.max(...stalls),
+    floodedQuotesP99: floodedQuotes.result.quantile(0.99),
+    floodRate: sumOf(floods.map(({ rate }) => rate)) / rounds,
+    floodBroken: sumOf(floods.map(({ broken }) => broken)),
+    floodStallMs: Math.max(...floodStalls),
+    refused: sumOf([...calm, floodedQuotes].map(({ result }) => result.refused)),
+  };
+}
+
+const windowOf = (requests: readonly LoadRequest[], seconds: number): Window => ({
+  requests,
+  seconds,
+  result: new LoadResult(),
+});
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
