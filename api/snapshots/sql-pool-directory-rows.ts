@@ -1,4 +1,5 @@
-import { and, asc, isNull, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
@@ -11,9 +12,37 @@ import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool
 /** Place of a pool in the order in which the directory reads. */
 export type PoolKey = Pick<ServedPool, 'chainId' | 'address'>;
 
-export type PoolRow = Awaited<ReturnType<typeof selectPools>>[number];
+const FIELDS = [
+  'chainId',
+  'address',
+  'factory',
+  'createdBlockNumber',
+  'pair',
+  'token0',
+  'token1',
+  'token0Symbol',
+  'token1Symbol',
+  'token0Decimals',
+  'token1Decimals',
+  'token0ScaleMultiplier',
+  'token1ScaleMultiplier',
+  'lowestBin',
+  'highestBin',
+  'priceProvider',
+  'priceProviderTimelockSecs',
+] as const;
 
-const EXTENSIONS_OF_POOL = sql<readonly Pick<PoolExtension, 'address' | 'phases'>[] | null>`(
+type Field = (typeof FIELDS)[number];
+type Extensions = { readonly extensions: readonly Pick<PoolExtension, 'address' | 'phases'>[] | null };
+export type PoolRow = { readonly [F in Field]: (typeof pools.$inferSelect)[F] } & Extensions;
+/** A row as the driver gives it: int8 and numeric are text. */
+type DriverRow = Extensions & {
+  readonly [F in Field]: (typeof pools)[F]['_'] extends { columnType: 'PgBigInt53' } | { data: bigint }
+    ? string
+    : PoolRow[F];
+};
+
+const EXTENSIONS_OF_POOL = sql`(
   SELECT json_agg(json_build_object('address', ${poolExtensions.address}, 'phases', ${poolExtensions.phases})
     ORDER BY ${poolExtensions.position})
   FROM ${poolExtensions}
@@ -22,40 +51,60 @@ const EXTENSIONS_OF_POOL = sql<readonly Pick<PoolExtension, 'address' | 'phases'
 const isDelisted = sql`${delistedPools.chainId} = ${pools.chainId} AND ${delistedPools.pool} = ${pools.address}`;
 
 /**
- * Listed pools in the order of their keys: index steps alone, however many pools there are.
+ * Reads listed pools in the order of their keys, a slice at a time: index steps alone, however many pools there are. The
+ * texts are made once, and rows are decoded here: both would else take most of the main thread's time for a slice.
  *
- * @param after the key behind which it begins
- * @param count most rows
+ * @param chainIds chains whose newest pools are asked for
+ * @param count most rows of a slice
  */
-export function selectPools(database: Database, after: PoolKey | null, count: number, condition?: SQL) {
-  const isBehind = after && sql`(${pools.chainId}, ${pools.address}) > (${after.chainId}, ${after.address})`;
-  return database
-    .select({
-      chainId: pools.chainId,
-      address: pools.address,
-      factory: pools.factory,
-      createdBlockNumber: pools.createdBlockNumber,
-      pair: pools.pair,
-      token0: pools.token0,
-      token1: pools.token1,
-      token0Symbol: pools.token0Symbol,
-      token1Symbol: pools.token1Symbol,
-      token0Decimals: pools.token0Decimals,
-      token1Decimals: pools.token1Decimals,
-      token0ScaleMultiplier: pools.token0ScaleMultiplier,
-      token1ScaleMultiplier: pools.token1ScaleMultiplier,
-      lowestBin: pools.lowestBin,
-      highestBin: pools.highestBin,
-      priceProvider: pools.priceProvider,
-      priceProviderTimelockSecs: pools.priceProviderTimelockSecs,
-      extensions: EXTENSIONS_OF_POOL,
-    })
-    .from(pools)
-    .leftJoin(delistedPools, isDelisted)
-    .where(and(isNull(delistedPools.pool), isBehind ?? undefined, condition))
-    .orderBy(asc(pools.chainId), asc(pools.address))
-    .limit(count);
+export function createPoolReader({ $client }: Database, chainIds: readonly number[], count: number) {
+  const all = { name: `pool-directory-${count}`, text: selectText(count, sql`true`) };
+  // Without a name: how it is best read depends on how many pools are new.
+  const newest = { text: selectText(count, isSince(chainIds)) };
+  /**
+   * @param after the key behind which it begins
+   * @param since for the newest pools alone: of each of the chains, the first block
+   */
+  return async (after: PoolKey | null, since?: readonly number[]): Promise<PoolRow[]> => {
+    const values = [after?.chainId ?? 0, after?.address ?? '', ...(since ?? [])];
+    const { rows } = await $client.query<DriverRow>({ ...(since ? newest : all), values });
+    // Emptied: the driver's array outlives young collections, and would keep its rows with it.
+    return rows.splice(0).map(decode);
+  };
 }
+
+/**
+ * `$1` and `$2` are the key behind which it begins, out of the planner's sight: it takes few rows to be behind a key of the
+ * last chains, and would read and sort all of them. The number of rows is a literal, so that it knows how few these are.
+ */
+function selectText(count: number, condition: SQL): string {
+  const columns = FIELDS.map((field) => sql`${pools[field]} AS ${sql.identifier(field)}`);
+  const statement = sql`
+    SELECT ${sql.join(columns, sql`, `)}, ${EXTENSIONS_OF_POOL} AS extensions
+    FROM ${pools} LEFT JOIN ${delistedPools} ON ${isDelisted}
+    WHERE ${delistedPools.pool} IS NULL AND ${condition}
+      AND (${pools.chainId}, ${pools.address}) > ((SELECT $1::int8), (SELECT $2::text))
+    ORDER BY ${pools.chainId}, ${pools.address} LIMIT ${sql.raw(`${count}`)}`;
+  return new PgDialect().sqlToQuery(statement).sql;
+}
+
+/** One parameter for each chain, from `$3` on: the first block. */
+function isSince(chainIds: readonly number[]): SQL {
+  const { chainId, createdBlockNumber } = pools;
+  const ofChain = chainIds.map(
+    (id, index) => sql`(${chainId} = ${sql.raw(`${id}`)} AND ${createdBlockNumber} >= ${sql.raw(`$${index + 3}`)})`,
+  );
+  return sql`(${sql.join(ofChain, sql` OR `)})`;
+}
+
+const decode = (row: DriverRow): PoolRow => ({
+  ...row,
+  chainId: Number(row.chainId),
+  createdBlockNumber: Number(row.createdBlockNumber),
+  token0ScaleMultiplier: BigInt(row.token0ScaleMultiplier),
+  token1ScaleMultiplier: BigInt(row.token1ScaleMultiplier),
+  priceProviderTimelockSecs: BigInt(row.priceProviderTimelockSecs),
+});
 
 /** Changes when another index is served, and when pools are delisted or listed again: any pool may have changed then. */
 export async function readEpoch(database: Database): Promise<string> {

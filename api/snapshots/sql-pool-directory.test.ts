@@ -1,6 +1,5 @@
-import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -18,6 +17,7 @@ import {
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
 import { SqlPoolDirectory } from './sql-pool-directory.ts';
+import { createPoolReader } from './sql-pool-directory-rows.ts';
 
 const STOP_LOSS = seedAddress(0x51);
 const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss: STOP_LOSS };
@@ -32,6 +32,10 @@ const { chains } = parseChainsFile(
   },
   'test',
 );
+/** More than a double tells. */
+const WIDE = 10n ** 18n + 1n;
+/** More than 32 bits. */
+const LATE_BLOCK = 5_000_000_000;
 const [LISTED, LOCKED, DELISTED, DISABLED, FOREIGN] = [1, 2, 3, 4, 5].map((n) => seedAddress(0x1000 + n)) as [
   ...Array<`0x${string}`>,
 ] as [`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`];
@@ -53,11 +57,11 @@ beforeAll(async () => {
   await seedToken(seeder.db, { chainId: 7, address: TOKEN0, symbol: 'WETH', decimals: 18 });
   await seedToken(seeder.db, { chainId: 7, address: TOKEN1, symbol: null, name: null, decimals: null });
   await seedPools(seeder.db, [
-    { pool: { chainId: 7, address: LISTED, lowestBin: -7, highestBin: 9, token1ScaleMultiplier: 10n ** 12n } },
+    { pool: { chainId: 7, address: LISTED, lowestBin: -7, highestBin: 9, token1ScaleMultiplier: WIDE } },
     { pool: { chainId: 7, address: LOCKED, priceProviderTimelockSecs: 2n ** 256n - 1n } },
     { pool: { chainId: 7, address: DELISTED } },
     { pool: { chainId: 7, address: DISABLED, factory: seedAddress(0xdead) } },
-    { pool: { chainId: 8, address: FOREIGN } },
+    { pool: { chainId: 8, address: FOREIGN, createdBlockNumber: LATE_BLOCK } },
   ]);
   await client.query(
     `INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension (chain_id, pool, position, address, phases, block_number, block_timestamp)
@@ -87,13 +91,53 @@ async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
+test('rows are read in the order of their keys, with numbers and wide integers as such', async () => {
+  const read = createPoolReader(database, [7, 8], 3);
+  const addresses = async (...of: Parameters<typeof read>) => (await read(...of)).map(({ address }) => address);
+  const [listed, ...others] = await read(null);
+  const terms = {
+    factory: FACTORY,
+    token0: TOKEN0,
+    token1: TOKEN1,
+    token0ScaleMultiplier: 1n,
+    priceProvider: seedAddress(0x9),
+  };
+  const extensions = [
+    { address: STOP_LOSS, phases: ['afterSwap'] },
+    { address: seedAddress(0x99), phases: ['beforeSwap', 'beforeAddLiquidity'] },
+  ];
+  expect(listed).toEqual({
+    ...{ ...terms, chainId: 7, address: LISTED, createdBlockNumber: 100, pair: `WETH/${TOKEN1}`, extensions },
+    ...{ token0Symbol: 'WETH', token0Decimals: 18, token1Symbol: null, token1Decimals: null },
+    ...{ token1ScaleMultiplier: WIDE, lowestBin: -7, highestBin: 9, priceProviderTimelockSecs: 86_400n },
+  });
+  expect(others.map(({ address }) => address)).toEqual([LOCKED, DISABLED]);
+  expect(others[0]?.priceProviderTimelockSecs).toBe(2n ** 256n - 1n);
+  const foreign = {
+    ...{
+      ...terms,
+      chainId: 8,
+      address: FOREIGN,
+      createdBlockNumber: LATE_BLOCK,
+      pair: `${TOKEN0}/${TOKEN1}`,
+      extensions: null,
+    },
+    ...{ token0Symbol: null, token0Decimals: null, token1Symbol: null, token1Decimals: null },
+    ...{ token1ScaleMultiplier: 1n, lowestBin: -5, highestBin: 5, priceProviderTimelockSecs: 86_400n },
+  };
+  expect(await read({ chainId: 7, address: DISABLED })).toEqual([foreign]);
+  expect(await addresses(null, [101, LATE_BLOCK])).toEqual([FOREIGN]);
+  expect(await addresses(null, [100, LATE_BLOCK + 1])).toEqual([LISTED, LOCKED, DISABLED]);
+  expect(await addresses({ chainId: 7, address: LOCKED }, [100, LATE_BLOCK])).toEqual([DISABLED, FOREIGN]);
+});
+
 test('a pool is served with what never changes about it', async () => {
   const table = await directory.table();
   expect(table.find(7, LISTED)).toEqual({
     ...{ chainId: 7, address: LISTED, contractVersion: 'v1', layout: 'flat', pair: `WETH/${TOKEN1}` },
     token0: { address: TOKEN0, symbol: 'WETH', decimals: 18 },
     token1: { address: TOKEN1, symbol: null, decimals: null },
-    immutables: { lowestBin: -7, highestBin: 9, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
+    immutables: { lowestBin: -7, highestBin: 9, scale: { multiplier0: 1n, multiplier1: WIDE } },
     immutableProvider: null,
     extensions: [
       { address: STOP_LOSS, kind: 'stopLoss', phases: ['afterSwap'] },
@@ -140,24 +184,41 @@ test('however many pools are new, a poll reads a bounded number of them, and fin
     seeder.db,
     fresh.map((address) => ({ pool: { chainId: 7, address } })),
   );
-  const queries: string[] = [];
-  const watched = drizzle({ client: database.$client, logger: { logQuery: (query) => queries.push(query) } });
+  const watched = openDatabase(home.url, logger);
+  const queries = vi.spyOn(watched.$client, 'query');
   const pace = { pollMs: 5, slice: 3, comparedPerPoll: 6 };
   const polling = new SqlPoolDirectory({ database: watched, chains, logger, pace });
   const table = await polling.table();
   const last = seedAddress(0x4000);
   await seedPools(seeder.db, [{ pool: { chainId: 7, address: last } }]);
-  queries.length = 0;
+  queries.mockClear();
   const readsByPoll = () =>
-    queries
+    queries.mock.calls
+      .map(([statement]) => JSON.stringify(statement))
       .join()
       .split('to_regclass')
       .slice(1, -1)
-      .map((poll) => poll.split('limit').length - 1);
+      .map((poll) => poll.split('LIMIT').length - 1);
   await expect
     .poll(() => table.find(7, last) !== undefined && readsByPoll().length >= 5, { timeout: 20_000 })
     .toBe(true);
   polling.stop();
+  await watched.$client.end();
   // As many of the newest as of all, which are compared.
   expect(Math.max(...readsByPoll())).toBe(4);
+});
+
+test('a slice is not planned anew, however few pools the planner expects behind its key', async () => {
+  const many = Array.from({ length: 500 }, (_, number) => seedAddress(0x5001 + number));
+  await seedPools(
+    seeder.db,
+    many.map((address) => ({ pool: { chainId: 7, address } })),
+  );
+  await client.query('ANALYZE');
+  const single = openDatabase(home.url, logger, 1);
+  const read = createPoolReader(single, [7, 8], 100);
+  for (let times = 0; times < 10; times++) await read({ chainId: 7, address: LOCKED });
+  const { rows } = await single.$client.query('SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements');
+  await single.$client.end();
+  expect(rows).toEqual([{ name: 'pool-directory-100', kept: true }]);
 });

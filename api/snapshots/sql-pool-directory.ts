@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { or, sql } from 'drizzle-orm';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
-import { pools } from '../../db/schema/read-model.ts';
 import { inTurns } from '../../runtime/in-turns.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { internalError, unavailable } from '../errors.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory.ts';
-import { type PoolKey, PoolMaker, type PoolRow, readEpoch, selectPools } from './sql-pool-directory-rows.ts';
+import { createPoolReader, type PoolKey, PoolMaker, type PoolRow, readEpoch } from './sql-pool-directory-rows.ts';
 
 export interface SqlPoolDirectoryDeps {
   readonly database: Database;
@@ -49,6 +47,7 @@ export class SqlPoolDirectory implements PoolDirectory {
   readonly #pace: DirectoryPace;
   readonly #timer: NodeJS.Timeout;
   readonly #maker: PoolMaker;
+  readonly #read: ReturnType<typeof createPoolReader>;
   readonly #table = new PoolTable();
   /** By chain, the block of its newest pool. */
   readonly #newest = new Map<number, number>();
@@ -64,6 +63,8 @@ export class SqlPoolDirectory implements PoolDirectory {
     this.#deps = deps;
     this.#pace = { ...PACE, ...deps.pace };
     this.#maker = new PoolMaker(deps.chains);
+    const chainIds = deps.chains.map(({ chainId }) => chainId);
+    this.#read = createPoolReader(deps.database, chainIds, this.#pace.slice);
     this.#timer = setInterval(() => this.#refreshQuietly(), this.#pace.pollMs).unref();
   }
 
@@ -125,7 +126,7 @@ export class SqlPoolDirectory implements PoolDirectory {
   async #advance(): Promise<boolean> {
     const pass = this.#pass;
     const { slice } = this.#pace;
-    const rows = await selectPools(this.#deps.database, pass.after, slice);
+    const rows = await this.#read(pass.after);
     await this.#putAll(rows);
     pass.after = rows.at(-1) ?? pass.after;
     if (rows.length === slice) return false;
@@ -137,16 +138,10 @@ export class SqlPoolDirectory implements PoolDirectory {
   }
 
   async #readNewest(): Promise<void> {
-    const { createdBlockNumber, chainId } = pools;
-    const isRecent = or(
-      ...[...this.#newest].map(
-        ([id, block]) => sql`(${chainId} = ${id} AND ${createdBlockNumber} >= ${block - RECENT_BLOCKS})`,
-      ),
-    );
-    if (!isRecent) return;
+    const since = this.#deps.chains.map(({ chainId }) => (this.#newest.get(chainId) ?? 0) - RECENT_BLOCKS);
     const { comparedPerPoll, slice } = this.#pace;
     for (let left = comparedPerPoll; left > 0 && !this.#isStopped; left -= slice) {
-      const rows = await selectPools(this.#deps.database, this.#afterNewest, slice, isRecent);
+      const rows = await this.#read(this.#afterNewest, since);
       await this.#putAll(rows);
       this.#afterNewest = rows.length < slice ? null : (rows.at(-1) ?? null);
       if (!this.#afterNewest) return;
@@ -165,10 +160,16 @@ export class SqlPoolDirectory implements PoolDirectory {
   /** What is derived from a pool is kept by its identity: one that did not change stays. */
   #put(pool: ServedPool): void {
     const known = this.#table.find(pool.chainId, pool.address);
-    const isSame = known !== undefined && isDeepStrictEqual(known, pool);
-    if (!isSame) this.#table.put(pool);
-    this.#pass.seen.add(isSame ? known : pool);
+    const isKnown = known !== undefined && isSame(known, pool);
+    if (!isKnown) this.#table.put(pool);
+    this.#pass.seen.add(isKnown ? known : pool);
   }
+}
+
+/** All fields of pools that one maker made: most are shared objects or plain values, so few are looked into. */
+function isSame(known: ServedPool, pool: ServedPool): boolean {
+  const fields = Object.keys(pool) as (keyof ServedPool)[];
+  return fields.every((field) => known[field] === pool[field] || isDeepStrictEqual(known[field], pool[field]));
 }
 
 const newPass = (): Pass => ({ after: null, seen: new Set() });
