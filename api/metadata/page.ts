@@ -67,11 +67,14 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
 
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
-    const version = await listing.version();
-    const known = pages.get(key);
-    if (known?.version === version) return known;
-    const shared = making.get(key);
-    if (shared && (await shared).version === version) return shared;
+    // The first page of a filter is worth no question of its own: there is nothing that the version could confirm.
+    if (pages.has(key) || listing.isKnown(query, scope)) {
+      const version = await listing.version();
+      const known = pages.get(key);
+      if (known?.version === version) return known;
+      const shared = making.get(key);
+      if (shared && (await shared).version === version) return shared;
+    }
     const isKept = isUsual(query) || asked.has(key);
     asked.set(key, true);
     return make(key, listing.page(query, scope), isKept);
@@ -104,9 +107,7 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
     return { rows, first, version: first.version };
   };
 
-  const whileCounting = async (filter: string): Promise<void> => {
-    for (let count = counting.get(filter); count; count = counting.get(filter)) await count.catch(() => undefined);
-  };
+  const countOf = (filter: string) => counting.get(filter)?.catch(() => undefined);
 
   const findPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
     let known = totals.get(filter);
@@ -133,14 +134,19 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
   };
 
   return {
+    /** Whether the filter's total was asked for lately. */
+    isKnown: (query: ListingQuery, scope: ListingScope): boolean => {
+      const filter = filterKey(query, scope);
+      return totals.has(filter) || counting.has(filter);
+    },
     version: async (): Promise<string> => (await select(database, versionStatement(maxAgeSecs))).version,
     /** A page of the version that was told last or a later one. */
     page: async (query: ListingQuery, scope: ListingScope): Promise<RenderedPage> => {
       const filter = filterKey(query, scope);
-      await whileCounting(filter); // Without a connection, as far as possible.
+      while (counting.has(filter)) await countOf(filter); // Without a connection, as far as possible.
       // What is known when a connection is free: versions may pass while a request waits for one.
       return onConnection(isUsual(query) ? database : rarePages, async (client) => {
-        await whileCounting(filter);
+        while (counting.has(filter)) await countOf(filter);
         const isCounted = totals.get(filter)?.version === latest;
         const page = selectPage(client, query, scope, filter).finally(() => {
           if (counting.get(filter) === page) counting.delete(filter);

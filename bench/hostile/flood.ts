@@ -1,8 +1,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Agent } from 'node:http';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, bytesToHex } from 'viem';
-import type { HostileChain } from './chain.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { answerOrders } from '../asked-process.ts';
 import { type LoadRequest, timeRequest } from './load.ts';
 
 /** Strangers that ask for what nobody asked for before, each as fast as the default quota of the listing lets it. */
@@ -21,43 +23,39 @@ export interface FloodResult {
   readonly broken: number;
 }
 
-/** Floods the API while the work is done. */
-export async function underFlood(
-  url: string,
-  chains: readonly HostileChain[],
-  work: () => Promise<void>,
-): Promise<FloodResult> {
-  const end = new AbortController();
-  const flood = keepFlooding(url, chains, end.signal);
-  try {
-    await work();
-  } finally {
-    end.abort();
-  }
-  return flood;
+/** Asks for so long, at its pace whether answers come or not, as long as no more than `MOST_OPEN` are waited for. */
+export interface FloodOrder {
+  readonly url: string;
+  readonly chainIds: readonly number[];
+  readonly seconds: number;
 }
 
-/** Sends at its pace, whether answers come or not, as long as no more than `MOST_OPEN` are waited for. */
-async function keepFlooding(url: string, chains: readonly HostileChain[], signal: AbortSignal): Promise<FloodResult> {
+/** A process of its own. It stands for other machines: it takes a core only where the service and its clients leave one. */
+runMain(async () => {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  answerOrders(flood);
+});
+
+async function flood({ url, chainIds, seconds }: FloodOrder): Promise<FloodResult> {
   const startedAt = performance.now();
+  const secondsSince = () => (performance.now() - startedAt) / 1_000;
   const open = new Set<Promise<void>>();
   let [sent, broken] = [0, 0];
   const send = () => {
-    const answer = statusOf(url, floodRequest(sent++, chains)).then((status) => {
+    const answer = statusOf(url, floodRequest(sent++, chainIds)).then((status) => {
       if (status === null || !EXPECTED.has(status)) broken += 1;
       open.delete(answer);
     });
     open.add(answer);
   };
-  while (!signal.aborted) {
-    const due = ((performance.now() - startedAt) / 1_000) * REQUESTS_PER_SECOND;
+  while (secondsSince() < seconds) {
+    const due = secondsSince() * REQUESTS_PER_SECOND;
     while (sent < due && open.size < MOST_OPEN) send();
     await sleep(TICK_MS);
   }
-  const answered = sent - open.size;
-  const seconds = (performance.now() - startedAt) / 1_000;
+  const rate = (sent - open.size) / secondsSince();
   await Promise.all(open);
-  return { rate: answered / seconds, broken };
+  return { rate, broken };
 }
 
 /** @returns null when the connection broke */
@@ -72,8 +70,8 @@ async function statusOf(url: string, request: LoadRequest): Promise<number | nul
 const EXPECTED = new Set([200, 401, 404, 429, 503]);
 
 /** By turns: unknown addresses, unknown keys, deep offsets, rare filters and searches, unknown pools. */
-function floodRequest(number: number, chains: readonly HostileChain[]): LoadRequest {
-  const base = `/public/v1/evm/${chains[number % chains.length]?.chainId}`;
+function floodRequest(number: number, chainIds: readonly number[]): LoadRequest {
+  const base = `/public/v1/evm/${chainIds[number % chainIds.length]}`;
   const from = { 'X-Forwarded-For': `198.51.100.${number % STRANGERS}` };
   const kinds: readonly (() => LoadRequest)[] = [
     () => ({ path: `${base}/metadata?addresses=${Array.from({ length: ADDRESSES }, unknownAddress).join()}` }),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AskedProcess } from '../asked-process.ts';
 import type { HostileChain } from './chain.ts';
-import { type FloodResult, underFlood } from './flood.ts';
+import type { FloodOrder, FloodResult } from './flood.ts';
 import { type LoadRequest, LoadResult } from './load.ts';
 import type { LoadOrder, LoadWindow } from './load-clients.ts';
 import { longestStall } from './measurements.ts';
@@ -18,7 +18,7 @@ interface Window {
 /** Each list is asked for so long first: what is asked for the first time is read, and code that is new is slow. */
 const WARM_UP_SECS = 2;
 /** The flood flows for so long before anything is timed under it. */
-const FLOOD_AHEAD_MS = 1_000;
+const FLOOD_AHEAD_SECS = 1;
 
 type RoundFigures = Pick<
   Figures,
@@ -57,9 +57,13 @@ export async function measureRounds(
     for (const ms of durations) result.add(ms);
     result.refused += refused;
   };
+  const strangers = new AskedProcess<FloodOrder>(new URL('./flood.ts', import.meta.url));
+  const chainIds = chains.map(({ chainId }) => chainId);
   const timeFlooded = async () => {
-    await sleep(FLOOD_AHEAD_MS);
+    const flood = strangers.ask<FloodResult>({ url, chainIds, seconds: FLOOD_AHEAD_SECS + floodedQuotes.seconds });
+    await sleep(FLOOD_AHEAD_SECS * 1_000);
     await time(floodedQuotes);
+    floods.push(await flood);
   };
   try {
     for (const { requests } of calm) await time(windowOf(requests, WARM_UP_SECS));
@@ -69,14 +73,11 @@ export async function measureRounds(
           for (const window of calm) await time(window);
         }),
       );
-      floodStalls.push(
-        await longestStall(url, async () => {
-          floods.push(await underFlood(url, chains, timeFlooded));
-        }),
-      );
+      floodStalls.push(await longestStall(url, timeFlooded));
     }
   } finally {
     clients.stop();
+    strangers.stop();
   }
   return {
     quotesP99: quotes.result.quantile(0.99),
