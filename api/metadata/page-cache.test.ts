@@ -57,6 +57,11 @@ test('a page that many ask for at once after a refresh is read once', async () =
   expect(readings).toBe(1);
 });
 
+test('the first page of a filter that many ask for at once is read once', async () => {
+  const ask = () => listing.page(CHAIN_A, { minTvlFiat: 0.001, search: 'tkn' });
+  expect(await countReadings(() => Promise.all(Array.from({ length: 20 }, ask)))).toBe(1);
+});
+
 test('a page that is not among the usual ones is remembered when it is asked for again', async () => {
   const rare = () => listing.page(CHAIN_A, { minTvlFiat: 0, count: 7, offset: 3 });
   expect([await countReadings(rare), await countReadings(rare), await countReadings(rare)]).toEqual([1, 1, 0]);

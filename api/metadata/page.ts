@@ -68,7 +68,7 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
     // The first page of a filter is worth no question of its own: there is nothing that the version could confirm.
-    if (pages.has(key) || listing.isKnown(query, scope)) {
+    if (pages.has(key) || making.has(key) || listing.isKnown(query, scope)) {
       const version = await listing.version();
       const known = pages.get(key);
       if (known?.version === version) return known;
