@@ -67,13 +67,14 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
 
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
+    const shared = making.get(key);
     // The first page of a filter is worth no question of its own: there is nothing that the version could confirm.
-    if (pages.has(key) || making.has(key) || listing.isKnown(query, scope)) {
+    if (shared || pages.has(key) || listing.isKnown(query, scope)) {
       const version = await listing.version();
       const known = pages.get(key);
       if (known?.version === version) return known;
-      const shared = making.get(key);
-      if (shared && (await shared).version === version) return shared;
+      const made = await (making.get(key) ?? shared);
+      if (made?.version === version) return made;
     }
     const isKept = isUsual(query) || asked.has(key);
     asked.set(key, true);
