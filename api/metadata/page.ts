@@ -50,7 +50,7 @@ export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<Ren
 export function createPageReader(deps: PageReaderDeps): ReadPage {
   const listing = openListing(deps);
   const pages = createPageCache(deps.maxCacheBytes);
-  // What strangers invent is asked for once: kept, it would be most of the garbage of a flood.
+  // A rare page is cached from its second request: pages of a flood are requested once, and would fill the cache.
   const asked = new LRUCache<string, true>({ max: MAX_ASKED });
   const making = new Map<string, Promise<RenderedPage>>();
 
@@ -68,7 +68,7 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
   const read: ReadPage = async (query, scope) => {
     const key = JSON.stringify([scope, query]);
     const shared = making.get(key);
-    // The first page of a filter is worth no question of its own: there is nothing that the version could confirm.
+    // The version is read only when something cached could have it.
     if (shared || pages.has(key) || listing.isKnown(query, scope)) {
       const version = await listing.version();
       const known = pages.get(key);

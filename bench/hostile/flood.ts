@@ -7,7 +7,7 @@ import { runMain } from '../../runtime/run-main.ts';
 import { answerOrders } from '../asked-process.ts';
 import { type LoadRequest, timeRequest } from './load.ts';
 
-/** Strangers that ask for what nobody asked for before, each as fast as the default quota of the listing lets it. */
+/** Clients without a key that send uncached requests, each as fast as the default quota of the listing allows. */
 const STRANGERS = 10;
 const REQUESTS_PER_SECOND = STRANGERS * 20;
 const TICK_MS = 10;
@@ -30,7 +30,7 @@ export interface FloodOrder {
   readonly seconds: number;
 }
 
-/** A process of its own. It stands for other machines: it takes a core only where the service and its clients leave one. */
+/** A separate process of low priority: it stands for other machines, and must not take the cores from the service. */
 runMain(async () => {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   answerOrders(flood);

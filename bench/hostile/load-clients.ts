@@ -19,7 +19,7 @@ export interface LoadWindow {
 /** Clients that ask without pause, each on a connection of its own. */
 const CLIENTS = 2;
 
-/** A process of its own: whoever trades, floods and carries calls beside would be part of what is timed. */
+/** A separate process, so that trading, flood and proxies of the bench are not part of the measured times. */
 runMain(async () => {
   answerOrders(timeWindow);
 });

@@ -5,7 +5,6 @@ import type { FloodOrder, FloodResult } from './flood.ts';
 import { type LoadRequest, LoadResult } from './load.ts';
 import type { LoadOrder, LoadWindow } from './load-clients.ts';
 import { longestStall } from './measurements.ts';
-import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests, routeRequests } from './requests.ts';
 
 /** What is asked in one window of each round, and what it took over all rounds. */
@@ -15,34 +14,16 @@ interface Window {
   readonly result: LoadResult;
 }
 
-/** Each list is asked for so long first: what is asked for the first time is read, and code that is new is slow. */
+/** Untimed requests of each kind before the first round fill caches and let V8 compile. */
 const WARM_UP_SECS = 2;
-/** The flood flows for so long before anything is timed under it. */
+/** The flood starts this long before the window that is timed under it. */
 const FLOOD_AHEAD_SECS = 1;
 
-type RoundFigures = Pick<
-  Figures,
-  | 'quotesP99'
-  | 'pagesP99'
-  | 'routesP99'
-  | 'guardedRoutesP99'
-  | 'stallLoadMs'
-  | 'floodedQuotesP99'
-  | 'floodRate'
-  | 'floodBroken'
-  | 'floodStallMs'
-  | 'refused'
->;
-
 /**
- * Times quotes, pages and routes, and quotes while strangers ask for what nobody asked for before. A short window of each
- * in every round: bursts of the other processes fall on all of them alike.
+ * Times quotes, pages and routes, and quotes during a flood of uncached requests. Each round has a short window of each, so
+ * that bursts of the other processes affect all of them alike.
  */
-export async function measureRounds(
-  url: string,
-  chains: readonly HostileChain[],
-  rounds: number,
-): Promise<RoundFigures> {
+export async function measureRounds(url: string, chains: readonly HostileChain[], rounds: number) {
   const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const quotes = windowOf(quoteRequests(chains), 3);
   const pages = windowOf(pageRequests(chains), 3);
