@@ -41,12 +41,18 @@ export interface Counted {
   readonly bookmarks?: readonly Bookmark[];
 }
 
+/** A page's pools in order, each as `<chain id>:<address>`: an array as Postgres writes it, which goes back as it came. */
+export type PagePools = string;
+
+/** No pools. */
+export const NO_POOLS: PagePools = '{}';
+
 /** The one row of {@link findStatement}. */
 export type FoundRow = VersionRow & {
   /** Count of matching pools; null when it is known. */
   readonly total: string | null;
-  /** The page's pools in order, each as `<chain id>:<address>`; null when the bookmarks are of another version. */
-  readonly pools: readonly string[] | null;
+  /** {@link PagePools}; null when the bookmarks are of another version. */
+  readonly pools: PagePools | null;
 };
 
 /** The one row of {@link bookmarksStatement}. */
@@ -93,7 +99,7 @@ export function findStatement(
   const offset = query.offset - places * BOOKMARK_STEP;
   const pageOf = (rows: string) =>
     // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
-    `ARRAY(${PAGE_KEY} FROM ${rows} ORDER BY ${orderBy(columns)} LIMIT ${query.count} OFFSET ${offset === 0 ? 0 : bind(offset)})`;
+    `ARRAY(${PAGE_KEY} FROM ${rows} ORDER BY ${orderBy(columns)} LIMIT ${query.count} OFFSET ${offset === 0 ? 0 : bind(offset)})::text`;
   const page = bookmark
     ? `NULL AS total, CASE WHEN version = ${version} THEN ${pageOf(behind(bookmark, columns, offset + query.count, bind))} END`
     : `CASE WHEN version IS DISTINCT FROM ${version} THEN (SELECT count(*) FROM matching) END AS total, ${pageOf('matching')}`;

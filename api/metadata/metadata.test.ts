@@ -233,7 +233,7 @@ test('the listing reads no table that grows with swaps', async () => {
   const scope = { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] };
   const statements = [
     findStatement(toListingQuery({}, SORTS), scope, 60, null),
-    showStatement([`${CHAIN_A}:${seedAddress(0x1000)}`], true, 60),
+    showStatement(`{${CHAIN_A}:${seedAddress(0x1000)}}`, true, 60),
   ];
   const client = await listing.pool.connect();
   try {

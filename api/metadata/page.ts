@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isTemporaryFailure } from '../../db/failure.ts';
@@ -13,6 +14,7 @@ import {
   isFar,
   isUsual,
   type ListingScope,
+  NO_POOLS,
   type Statement,
   type VersionRow,
   versionStatement,
@@ -59,6 +61,7 @@ export function createPageReader(deps: PageReaderDeps): ReadPage {
     try {
       const page = await reading;
       if (isKept) pages.set(key, page);
+      await nextTurn(); // Others are answered between the steps of a page.
       return page;
     } finally {
       if (making.get(key) === reading) making.delete(key);
@@ -128,8 +131,9 @@ function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }
     for (;;) {
       const { version, total, pools } = await findPage(client, query, scope, filter);
       if (pools === null) continue;
-      if (pools.length === 0) return renderPage({ version, rows: [] }, query, total);
+      if (pools === NO_POOLS) return renderPage({ version, rows: [] }, query, total);
       const shown = await select<ShownRow>(client, showStatement(pools, query.include24h, maxAgeSecs));
+      await nextTurn();
       if (shown.version === version) return renderPage(shown, query, total);
     }
   };

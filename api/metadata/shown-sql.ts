@@ -1,7 +1,7 @@
 import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import { listedPools, listingPrices, listingWindows, poolListings, priceHealth } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
-import { isStale, type Statement, type VersionRow, versionOf } from './listing-sql.ts';
+import { isStale, type PagePools, type Statement, type VersionRow, versionOf } from './listing-sql.ts';
 
 const PRICE = tableName(listingPrices);
 const pool = columnNames(listedPools);
@@ -48,30 +48,30 @@ function dayOf({ analytics, tvlFiat, fromTs, toTs, generatedAtTs, fromBlock, toB
 /**
  * What is shown of these pools, in their order. It has one text for all pages, so that its many joins are planned once.
  *
- * @param pools each as `<chain id>:<address>`
  * @param maxAgeSecs a price status read longer ago is `unknown`, as is every one in a listing that was refreshed longer ago
  */
-export function showStatement(pools: readonly string[], include24h: boolean, maxAgeSecs: number): Statement {
-  const keys = pools.map((each) => each.split(':'));
+export function showStatement(pools: PagePools, include24h: boolean, maxAgeSecs: number): Statement {
   const text = `
-    SELECT ${versionOf('$3')}, page.*
+    SELECT ${versionOf('$2')}, page.*
     FROM (SELECT) state LEFT JOIN (
       SELECT k.position, r.${pool.record} AS record,
              r.${pool.token0} IS NOT NULL AS "isPriced", p0.${price.usd} AS usd0, p1.${price.usd} AS usd1,
-             CASE WHEN ${isStale('$3')} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status
+             CASE WHEN ${isStale('$2')} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status
              ${include24h ? DAY_COLUMNS : ''}
-      FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY k (chain_id, pool, position)
+      FROM (
+        SELECT split_part(id, ':', 1)::int8 AS chain_id, split_part(id, ':', 2) AS pool, position
+        FROM unnest($1::text[]) WITH ORDINALITY keys (id, position)
+      ) k
       JOIN ${tableName(listedPools)} r ON r.${pool.chainId} = k.chain_id AND r.${pool.pool} = k.pool
       JOIN ${tableName(listingWindows)} w ON w.${window.chainId} = k.chain_id
       ${include24h ? DAY_JOIN : ''}
       LEFT JOIN ${tableName(priceHealth)} h ON h.${health.chainId} = k.chain_id AND h.${health.pool} = k.pool
-        AND h.${health.capturedAt} > now() - make_interval(secs => $3::int8)
+        AND h.${health.capturedAt} > now() - make_interval(secs => $2::int8)
       LEFT JOIN ${PRICE} p0 ON p0.${price.chainId} = k.chain_id AND p0.${price.token} = r.${pool.token0}
       LEFT JOIN ${PRICE} p1 ON p1.${price.chainId} = k.chain_id AND p1.${price.token} = r.${pool.token1}
     ) page ON true
     ORDER BY page.position`;
-  const values = [keys.map(([chainId]) => chainId), keys.map(([, address]) => address), maxAgeSecs];
-  return { name: include24h ? 'page-24h' : 'page', text, values };
+  return { name: include24h ? 'page-24h' : 'page', text, values: [pools, maxAgeSecs] };
 }
 
 /** The driver gives float8 as numbers, and int8 as text. */

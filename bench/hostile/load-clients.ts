@@ -6,6 +6,8 @@ import { type LoadRequest, timeRequest } from './load.ts';
 export interface LoadOrder {
   readonly url: string;
   readonly requests: readonly LoadRequest[];
+  /** That ask without pause, each on a connection of its own. */
+  readonly clients: number;
   readonly seconds: number;
 }
 
@@ -16,15 +18,12 @@ export interface LoadWindow {
   readonly refused: number;
 }
 
-/** Clients that ask without pause, each on a connection of its own. */
-const CLIENTS = 2;
-
 /** A separate process, so that trading, flood and proxies of the bench are not part of the measured times. */
 runMain(async () => {
   answerOrders(timeWindow);
 });
 
-async function timeWindow({ url, requests, seconds }: LoadOrder): Promise<LoadWindow> {
+async function timeWindow({ url, requests, clients, seconds }: LoadOrder): Promise<LoadWindow> {
   const durations: number[] = [];
   const end = performance.now() + seconds * 1_000;
   let [sent, refused] = [0, 0];
@@ -35,6 +34,6 @@ async function timeWindow({ url, requests, seconds }: LoadOrder): Promise<LoadWi
       if (status !== 200) refused += 1;
     }
   };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
+  await Promise.all(Array.from({ length: clients }, client));
   return { durations: Float64Array.from(durations), refused };
 }

@@ -84,6 +84,7 @@ export async function startProcess(
     env: {
       ...{ CHAINS_CONFIG: config, DATABASE_URL: ground.databaseUrl, REDIS_URL: ground.redisUrl, HOST },
       ...{ PORT: String(port), LOG_LEVEL: 'warn', DATABASE_REPLICA_URL: undefined, TRUSTED_PROXIES: '1' },
+      EXPLORER: 'off',
     },
     ready: `${url}/health`,
     startTimeoutMs: START_LIMIT_MS,
