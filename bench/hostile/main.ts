@@ -6,8 +6,8 @@ import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { type HostileChain, startHostileChain } from './chain.ts';
 import { sizesOf } from './market.ts';
-import { formatReport } from './report.ts';
-import { runMarket } from './run-market.ts';
+import { type Figures, formatReport } from './report.ts';
+import { serveMarket } from './serve-market.ts';
 
 const CHAIN_IDS = { plain: 31_337, guarded: 31_338 };
 
@@ -49,13 +49,30 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
   ];
   const { honest, crowd, burner, silent } = sizes;
   say(`each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${silent} silent`);
-  const run = (onlyHonest: boolean) => {
+  const serve = (onlyHonest: boolean) => {
     say(onlyHonest ? 'the honest pools alone' : 'all pools');
-    return runMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, rounds, say });
+    return serveMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, say });
   };
-  const alone = await run(true);
-  const among = await run(false);
-  write(`\n${formatReport(alone, among)}`);
+  const alone = await serve(true);
+  alone.pause();
+  const among = await serve(false);
+  among.pause();
+  const markets = [alone, among] as const;
+  say(`requests, ${rounds} rounds of each market`);
+  // By turns: machines do not keep their speed for minutes.
+  for (let round = 0; round < rounds; round++) {
+    for (const market of markets) {
+      await market.resume();
+      await market.measureRound();
+      market.pause();
+    }
+  }
+  const figures: Figures[] = [];
+  for (const market of markets) {
+    await market.resume();
+    figures.push(await market.finish());
+  }
+  write(`\n${formatReport(...(figures as [Figures, Figures]))}`);
   await Promise.all(chains.map((chain) => chain.stop()));
   await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
 }

@@ -6,7 +6,7 @@ import { Samples } from '../route/measure.ts';
 import { trade } from './activity.ts';
 import type { HostileChain } from './chain.ts';
 import { serverCpuMs } from './processor-time.ts';
-import { chainsFile } from './served-market.ts';
+import { chainsFile } from './served-process.ts';
 
 /** Milliseconds; those after the first are medians. */
 export interface RefreshCost {

@@ -15,7 +15,7 @@ interface Window {
   readonly result: LoadResult;
 }
 
-/** Many ask for quotes. Two would time single bursts of whatever else runs on two cores: garbage of a millisecond is their p99. */
+/** Many ask for quotes. Two would time single bursts of whatever else runs on two cores: a collection of garbage is their p99. */
 const QUOTE_CLIENTS = 16;
 const OTHER_CLIENTS = 2;
 
@@ -28,58 +28,84 @@ const FLOOD_AHEAD_SECS = 1;
  * Times quotes, pages and routes, and quotes during a flood of uncached requests. Each round has a short window of each, so
  * that bursts of the other processes affect all of them alike.
  */
-export async function measureRounds(url: string, chains: readonly HostileChain[], rounds: number) {
-  const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
-  const quotes = windowOf(quoteRequests(chains), 3, QUOTE_CLIENTS);
-  const pages = windowOf(pageRequests(chains), 3);
-  const routes = windowOf(routeRequests(plain), 1);
-  const guardedRoutes = windowOf(routeRequests(guarded), 1);
-  const floodedQuotes = windowOf(quotes.requests, 3, QUOTE_CLIENTS);
-  const calm = [quotes, pages, routes, guardedRoutes];
-  const [stalls, floodStalls, floods]: [number[], number[], FloodResult[]] = [[], [], []];
-  const clients = new AskedProcess<LoadOrder>(new URL('./load-clients.ts', import.meta.url));
-  const time = async ({ result, ...window }: Window) => {
-    const { durations, refused } = await clients.ask<LoadWindow>({ url, ...window });
+export class Rounds {
+  readonly #url: string;
+  readonly #chainIds: readonly number[];
+  readonly #clients = new AskedProcess<LoadOrder>(new URL('./load-clients.ts', import.meta.url));
+  readonly #strangers = new AskedProcess<FloodOrder>(new URL('./flood.ts', import.meta.url));
+  readonly #quotes: Window;
+  readonly #pages: Window;
+  readonly #routes: Window;
+  readonly #guardedRoutes: Window;
+  readonly #floodedQuotes: Window;
+  readonly #stalls: number[] = [];
+  readonly #floodStalls: number[] = [];
+  readonly #floods: FloodResult[] = [];
+
+  constructor(url: string, chains: readonly HostileChain[]) {
+    const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
+    this.#url = url;
+    this.#chainIds = chains.map(({ chainId }) => chainId);
+    this.#quotes = windowOf(quoteRequests(chains), 3, QUOTE_CLIENTS);
+    this.#pages = windowOf(pageRequests(chains), 3, OTHER_CLIENTS);
+    this.#routes = windowOf(routeRequests(plain), 1, OTHER_CLIENTS);
+    this.#guardedRoutes = windowOf(routeRequests(guarded), 1, OTHER_CLIENTS);
+    this.#floodedQuotes = windowOf(this.#quotes.requests, 3, QUOTE_CLIENTS);
+  }
+
+  async warmUp(): Promise<void> {
+    for (const window of this.#calm) await this.#time({ ...window, seconds: WARM_UP_SECS, result: new LoadResult() });
+  }
+
+  async measure(): Promise<void> {
+    const calm = async () => {
+      for (const window of this.#calm) await this.#time(window);
+    };
+    this.#stalls.push(await longestStall(this.#url, calm));
+    this.#floodStalls.push(await longestStall(this.#url, () => this.#timeFlooded()));
+  }
+
+  figures() {
+    const floods = this.#floods;
+    return {
+      quotesP99: this.#quotes.result.quantile(0.99),
+      pagesP99: this.#pages.result.quantile(0.99),
+      routesP99: this.#routes.result.quantile(0.99),
+      guardedRoutesP99: this.#guardedRoutes.result.quantile(0.99),
+      stallLoadMs: Math.max(...this.#stalls),
+      floodedQuotesP99: this.#floodedQuotes.result.quantile(0.99),
+      floodRate: sumOf(floods.map(({ rate }) => rate)) / floods.length,
+      floodBroken: sumOf(floods.map(({ broken }) => broken)),
+      floodStallMs: Math.max(...this.#floodStalls),
+      refused: sumOf([...this.#calm, this.#floodedQuotes].map(({ result }) => result.refused)),
+    };
+  }
+
+  stop(): void {
+    this.#clients.stop();
+    this.#strangers.stop();
+  }
+
+  get #calm(): readonly Window[] {
+    return [this.#quotes, this.#pages, this.#routes, this.#guardedRoutes];
+  }
+
+  async #time({ result, ...window }: Window): Promise<void> {
+    const { durations, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, ...window });
     for (const ms of durations) result.add(ms);
     result.refused += refused;
-  };
-  const strangers = new AskedProcess<FloodOrder>(new URL('./flood.ts', import.meta.url));
-  const chainIds = chains.map(({ chainId }) => chainId);
-  const timeFlooded = async () => {
-    const flood = strangers.ask<FloodResult>({ url, chainIds, seconds: FLOOD_AHEAD_SECS + floodedQuotes.seconds });
-    await sleep(FLOOD_AHEAD_SECS * 1_000);
-    await time(floodedQuotes);
-    floods.push(await flood);
-  };
-  try {
-    for (const window of calm) await time(windowOf(window.requests, WARM_UP_SECS, window.clients));
-    for (let round = 0; round < rounds; round++) {
-      stalls.push(
-        await longestStall(url, async () => {
-          for (const window of calm) await time(window);
-        }),
-      );
-      floodStalls.push(await longestStall(url, timeFlooded));
-    }
-  } finally {
-    clients.stop();
-    strangers.stop();
   }
-  return {
-    quotesP99: quotes.result.quantile(0.99),
-    pagesP99: pages.result.quantile(0.99),
-    routesP99: routes.result.quantile(0.99),
-    guardedRoutesP99: guardedRoutes.result.quantile(0.99),
-    stallLoadMs: Math.max(...stalls),
-    floodedQuotesP99: floodedQuotes.result.quantile(0.99),
-    floodRate: sumOf(floods.map(({ rate }) => rate)) / rounds,
-    floodBroken: sumOf(floods.map(({ broken }) => broken)),
-    floodStallMs: Math.max(...floodStalls),
-    refused: sumOf([...calm, floodedQuotes].map(({ result }) => result.refused)),
-  };
+
+  async #timeFlooded(): Promise<void> {
+    const seconds = FLOOD_AHEAD_SECS + this.#floodedQuotes.seconds;
+    const flood = this.#strangers.ask<FloodResult>({ url: this.#url, chainIds: this.#chainIds, seconds });
+    await sleep(FLOOD_AHEAD_SECS * 1_000);
+    await this.#time(this.#floodedQuotes);
+    this.#floods.push(await flood);
+  }
 }
 
-const windowOf = (requests: readonly LoadRequest[], seconds: number, clients = OTHER_CLIENTS): Window => ({
+const windowOf = (requests: readonly LoadRequest[], seconds: number, clients: number): Window => ({
   requests,
   clients,
   seconds,

@@ -7,7 +7,7 @@ import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { seedIndex } from '../hostile/seed.ts';
-import { chainsFile } from '../hostile/served-market.ts';
+import { chainsFile } from '../hostile/served-process.ts';
 import { type ApiGround, serveApi } from '../serve-api.ts';
 import { measureBroadcast } from './broadcast.ts';
 import { ClientProcess } from './client-process.ts';
