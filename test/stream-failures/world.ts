@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { seedIndex } from '../../bench/hostile/seed.ts';
-import { chainsFile } from '../../bench/hostile/served-market.ts';
+import { chainsFile } from '../../bench/hostile/served-process.ts';
 import { movePrices, type StreamChain, startStreamChain } from '../../bench/stream/market.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
