@@ -54,9 +54,9 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
     return serveMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, say });
   };
   const alone = await serve(true);
-  alone.pause();
+  await alone.pause();
   const among = await serve(false);
-  among.pause();
+  await among.pause();
   const markets = [alone, among] as const;
   say(`requests, ${rounds} rounds of each market`);
   // By turns: machines do not keep their speed for minutes.
@@ -64,7 +64,7 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
     for (const market of markets) {
       await market.resume();
       await market.measureRound();
-      market.pause();
+      await market.pause();
     }
   }
   const figures: Figures[] = [];

@@ -26,7 +26,7 @@ export interface MarketOptions extends Omit<Ground, 'databaseUrl'> {
 export interface ServedMarket {
   /** A round of requests. */
   readonly measureRound: () => Promise<void>;
-  readonly pause: () => void;
+  readonly pause: () => Promise<void>;
   /** Goes on, and has some time to catch up with what has passed. */
   readonly resume: () => Promise<void>;
   /** Measures it at new blocks, and ends it. */
@@ -35,6 +35,7 @@ export interface ServedMarket {
 
 const FIRST_ROUND_LIMIT_MS = 180_000;
 const CATCH_UP_MS = 5_000;
+const PAUSE_AGAIN_MS = 20;
 
 /** Serves one market, with or without the strangers' pools, from a database of its own, and measures it while it is calm. */
 export async function serveMarket(options: MarketOptions): Promise<ServedMarket> {
@@ -66,9 +67,13 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   };
   return {
     measureRound: () => rounds.measure(),
-    pause() {
+    async pause() {
       trading.end();
-      signal('SIGSTOP');
+      await trading.done;
+      for (signal('SIGSTOP'); await isBusy(database); signal('SIGSTOP')) {
+        signal('SIGCONT');
+        await sleep(PAUSE_AGAIN_MS);
+      }
     },
     async resume() {
       signal('SIGCONT');
@@ -91,6 +96,15 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
       return { ...refresh, ...calm, ...memory, ...load, ...newBlocks, refused: load.refused + newBlocks.refused };
     },
   };
+}
+
+/** Whether a statement runs or a transaction is open. One that is paused would make all that comes after it look unseen to refreshes. */
+async function isBusy(database: pg.Pool): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+       AND state <> 'idle' AND pid <> pg_backend_pid()`,
+  );
+  return rowCount !== 0;
 }
 
 function startTrading(database: pg.Pool, chainIds: readonly number[]) {
