@@ -9,7 +9,7 @@ export class AskedProcess<Order extends object> {
   constructor(source: URL) {
     // As package.json starts the bench: who collects garbage beside what is timed is part of it.
     const execArgv = ['--no-memory-reducer', '--heap-growing-percent=400', '--import', 'tsx'];
-    this.#child = fork(fileURLToPath(source), { execArgv, serialization: 'advanced' });
+    this.#child = fork(fileURLToPath(source), { execArgv });
   }
 
   /** @throws Error when it could not be done */

@@ -1,6 +1,6 @@
 import { runMain } from '../../runtime/run-main.ts';
 import { answerOrders } from '../asked-process.ts';
-import { type LoadRequest, timeRequest } from './load.ts';
+import { type LoadRequest, LoadResult, timeRequest } from './load.ts';
 
 /** Asks each in turn, over and over for so long. It is answered with a {@link LoadWindow}. */
 export interface LoadOrder {
@@ -13,7 +13,7 @@ export interface LoadOrder {
 
 export interface LoadWindow {
   /** Milliseconds from a request to the last byte of its answer. */
-  readonly durations: Float64Array;
+  readonly p99: number;
   /** Answers that were not 200. */
   readonly refused: number;
 }
@@ -24,16 +24,16 @@ runMain(async () => {
 });
 
 async function timeWindow({ url, requests, clients, seconds }: LoadOrder): Promise<LoadWindow> {
-  const durations: number[] = [];
+  const result = new LoadResult();
   const end = performance.now() + seconds * 1_000;
-  let [sent, refused] = [0, 0];
+  let sent = 0;
   const client = async () => {
     while (performance.now() < end) {
       const { ms, status } = await timeRequest(url, requests[sent++ % requests.length] as LoadRequest);
-      durations.push(ms);
-      if (status !== 200) refused += 1;
+      result.add(ms);
+      if (status !== 200) result.refused += 1;
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  return { durations: Float64Array.from(durations), refused };
+  return { p99: result.quantile(0.99), refused: result.refused };
 }
