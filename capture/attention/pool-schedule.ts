@@ -46,16 +46,20 @@ interface Turn<P> {
   readonly gas: number | null;
 }
 
+type Queue<P> = Map<Address, Turn<P>>;
+
 /**
  * Whose turn it is to be read. Pools of worth are due in every round, the richest first; the others one after the other, the
  * one that was read longest ago first. A pool that fails or burns gas pauses, longer each time, until a reading succeeds.
  * A pool that burns gas counts as one of the others, whatever its worth.
+ *
+ * Each class has a queue of its own: a round of few pools does not look at the many of strangers.
  */
 export class PoolSchedule<P extends PoolWithWorth> {
   readonly #rules: Rules;
   readonly #now: Clock;
-  /** In the order in which they were read, or first seen. */
-  readonly #turns = new Map<Address, Turn<P>>();
+  /** In the order of their last turns, or first seen; what comes to the others from another class is behind them. */
+  #queues = emptyQueues<P>();
   #wanted: ReadonlySet<Address> = new Set();
 
   constructor(rules: Rules, now: Clock) {
@@ -65,18 +69,31 @@ export class PoolSchedule<P extends PoolWithWorth> {
 
   /** Says which pools there are, as they are now. */
   setPools(pools: readonly P[]): void {
-    const current = new Set(pools.map(({ address }) => address));
-    for (const address of this.#turns.keys()) if (!current.has(address)) this.#turns.delete(address);
+    const unseen = new Map(pools.map((pool) => [pool.address, pool]));
+    const { worth, wanted, others } = this.#queues;
+    this.#queues = emptyQueues();
+    for (const queue of [others, wanted, worth]) {
+      for (const [address, turn] of queue) {
+        const pool = unseen.get(address);
+        if (pool) this.#put({ ...turn, pool });
+        unseen.delete(address);
+      }
+    }
     const now = this.#now();
     const isNew = { readAt: now, triedAt: null, dueAt: now, failures: 0, isBurning: false, gas: null };
-    for (const pool of pools) {
-      this.#turns.set(pool.address, { ...(this.#turns.get(pool.address) ?? isNew), pool });
-    }
+    for (const pool of unseen.values()) this.#put({ ...isNew, pool });
+    this.#sortWanted();
   }
 
   /** Says which pools clients asked for lately. */
   setWanted(pools: ReadonlySet<Address>): void {
+    const before = this.#wanted;
     this.#wanted = pools;
+    for (const address of [...before, ...pools]) {
+      const turn = before.has(address) === pools.has(address) ? null : this.#take(address);
+      if (turn) this.#put(turn);
+    }
+    this.#sortWanted();
   }
 
   /**
@@ -87,56 +104,68 @@ export class PoolSchedule<P extends PoolWithWorth> {
   due(kind: ReadClass, since: number, most: number): P[] {
     const found: P[] = [];
     const now = this.#now();
-    for (const turn of this.#turns.values()) {
+    for (const turn of this.#queues[kind].values()) {
       if (found.length === most && kind !== 'worth') break;
-      if (this.#classOf(turn) === kind && isDue(turn, since, now)) found.push(turn.pool);
+      if (isDue(turn, since, now)) found.push(turn.pool);
     }
     return kind === 'worth' ? found.sort(byWorth).slice(0, most) : found;
   }
 
   /** Gas that the pool took last; null before it was read. */
   gasOf({ address }: P): number | null {
-    return this.#turns.get(address)?.gas ?? null;
+    return this.#queueOf(address)?.get(address)?.gas ?? null;
   }
 
   /** Tells how a reading went that ends now. */
   record({ address }: P, { gas, isFailed }: PoolOutcome): void {
-    const turn = this.#turns.get(address);
+    const turn = this.#take(address);
     if (!turn) return;
+    const { pool } = turn;
     const now = this.#now();
     const isBurning = gas > this.#rules.burnGas;
-    const mustPause = isBurning || (isFailed && !this.#hasWorth(turn.pool));
+    const mustPause = isBurning || (isFailed && !this.#hasWorth(pool));
     const failures = mustPause ? turn.failures + 1 : 0;
     const dueAt = now + this.#pauseMs(failures, isBurning);
-    this.#turns.delete(address);
-    this.#turns.set(address, { pool: turn.pool, readAt: now, triedAt: now, dueAt, failures, isBurning, gas });
+    this.#put({ pool, readAt: now, triedAt: now, dueAt, failures, isBurning, gas });
   }
 
   /** Puts a pool behind all others, since the node did not answer the call that it was in. */
   postpone({ address }: P): void {
-    const turn = this.#turns.get(address);
-    if (!turn) return;
-    this.#turns.delete(address);
-    this.#turns.set(address, { ...turn, triedAt: this.#now() });
+    const turn = this.#take(address);
+    if (turn) this.#put({ ...turn, triedAt: this.#now() });
   }
 
   /** @param since begin of the round that was to read them */
-  backlog(since: number): Readonly<Record<ReadClass, Backlog>> {
+  backlog(kind: ReadClass, since: number): Backlog {
     const now = this.#now();
-    const byClass: Record<ReadClass, Turn<P>[]> = { worth: [], wanted: [], others: [] };
-    for (const turn of this.#turns.values()) byClass[this.#classOf(turn)].push(turn);
-    const of = (kind: ReadClass): Backlog => {
-      const turns = byClass[kind];
-      const calm = turns.filter(({ failures }) => failures === 0);
-      const oldest = calm.reduce((least, { readAt }) => Math.min(least, readAt), Number.POSITIVE_INFINITY);
-      return {
-        pools: turns.length,
-        waiting: turns.filter((turn) => isDue(turn, since, now)).length,
-        backingOff: turns.length - calm.length,
-        ageMs: calm.length > 0 ? now - oldest : null,
-      };
-    };
-    return { worth: of('worth'), wanted: of('wanted'), others: of('others') };
+    const queue = this.#queues[kind];
+    let [waiting, backingOff, oldest] = [0, 0, Number.POSITIVE_INFINITY];
+    for (const turn of queue.values()) {
+      if (isDue(turn, since, now)) waiting += 1;
+      if (turn.failures > 0) backingOff += 1;
+      else oldest = Math.min(oldest, turn.readAt);
+    }
+    return { pools: queue.size, waiting, backingOff, ageMs: backingOff < queue.size ? now - oldest : null };
+  }
+
+  #queueOf(address: Address): Queue<P> | undefined {
+    return Object.values(this.#queues).find((queue) => queue.has(address));
+  }
+
+  #take(address: Address): Turn<P> | undefined {
+    const queue = this.#queueOf(address);
+    const turn = queue?.get(address);
+    queue?.delete(address);
+    return turn;
+  }
+
+  #put(turn: Turn<P>): void {
+    this.#queues[this.#classOf(turn)].set(turn.pool.address, turn);
+  }
+
+  /** They come from the others at any time, where they may have waited for long. */
+  #sortWanted(): void {
+    this.#queues.wanted = new Map([...this.#queues.wanted].sort(([, a], [, b]) => lastTurn(a) - lastTurn(b)));
   }
 
   #classOf({ pool, isBurning }: Turn<P>): ReadClass {
@@ -155,6 +184,10 @@ export class PoolSchedule<P extends PoolWithWorth> {
     return 1_000 * Math.min(firstPauseSecs * 2 ** (failures - 1), longest);
   }
 }
+
+const emptyQueues = <P>(): Record<ReadClass, Queue<P>> => ({ worth: new Map(), wanted: new Map(), others: new Map() });
+
+const lastTurn = ({ triedAt, readAt }: Turn<unknown>): number => triedAt ?? readAt;
 
 const isDue = ({ triedAt, dueAt }: Turn<unknown>, since: number, now: number): boolean =>
   dueAt <= now && (triedAt === null || triedAt < since);

@@ -68,9 +68,9 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
         store: (readings) => storeReadings(deps, readings),
       });
     } finally {
-      const backlog = schedule.backlog(begun);
       for (const kind of kinds) {
-        await reportAttention(database, budget, { chainId, kind, backlog: backlog[kind] }, onAttention);
+        const backlog = schedule.backlog(kind, begun);
+        await reportAttention(database, budget, { chainId, kind, backlog }, onAttention);
       }
     }
   };
