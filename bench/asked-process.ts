@@ -9,7 +9,8 @@ export class AskedProcess<Order extends object> {
   constructor(source: URL) {
     // As package.json starts the bench: who collects garbage beside what is timed is part of it.
     const execArgv = ['--no-memory-reducer', '--heap-growing-percent=400', '--import', 'tsx'];
-    this.#child = fork(fileURLToPath(source), { execArgv });
+    // Of a session of its own: Linux gives each its share of the cores.
+    this.#child = fork(fileURLToPath(source), { execArgv, detached: true });
   }
 
   /** @throws Error when it could not be done */

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Agent } from 'node:http';
-import { constants, setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, bytesToHex } from 'viem';
 import { runMain } from '../../runtime/run-main.ts';
@@ -30,9 +29,8 @@ export interface FloodOrder {
   readonly seconds: number;
 }
 
-/** A separate process of low priority: it stands for other machines, and must not take the cores from the service. */
+/** A separate process: it stands for other machines. */
 runMain(async () => {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   answerOrders(flood);
 });
 

@@ -11,15 +11,17 @@ import { pageRequests, quoteRequests, routeRequests } from './requests.ts';
 /** What is asked in one window of each round, and what it took in each. */
 interface Window {
   readonly requests: readonly LoadRequest[];
-  readonly clients: number;
+  readonly clients: LoadOf;
   readonly seconds: number;
   readonly p99s: Samples;
   refused: number;
 }
 
-/** Many ask for quotes. Two would time single bursts of whatever else runs on two cores: a collection of garbage is their p99. */
-const QUOTE_CLIENTS = 16;
-const OTHER_CLIENTS = 2;
+type LoadOf = Pick<LoadOrder, 'clients' | 'pauseMs'>;
+
+/** Some 900 quotes a second: calm. Without pauses clients would take what the flood leaves, and wait for each other. */
+const QUOTE_CLIENTS: LoadOf = { clients: 16, pauseMs: 16 };
+const OTHER_CLIENTS: LoadOf = { clients: 2, pauseMs: 0 };
 
 /** Untimed requests of each kind before the first round fill caches and let V8 compile. */
 const WARM_UP_SECS = 2;
@@ -94,7 +96,7 @@ export class Rounds {
 
   async #time(window: Window): Promise<void> {
     const { requests, clients, seconds } = window;
-    const { p99, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, clients, seconds });
+    const { p99, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, ...clients, seconds });
     window.p99s.add(p99);
     window.refused += refused;
   }
@@ -108,7 +110,7 @@ export class Rounds {
   }
 }
 
-const windowOf = (requests: readonly LoadRequest[], seconds: number, clients: number): Window => ({
+const windowOf = (requests: readonly LoadRequest[], seconds: number, clients: LoadOf): Window => ({
   requests,
   clients,
   seconds,

@@ -109,7 +109,9 @@ async function isBusy(database: pg.Pool): Promise<boolean> {
 
 function startTrading(database: pg.Pool, chainIds: readonly number[]) {
   const ending = new AbortController();
-  return { end: () => ending.abort(), done: keepTrading(database, chainIds, ending.signal) };
+  const done = keepTrading(database, chainIds, ending.signal);
+  done.catch(() => undefined); // Told to whoever waits for its end; after a failure elsewhere nobody does.
+  return { end: () => ending.abort(), done };
 }
 
 async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChain[]) {

@@ -8,6 +8,7 @@ import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import type { TempFolder } from '../../devnet/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import type { HostileChain, SeededChain } from './chain.ts';
+import { givePrecedence } from './precedence.ts';
 
 export interface ServedProcess {
   readonly url: string;
@@ -89,6 +90,7 @@ export async function startProcess(
     ready: `${url}/health`,
     startTimeoutMs: START_LIMIT_MS,
   });
+  if (name === 'api') givePrecedence(running.pid);
   for (const deadline = Date.now() + START_LIMIT_MS; !(await isStarted(url)); await sleep(20)) {
     if (Date.now() > deadline) throw new Error(`${name} does not serve: ${running.recentOutput()}`);
   }

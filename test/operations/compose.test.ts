@@ -20,6 +20,7 @@ type Service = {
   readonly deploy?: { readonly replicas: number };
   readonly profiles?: readonly string[];
   readonly restart?: string;
+  readonly cpu_shares?: number;
 };
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -49,6 +50,12 @@ describe('docker-compose.yml', () => {
     expect(underProfile.map(([name, { profiles }]) => [name, profiles])).toEqual([
       ['prometheus', ['monitoring']],
       ['grafana', ['monitoring']],
+    ]);
+  });
+
+  test('gives the API alone precedence where cores are short', () => {
+    expect(services.filter(([, { cpu_shares: shares = 1_024 }]) => shares > 1_024).map(([name]) => name)).toEqual([
+      'api',
     ]);
   });
 
