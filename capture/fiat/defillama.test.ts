@@ -194,17 +194,19 @@ describe("strangers' tokens", () => {
     const [token = WETH] = STRANGERS;
     const gaps: number[] = [];
     for (let last = 0; gaps.length < 3; ) {
+      // A pause begins and ends between the start of one call and the end of the next that asks.
+      const begunAt = performance.now();
       await ask({ first: [], others: [token] });
       if (requests.splice(0).length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
       else {
         if (last > 0) gaps.push(performance.now() - last);
-        last = performance.now();
+        last = begunAt;
       }
     }
     const [first = 0, second = 0, third = 0] = gaps;
-    expect(first).toBeGreaterThanOrEqual(38);
-    expect(second).toBeGreaterThanOrEqual(78);
-    expect(third).toBeGreaterThanOrEqual(158);
+    expect(first).toBeGreaterThanOrEqual(40);
+    expect(second).toBeGreaterThanOrEqual(80);
+    expect(third).toBeGreaterThanOrEqual(160);
   });
 
   test('are not asked for while the service is unreachable, and one batch of them that is refused is not in the way', async () => {
