@@ -17,10 +17,19 @@ export interface LargeAnswer {
  *
  * @param start method and path
  * @param isChunked without telling the length beforehand
+ * @param client address that a proxy names
  */
-export function sendLarge(port: number, start: string, isChunked: boolean): Promise<LargeAnswer> {
+export function sendLarge(port: number, start: string, isChunked: boolean, client: string): Promise<LargeAnswer> {
   const framing = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${LARGE_BYTES}`;
-  const head = [`${start} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', framing, '', ''].join('\r\n');
+  const head = [
+    `${start} HTTP/1.1`,
+    'Host: x',
+    `X-Forwarded-For: ${client}`,
+    'Content-Type: application/json',
+    framing,
+    '',
+    '',
+  ].join('\r\n');
   const piece = isChunked ? Buffer.concat([Buffer.from('10000\r\n'), CHUNK, Buffer.from('\r\n')]) : CHUNK;
   return new Promise((resolve) => {
     const received: Buffer[] = [];
