@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 
-/** An address of a request in lowercase, whatever the case of its prefix and digits; null when it is none. */
+/** An address of a request in lowercase, whatever the case of its prefix and digits; null when it is invalid. */
 export function parseAddress(text: string): Address | null {
   const address = text.toLowerCase();
   return /^0x[0-9a-f]{40}$/.test(address) ? (address as Address) : null;

@@ -27,7 +27,7 @@ export function servedChain(chains: ServedChains, chainId: string): ChainConfig 
 }
 
 /**
- * Parses the query string with a schema whose failures are syntax errors (a number that is none, a boolean other than
+ * Parses the query string with a schema whose failures are syntax errors (an invalid number, a boolean other than
  * `true` or `false`). Of a repeated parameter the first counts.
  *
  * @throws ApiError 400, plain text

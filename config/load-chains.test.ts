@@ -58,7 +58,7 @@ test('without an environment references to it stay', () => {
 
 test.each([
   ['an unsupported layout that is enabled', { deployments: [{ ...deployment, layout: 'other' }] }, /layout/],
-  ['an address that is none', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
+  ['an invalid address', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
   ['an unknown field', { blockTime: 1 }, /blockTime/],
   ['a socket that is no WebSocket', { wsUrls: ['http://node.example'] }, /wsUrls\.0: not a ws\(s\) URL without/],
   ['a poll too often', { pollMs: 50 }, /pollMs/],

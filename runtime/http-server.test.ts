@@ -55,7 +55,7 @@ describe('what is no request gets the JSON body of any error', () => {
   test.each([
     ['a broken request line', 'BROKEN\r\n\r\n', 400],
     ['a null byte in a header', `GET / HTTP/1.1\r\n${host}A: \u0000\r\n\r\n`, 400],
-    ['a host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+    ['an invalid host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
     ['no host at all', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['a target that is no URL', `GET http://[::1/ HTTP/1.1\r\n${host}\r\n`, 400],
     ['two lengths', `POST / HTTP/1.1\r\n${host}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400],

@@ -64,7 +64,7 @@ test('a WebSocket carries messages, uncompressed, up to 64 KiB', async () => {
 });
 
 describe('a refused upgrade', () => {
-  test('is answered whole, as any request', async () => {
+  test('gets the whole answer: status, headers and body', async () => {
     const received = await exchange((await start()).port, `GET /full/ws HTTP/1.1\r\n${HANDSHAKE}${KEY}\r\n`);
     const [head = '', body = ''] = received.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n/);
@@ -73,11 +73,11 @@ describe('a refused upgrade', () => {
     expect(JSON.parse(body)).toEqual(REFUSAL);
   });
 
-  test('for want of a key of the handshake is 400', async () => {
+  test('without the key of the handshake is 400', async () => {
     expect(await exchange((await start()).port, `GET /ws HTTP/1.1\r\n${HANDSHAKE}\r\n`)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('at a host that is none has the body of any error', async () => {
+  test('with an invalid host has the body of any error', async () => {
     const text = `GET /ws HTTP/1.1\r\n${HANDSHAKE.replace('Host: x', 'Host: a b')}${KEY}\r\n`.replace(
       'Upgrade\r',
       'Upgrade, close\r',

@@ -30,9 +30,7 @@ export interface FloodOrder {
 }
 
 /** A separate process: it stands for other machines. */
-runMain(async () => {
-  answerOrders(flood);
-});
+runMain(async () => answerOrders(flood));
 
 async function flood({ url, chainIds, seconds }: FloodOrder): Promise<FloodResult> {
   const startedAt = performance.now();

@@ -11,17 +11,17 @@ import { pageRequests, quoteRequests, routeRequests } from './requests.ts';
 /** What is asked in one window of each round, and what it took in each. */
 interface Window {
   readonly requests: readonly LoadRequest[];
-  readonly clients: LoadOf;
+  readonly load: Load;
   readonly seconds: number;
   readonly p99s: Samples;
   refused: number;
 }
 
-type LoadOf = Pick<LoadOrder, 'clients' | 'pauseMs'>;
+type Load = Pick<LoadOrder, 'clients' | 'pauseMs'>;
 
 /** Some 900 quotes a second: calm. Without pauses clients would take what the flood leaves, and wait for each other. */
-const QUOTE_CLIENTS: LoadOf = { clients: 16, pauseMs: 16 };
-const OTHER_CLIENTS: LoadOf = { clients: 2, pauseMs: 0 };
+const QUOTE_LOAD: Load = { clients: 16, pauseMs: 16 };
+const OTHER_LOAD: Load = { clients: 2, pauseMs: 0 };
 
 /** Untimed requests of each kind before the first round fill caches and let V8 compile. */
 const WARM_UP_SECS = 2;
@@ -50,11 +50,11 @@ export class Rounds {
     const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
     this.#url = url;
     this.#chainIds = chains.map(({ chainId }) => chainId);
-    this.#quotes = windowOf(quoteRequests(chains), 3, QUOTE_CLIENTS);
-    this.#pages = windowOf(pageRequests(chains), 3, OTHER_CLIENTS);
-    this.#routes = windowOf(routeRequests(plain), 1, OTHER_CLIENTS);
-    this.#guardedRoutes = windowOf(routeRequests(guarded), 1, OTHER_CLIENTS);
-    this.#floodedQuotes = windowOf(this.#quotes.requests, 3, QUOTE_CLIENTS);
+    this.#quotes = windowOf(quoteRequests(chains), 3, QUOTE_LOAD);
+    this.#pages = windowOf(pageRequests(chains), 3, OTHER_LOAD);
+    this.#routes = windowOf(routeRequests(plain), 1, OTHER_LOAD);
+    this.#guardedRoutes = windowOf(routeRequests(guarded), 1, OTHER_LOAD);
+    this.#floodedQuotes = windowOf(this.#quotes.requests, 3, QUOTE_LOAD);
   }
 
   async warmUp(): Promise<void> {
@@ -95,8 +95,8 @@ export class Rounds {
   }
 
   async #time(window: Window): Promise<void> {
-    const { requests, clients, seconds } = window;
-    const { p99, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, ...clients, seconds });
+    const { requests, load, seconds } = window;
+    const { p99, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, ...load, seconds });
     window.p99s.add(p99);
     window.refused += refused;
   }
@@ -110,9 +110,9 @@ export class Rounds {
   }
 }
 
-const windowOf = (requests: readonly LoadRequest[], seconds: number, clients: LoadOf): Window => ({
+const windowOf = (requests: readonly LoadRequest[], seconds: number, load: Load): Window => ({
   requests,
-  clients,
+  load,
   seconds,
   p99s: new Samples(),
   refused: 0,

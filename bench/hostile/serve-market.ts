@@ -110,7 +110,7 @@ async function isBusy(database: pg.Pool): Promise<boolean> {
 function startTrading(database: pg.Pool, chainIds: readonly number[]) {
   const ending = new AbortController();
   const done = keepTrading(database, chainIds, ending.signal);
-  done.catch(() => undefined); // Told to whoever waits for its end; after a failure elsewhere nobody does.
+  done.catch(() => undefined); // `pause` and `finish` report it. If the bench fails before, it must not hide that error.
   return { end: () => ending.abort(), done };
 }
 

@@ -93,6 +93,6 @@ function parse(data: RawData): unknown {
   try {
     return JSON.parse(data.toString());
   } catch {
-    return undefined; // The caller judges it as any message that is none.
+    return undefined; // Not JSON: refused by the caller's schema, as any other invalid message.
   }
 }
