@@ -41,8 +41,8 @@ export const DeploymentConfig = z
     quoter: optionalAddress,
     depositAllowlist: optionalAddress,
     stopLoss: optionalAddress,
-    /** The price at which this stop loss values bins: a fact about the deployed contract. */
-    stopLossMark: z.enum(['mid', 'mean', 'bidAsk']).default('mid'),
+    /** The price at which this stop loss values bins: a fact about the deployed contract. Default: by the layout. */
+    stopLossMark: z.enum(['mid', 'mean', 'bidAsk']).optional(),
     priceVelocityGuard: optionalAddress,
     swapAllowlist: optionalAddress,
     packed: PackedReadings.optional(),

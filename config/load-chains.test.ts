@@ -22,7 +22,6 @@ test('a deployment needs four fields; addresses come out lowercase', () => {
     enabled: true,
     anchoredProviderFactories: [],
     providerFactories: [],
-    stopLossMark: 'mid',
   });
   expect(parsed?.multicall3).toBe('0xca11bde05977b3631167028862be2a173976ca11');
 });

@@ -209,12 +209,15 @@ describe('at the edges of bins', () => {
     expect(await swapIn(pool, false, -1n)).toEqual({ amount0Delta: 0n, amount1Delta: 0n });
   });
 
-  test('a sale that empties a bin leaves the cursor at its lower edge', async () => {
-    const pool = await poolOf(ground, twoBins);
-    const { balance1 } = (await readWords(ground, pool)).bins.get(-1n) ?? { balance1: 0n };
-    await swapIn(pool, true, -(balance1 / 10n ** 12n));
+  test('a sale that empties a bin leaves the cursor at the end of the next, and at the start of the last', async () => {
+    const pool = await poolOf(ground, { ...twoBins, decimals1: 18 });
+    await swapIn(pool, false, -(10n ** 18n));
+    const token1In = async (bin: bigint) => (await readWords(ground, pool)).bins.get(bin)?.balance1 ?? 0n;
+    await swapIn(pool, true, -(await token1In(0n)));
+    expect(await cursor(pool)).toEqual([-1n, MAX_POSITION, -1_000n]);
+    await swapIn(pool, true, -(await token1In(-1n)));
     expect(await cursor(pool)).toEqual([-1n, 0n, -1_000n]);
-    await swapIn(pool, true, 10n ** 18n);
+    expect(await swapIn(pool, true, 10n ** 18n)).toEqual({ amount0Delta: 0n, amount1Delta: 0n });
     expect(await cursor(pool)).toEqual([-1n, 0n, -1_000n]);
   });
 });

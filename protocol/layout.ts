@@ -3,7 +3,7 @@ import type { factoryEvents } from './abi/factory.ts';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
-import type { StopLossState } from './guards/stop-loss.ts';
+import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
 import type { PriceFailure } from './quote-status.ts';
 import type { TokenScale } from './scaling.ts';
@@ -110,6 +110,8 @@ export type LazyCurve = () => PoolCurve;
 
 /** How the stop loss of a pool is read at one block. */
 export interface StopLossDuty {
+  /** How the public release of the extension values bins; null where no source is public. */
+  readonly mark: StopLossMark | null;
   /** Calls of contracts that are known: the extension and the pool. */
   calls(
     extension: Address,

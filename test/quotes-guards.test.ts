@@ -188,7 +188,7 @@ describe('guards that do not do what their state says', () => {
 
   test('have every bin probed, and the cut is found as by evaluation', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
-    const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mid');
+    const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mean');
     const expected = await evaluated.api.quote(pool.address);
     expect(evaluated.disagreements()).toBe(0);
     // Valued at bid and ask instead of mid, the bins seem to breach elsewhere.
@@ -203,7 +203,7 @@ describe('guards that do not do what their state says', () => {
 
   test('of an unknown kind are probed with one call a side', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
-    const { api, disagreements } = await apiOf(pool, world.deployment.swapAllowlist, 'mid');
+    const { api, disagreements } = await apiOf(pool, world.deployment.swapAllowlist, 'mean');
     const { priceProviderStatus, depth } = await api.quote(pool.address);
     expect([priceProviderStatus, disagreements()]).toEqual(['healthy', 0]);
     expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(4);

@@ -24,7 +24,7 @@ function pool(number: number, tokens: readonly [number, number] = [1, 2], layout
     immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
     immutableProvider: null,
     extensions: [],
-    stopLossMark: 'mid',
+    stopLossMark: 'mean',
   };
 }
 

@@ -27,7 +27,7 @@ const pool = (number: number): ServedPool => ({
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 6) },
   immutableProvider: null,
   extensions: [],
-  stopLossMark: 'mid',
+  stopLossMark: 'mean',
 });
 
 beforeAll(async () => {

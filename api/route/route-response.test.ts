@@ -23,7 +23,7 @@ function pool(byte: string, token0: typeof A, token1: typeof A): ServedPool {
     immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
     immutableProvider: null,
     extensions: [],
-    stopLossMark: 'mid',
+    stopLossMark: 'mean',
   };
 }
 

@@ -5,14 +5,11 @@ import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from 
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
+import { limitOf, type ProbedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
 import {
-  everyBin,
-  limitOf,
-  type ProbedInput,
-  pointsBetween,
-  withinBudget,
-} from '../../protocol/guards/probe-points.ts';
-import {
+  agreedLevels,
+  type ConfirmedSide,
+  cautiousClaim,
   claimSide,
   confirmClaim,
   type ExecutableLevels,
@@ -21,6 +18,7 @@ import {
   type TradingSides,
 } from '../../protocol/guards/side-claim.ts';
 import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { decodeStopLoss, stopLossCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
 import { SnapshotError } from './types.ts';
@@ -41,10 +39,15 @@ interface Simulation {
   readonly input: bigint;
 }
 
+/** What the state of a pool's guards says. */
+interface PoolClaim {
+  readonly stopLoss: StopLossState | null;
+  /** Bids, then asks. */
+  readonly sides: readonly SideClaim[];
+}
+
 /** What one side of a pool with an unknown extension may cost. */
 const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
-/** When every bin is probed, the one that is cut is searched this finely, with so many inputs at a time. */
-const SEARCH = { precision: 1_000_000n, inputs: 15n, rounds: 6 };
 /** How long pools whose guards burn all the gas are left alone. */
 const BURNED_MS = 60_000;
 const CLOSED: TradingSides = { bids: null, asks: null };
@@ -52,7 +55,7 @@ const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
  * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and simulated swaps
- * confirm the end; where they do not, and for unknown extensions, points of the side are simulated.
+ * confirm the end; of a side whose end is refused, and for unknown extensions, points are simulated.
  */
 export class GuardProber {
   readonly #target: MulticallTarget;
@@ -79,18 +82,24 @@ export class GuardProber {
     signal: AbortSignal,
   ): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(block, pools, signal);
-    const asked = claims.flatMap((sides, index) => {
+    const asked = claims.flatMap((claim, index) => {
       const pool = pools[index]?.pool.address as Address;
-      return sides.flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
+      return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
     });
     const results = await this.#simulate(block, asked, signal);
-    const sides = claims.map((own) => confirmed(own, results));
+    const confirmed = claims.map((claim) =>
+      claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
+    );
     return Promise.all(
-      pools.map((pool, index) => {
-        const confirmedSides = sides[index];
-        if (confirmedSides) return confirmedSides;
-        this.#countDisagreement(pool.pool.address);
-        return this.#probeEveryBin(block, pool, signal).catch(asProbeError);
+      pools.map(async (guarded, index) => {
+        const sides = confirmed[index];
+        if (!sides || sides.some(({ isContradicted }) => isContradicted)) {
+          this.#countDisagreement(guarded.pool.address);
+        }
+        const agreed = sides
+          ? this.#agreed(block, guarded, claims[index]?.stopLoss ?? null, sides, signal)
+          : this.probe(block, guarded, signal);
+        return agreed.catch(asProbeError);
       }),
     );
   }
@@ -111,45 +120,35 @@ export class GuardProber {
     }
   }
 
-  /** What the state of the guards says of both sides; nothing of a pool whose stop loss does not answer as one. */
-  async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<SideClaim[][]> {
+  /** What the state of the guards says; null of a pool whose stop loss does not answer as one. */
+  async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const asked = groups.filter((calls) => calls.length > 0);
     const answers = await multicall(this.#target, block, asked, signal);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
       const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
-      if (hasStopLoss && !stopLoss) return [];
-      return [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss));
+      if (hasStopLoss && !stopLoss) return null;
+      return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
     });
   }
 
-  async #probeEveryBin(
+  /** Both sides, each up to the last point at which its guards' state and the chain agree that it trades. */
+  async #agreed(
     block: BlockRef,
     { pool: { address }, curve }: GuardedPool,
+    stopLoss: StopLossState | null,
+    [bids, asks]: readonly ConfirmedSide[],
     signal: AbortSignal,
   ): Promise<TradingSides> {
-    const search = (side: PoolSide) => this.#search(block, address, side, signal);
-    const [bids, asks] = await Promise.all([search(curve.bids), search(curve.asks)]);
-    return { bids, asks };
-  }
-
-  /** Every bin, then ever more finely between the last input that fills and the first that does not. */
-  async #search(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ExecutableLevels> {
-    const simulate = async (inputs: readonly bigint[]): Promise<ProbedInput[]> => {
-      const asked = inputs.map((input) => ({ pool, side, input }));
-      const results = await this.#simulate(block, asked, signal);
-      return inputs.map((input, index) => ({ input, outcome: side.swapOutcome(results[index] ?? SILENCE) }));
+    const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
+      if (confirmed?.levels !== undefined) return confirmed.levels;
+      const claim = cautiousClaim(side, stopLoss);
+      const asked = claim.inputs.map((input) => ({ pool: address, side, input }));
+      return agreedLevels(claim, await this.#simulate(block, asked, signal));
     };
-    let limit = limitOf(side, await simulate(everyBin(side)));
-    const width = limit?.beyond ? limit.beyond - limit.most : 0n;
-    for (let round = 0; round < SEARCH.rounds && limit?.beyond && limit.most > 0n; round++) {
-      const { most: low, beyond: high } = limit;
-      if (high - low <= 1n || (high - low) * SEARCH.precision <= width) break;
-      const between = await simulate(pointsBetween(low, high, SEARCH.inputs));
-      limit = limitOf(side, [{ input: low, outcome: 'fills' }, ...between, { input: high, outcome: 'refused' }]);
-    }
-    return executableLevels(side, limit);
+    const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
+    return { bids: ofBids, asks: ofAsks };
   }
 
   /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
@@ -169,13 +168,6 @@ export class GuardProber {
       return { input, outcome: result ? side.swapOutcome(result) : null };
     });
   }
-}
-
-/** Takes the results of a pool's claims from the front; null unless they confirm both sides. */
-function confirmed(claims: readonly SideClaim[], results: CallResult[]): TradingSides | null {
-  const [bids, asks] = claims.map((claim) => confirmClaim(claim, results.splice(0, claim.inputs.length)));
-  if (bids === undefined || bids === 'disagrees' || asks === undefined || asks === 'disagrees') return null;
-  return { bids, asks };
 }
 
 /** The first unit does not fill, and finding that out took the gas of many probes. */

@@ -17,7 +17,7 @@ const poolWith = (attached: readonly Attached[]): ServedPool => ({
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
   immutableProvider: null,
   extensions: attached.map(([kind, phase]) => ({ address: token.address, kind, phases: [phase] })),
-  stopLossMark: 'mid',
+  stopLossMark: 'mean',
 });
 
 test.each<[string, Attached[], string]>([

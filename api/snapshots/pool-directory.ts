@@ -37,7 +37,7 @@ export interface ServedPool {
   readonly immutableProvider: Address | null;
   readonly extensions: readonly PoolExtension[];
   /** How the stop loss of the pool's deployment values bins. */
-  readonly stopLossMark: StopLossMark;
+  readonly stopLossMark: StopLossMark | null;
 }
 
 /** Knows which pools are served, without a query per request. */

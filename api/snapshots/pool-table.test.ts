@@ -19,7 +19,7 @@ function pool(number: number, chainId: number, extensions: readonly Omit<PoolExt
     immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
     immutableProvider: null,
     extensions: extensions.map((extension, index) => ({ ...extension, address: address(900 + index) })),
-    stopLossMark: 'mid',
+    stopLossMark: 'mean',
   };
 }
 

@@ -7,6 +7,7 @@ import { delistedPools } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
 
 /** Place of a pool in the order in which the directory reads. */
@@ -154,7 +155,7 @@ export class PoolMaker {
       extensions:
         row.extensions?.map((extension) => ({ ...extension, kind: kindOf(extension.address, deployment) })) ??
         NO_EXTENSIONS,
-      stopLossMark: deployment.stopLossMark,
+      stopLossMark: deployment.stopLossMark ?? layoutAdapter(deployment.layout).stopLoss.mark,
     };
   }
 

@@ -143,7 +143,7 @@ test('a pool is served with what never changes about it', async () => {
       { address: STOP_LOSS, kind: 'stopLoss', phases: ['afterSwap'] },
       { address: seedAddress(0x99), kind: 'custom', phases: ['beforeSwap', 'beforeAddLiquidity'] },
     ],
-    stopLossMark: 'mid',
+    stopLossMark: 'mean',
   });
   expect(table.find(7, LOCKED)?.immutableProvider).toBe(seedAddress(0x9));
 });

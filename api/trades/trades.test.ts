@@ -23,7 +23,7 @@ const served = (address: ServedPool['address']): ServedPool => ({
   token0: { address: seedAddress(0x70), symbol: 'WETH', decimals: 18 },
   token1: { address: seedAddress(0x71), symbol: 'USDC', decimals: 6 },
   immutables: { lowestBin: -5, highestBin: 5, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
-  ...{ immutableProvider: null, extensions: [], stopLossMark: 'mid' },
+  ...{ immutableProvider: null, extensions: [], stopLossMark: 'mean' },
 });
 
 /** Two trades a block of the pool, one of another between them; number 0 is the oldest. */

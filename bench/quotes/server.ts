@@ -38,7 +38,7 @@ runMain(async () => {
   const logger = createLogger('bench', 'warn');
   let calls = 0;
   const devChain = await connectDevChain(chain.rpcUrls[0] ?? '');
-  const mark = layout === 'packed' ? 'bidAsk' : 'mid';
+  const mark = layout === 'packed' ? 'bidAsk' : 'mean';
   const served = await Promise.all(pools.map((pool) => servedPool(devChain, deployment, pool, mark, layout)));
   const countCall = () => {
     calls += 1;

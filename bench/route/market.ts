@@ -55,7 +55,7 @@ export function servedPool(
     immutables: { lowestBin, highestBin, scale: tokenScale(planned0.decimals, planned1.decimals) },
     immutableProvider: null,
     extensions: [],
-    stopLossMark: 'mid',
+    stopLossMark: 'mean',
   };
 }
 

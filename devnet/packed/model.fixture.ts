@@ -121,7 +121,7 @@ export class PackedModel {
         sum.notional += fill.notional;
       }
       const bin = this.#bin(Number(state.bin));
-      going = (zeroForOne ? bin.balance1 : bin.balance0) === 0n && this.#next(zeroForOne, remaining);
+      going = (zeroForOne ? bin.balance1 : bin.balance0) === 0n && this.#next(zeroForOne);
     }
     const late = this.#rule === 'older' ? ((exactInput ? sum.output : sum.net) * state.notionalFeeE8) / 10n ** 8n : 0n;
     const notionalInInput = sum.notional + (exactInput ? 0n : late);
@@ -152,12 +152,12 @@ export class PackedModel {
   }
 
   /** Goes to the next bin of a side; false where the walk ends. */
-  #next(zeroForOne: boolean, remaining: bigint): boolean {
+  #next(zeroForOne: boolean): boolean {
     const { state } = this;
     state.position = zeroForOne ? 0n : MAX_POSITION;
     const next = Number(state.bin) + (zeroForOne ? -1 : 1);
     const there = state.bins.get(next);
-    if (there === undefined || (zeroForOne && remaining === 0n)) return false;
+    if (there === undefined) return false;
     state.distanceE6 += zeroForOne ? -there.lengthE6 : this.#bin(Number(state.bin)).lengthE6;
     state.bin = BigInt(next);
     state.position = zeroForOne ? MAX_POSITION : 0n;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PoolSide, SwapOutcome } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
-import { everyBin, limitOf, pointsBetween, withinBudget } from './probe-points.ts';
+import { everyBin, limitOf, withinBudget } from './probe-points.ts';
 
 /** A side whose levels take these inputs. */
 function sideOf(inputs: readonly bigint[]): PoolSide {
@@ -46,12 +46,6 @@ test('a budget is kept, and whatever it is the first unit and the whole side are
       expect(points.length).toBe(Math.min(all.length, Math.max(2, Math.min(gas, probes))));
     }),
   );
-});
-
-test('points between two lie strictly inside', () => {
-  expect(pointsBetween(10n, 20n, 4n)).toEqual([12n, 14n, 16n, 18n]);
-  expect(pointsBetween(10n, 12n, 15n)).toEqual([11n]);
-  expect(pointsBetween(10n, 11n, 15n)).toEqual([]);
 });
 
 test.each<[string, (SwapOutcome | null)[], bigint | null]>([

@@ -44,14 +44,6 @@ export function withinBudget(
   return ascending([...chosen]);
 }
 
-/** Points strictly between two, evenly spaced. */
-export function pointsBetween(low: bigint, high: bigint, count: bigint): bigint[] {
-  const points = Array.from({ length: Number(count) }, (_, index) => {
-    return low + ((high - low) * BigInt(index + 1)) / (count + 1n);
-  });
-  return ascending(points.filter((point) => point > low && point < high));
-}
-
 /** The side ends at the last input that fills before the first that does not; null when all that were asked fill. */
 export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLimit | null {
   const refused = probed.findIndex(({ outcome }) => outcome !== null && outcome !== 'fills');

@@ -1,7 +1,8 @@
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { PoolSide, SideLimit } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
-import type { StopLossMark, StopLossState } from './stop-loss.ts';
+import { everyBin, limitOf } from './probe-points.ts';
+import { STOP_LOSS_MARKS, type StopLossMark, type StopLossState } from './stop-loss.ts';
 
 /** The levels of a side that trade; null when nothing does. */
 export type ExecutableLevels = readonly DepthLevel[] | null;
@@ -17,33 +18,64 @@ export interface SideClaim {
   readonly side: PoolSide;
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
-  /** Raw units: the end of the side, then a point beyond it. */
+  /** Raw units: the end of the side unless it is closed, then a point beyond it, where one is certain. */
   readonly inputs: readonly bigint[];
 }
 
-/** @param stopLoss null for a pool whose guards judge the price alone: any amount asks them */
-export function claimSide(side: PoolSide, mark: StopLossMark, stopLoss: StopLossState | null): SideClaim {
-  const limit = stopLoss && side.stopLossLimit(mark, stopLoss);
+/**
+ * @param mark null where it is not known: the side ends where it does by the most cautious of all marks
+ * @param stopLoss null for a pool whose guards judge the price alone: any amount asks them
+ */
+export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideClaim {
   const carriable = carriableLimit(side);
-  if (limit && (!carriable || limit.most < carriable.most)) {
-    const inputs = limit.most === 0n ? [1n] : [limit.most, ...(limit.beyond === null ? [] : [limit.beyond])];
-    return { side, limit, inputs };
-  }
-  const end = carriable?.most ?? side.levels.at(-1)?.cumulativeInput ?? 0n;
-  return { side, limit: carriable, inputs: [stopLoss && end > 0n ? end : 1n] };
+  const stopped = stopLoss && stopLossLimit(side, mark, stopLoss);
+  const limit = firstOf([stopped, carriable]);
+  const end = stopLoss ? endOf(side, limit) : 1n;
+  const ends = limit?.most === 0n ? [] : [end > 0n ? end : 1n];
+  return { side, limit, inputs: limit?.beyond ? [...ends, limit.beyond] : ends };
+}
+
+/** What simulated swaps say of a claim. */
+export interface ConfirmedSide {
+  /** Up to where state and chain agree that the side trades; undefined where the chain refuses the end itself. */
+  readonly levels: ExecutableLevels | undefined;
+  /** Whether a guard did not do what its state says. */
+  readonly isContradicted: boolean;
 }
 
 /**
- * The levels that trade where simulated swaps confirm the claim; `disagrees` where they do not.
+ * A side is offered up to its end alone, also where the chain takes more: closed by its state it stays closed.
  *
  * @param results of the claim's inputs
  */
-export function confirmClaim({ side, limit, inputs }: SideClaim, results: readonly CallResult[]) {
-  const [atEnd, beyond] = results.map((result) => side.swapOutcome(result));
-  if (atEnd === 'velocity') return null;
-  if (limit?.most === 0n) return atEnd === 'fills' ? 'disagrees' : null;
-  const agrees = atEnd === 'fills' && (inputs.length === 1 || beyond !== 'fills');
-  return agrees ? executableLevels(side, limit, results[0]) : 'disagrees';
+export function confirmClaim({ side, limit }: SideClaim, results: readonly CallResult[]): ConfirmedSide {
+  const outcomes = results.map((result) => side.swapOutcome(result));
+  if (limit?.most === 0n) return { levels: null, isContradicted: outcomes[0] === 'fills' };
+  if (outcomes[0] === 'velocity') return { levels: null, isContradicted: false };
+  if (outcomes[0] !== 'fills') return { levels: undefined, isContradicted: true };
+  return { levels: executableLevels(side, limit, results[0]), isContradicted: outcomes[1] === 'fills' };
+}
+
+/**
+ * The claim of a side whose end the chain refuses: its state by the most cautious of all marks, and points up to there.
+ */
+export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): SideClaim {
+  const limit = firstOf([stopLoss && stopLossLimit(side, null, stopLoss), carriableLimit(side)]);
+  const end = endOf(side, limit);
+  return { side, limit, inputs: [...everyBin(side).filter((input) => input < end), ...(end > 0n ? [end] : [])] };
+}
+
+/**
+ * Up to the last input before the first that the chain refuses.
+ *
+ * @param results of the claim's inputs
+ */
+export function agreedLevels({ side, limit, inputs }: SideClaim, results: readonly CallResult[]): ExecutableLevels {
+  const probed = inputs.map((input, index) => {
+    const result = results[index];
+    return { input, outcome: result ? side.swapOutcome(result) : null };
+  });
+  return executableLevels(side, limitOf(side, probed) ?? limit);
 }
 
 /** @param filled what the pool answered to the end of the limit, where that is known */
@@ -51,6 +83,20 @@ export function executableLevels(side: PoolSide, limit: SideLimit | null, filled
   if (!limit) return side.levels;
   return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level, filled);
 }
+
+/** By the mark, or by the most cautious of all; nothing is certain beyond the latter. */
+function stopLossLimit(side: PoolSide, mark: StopLossMark | null, state: StopLossState): SideLimit | null {
+  if (mark !== null) return side.stopLossLimit(mark, state);
+  const limit = firstOf(STOP_LOSS_MARKS.map((each) => side.stopLossLimit(each, state)));
+  return limit && { ...limit, beyond: null };
+}
+
+const firstOf = (limits: readonly (SideLimit | null)[]): SideLimit | null =>
+  limits.reduce((first, limit) => (limit && (!first || limit.most < first.most) ? limit : first), null);
+
+/** Input, raw units, at which a side ends. */
+const endOf = ({ levels }: PoolSide, limit: SideLimit | null): bigint =>
+  limit?.most ?? levels.at(-1)?.cumulativeInput ?? 0n;
 
 /** With extreme prices a side can take more than one swap carries; null when one swap carries all of it. */
 function carriableLimit({ levels, maxInput: most }: PoolSide): SideLimit | null {

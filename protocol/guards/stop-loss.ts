@@ -1,10 +1,29 @@
-import { divCeil, E6, Q64 } from '../fixed-point.ts';
+import { divCeil, E6, isqrtFloor, Q64 } from '../fixed-point.ts';
+
+/** Marks that a deployed stop loss may use, see {@link StopLossMark}. */
+export const STOP_LOSS_MARKS = ['mid', 'mean', 'bidAsk'] as const;
 
 /**
  * The price at which a stop loss values a bin, by the deployed extension: `mid` is the geometric mean of bid and ask,
  * `mean` the arithmetic one; `bidAsk` takes the bid for values in token0 and the ask for values in token1.
  */
-export type StopLossMark = 'mid' | 'mean' | 'bidAsk';
+export type StopLossMark = (typeof STOP_LOSS_MARKS)[number];
+
+/** Prices at which token0 is valued, Q64.64: for a bin's value in token0, and for its value in token1. */
+export interface MarkPrices {
+  readonly in0: bigint;
+  readonly in1: bigint;
+}
+
+/** @param quote the provider's, Q64.64 */
+export function markPrices(
+  mark: StopLossMark,
+  { bidX64, askX64 }: { readonly bidX64: bigint; readonly askX64: bigint },
+): MarkPrices {
+  if (mark === 'bidAsk') return { in0: bidX64, in1: askX64 };
+  const middle = mark === 'mid' ? isqrtFloor(bidX64 * askX64) : (bidX64 + askX64) / 2n;
+  return { in0: middle, in1: middle };
+}
 
 /** What a stop loss stores of a bin: the highest values per share that it saw, in metric units. */
 export interface Watermarks {
@@ -65,8 +84,7 @@ export interface BinTest {
 /** What swaps of one direction are judged by. */
 export interface JudgedDirection {
   readonly zeroForOne: boolean;
-  /** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
-  readonly marks: { readonly in0: bigint; readonly in1: bigint };
+  readonly marks: MarkPrices;
   /** Before the swap. */
   readonly balancesOf: (bin: number) => BinBalances;
 }

@@ -60,7 +60,7 @@ describe('computeSwap', () => {
     });
   });
 
-  it('moves into the next bin when a buy ends exactly at the upper edge, but stays in the last one', () => {
+  it('moves into the next bin when a swap ends exactly at an edge, but stays in the last one', () => {
     const priced = twoBins();
     const bins = [{ ...priced.state.bins[1] }, { ...priced.state.bins[1] }] as PoolState['bins'];
     const state = { ...priced.state, cursor: { bin: -1, position: 0n, lowerDistE6: -10_000 }, bins };
@@ -68,6 +68,14 @@ describe('computeSwap', () => {
     const buy = (amount: bigint) => computeSwap(shifted, { zeroForOne: false, kind: 'exactOutput', amount });
     expect(buy(1_000_000_000n)).toMatchObject({ bin: 0, position: 0n });
     expect(buy(2_000_000_000n)).toMatchObject({ bin: 0, position: MAX_POSITION });
+    const filled = bins.map((bin) => ({ ...bin, token0Scaled: 0n, token1Scaled: 500_000_000n })) as PoolState['bins'];
+    const above = {
+      ...priced,
+      state: { ...state, cursor: { ...state.cursor, bin: 0, position: MAX_POSITION }, bins: filled },
+    };
+    const sell = (amount: bigint) => computeSwap(above, { zeroForOne: true, kind: 'exactOutput', amount });
+    expect(sell(500_000_000n)).toMatchObject({ bin: -1, position: MAX_POSITION });
+    expect(sell(1_000_000_000n)).toMatchObject({ bin: -1, position: 0n });
   });
 
   it('stays at the upper edge when a sale is too small to get anything there', () => {

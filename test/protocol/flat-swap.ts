@@ -69,15 +69,20 @@ function walkBins(
     end = { bin: slice.bin, position: fill.position };
     if (inputOf(fill) > 0n) fills.push({ bin: slice.bin, ...fill });
   }
-  return { ...(zeroForOne ? end : afterBuy(priced.state, end)), fills };
+  return { ...cursorAfter(priced.state, zeroForOne, end), fills };
 }
 
 function fillUpTo(slice: BinSlice, output: bigint): BinFill {
   return output >= slice.available ? fillWhole(slice) : fillExactOutput(slice, output);
 }
 
-/** A buy that ends exactly at a bin's upper edge moves into the next bin, if there is one. */
-function afterBuy(state: PoolState, end: { bin: number; position: bigint }): { bin: number; position: bigint } {
-  const atUpperEdge = end.position === MAX_POSITION && end.bin < state.highestBin;
-  return atUpperEdge ? { bin: end.bin + 1, position: 0n } : end;
+/** A swap that ends exactly at the far edge of a bin moves into the next one, if there is one. */
+function cursorAfter(
+  { lowestBin, highestBin }: PoolState,
+  zeroForOne: boolean,
+  end: { bin: number; position: bigint },
+) {
+  if (zeroForOne && end.position === 0n && end.bin > lowestBin) return { bin: end.bin - 1, position: MAX_POSITION };
+  if (!zeroForOne && end.position === MAX_POSITION && end.bin < highestBin) return { bin: end.bin + 1, position: 0n };
+  return end;
 }

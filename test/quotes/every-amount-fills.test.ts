@@ -140,7 +140,7 @@ async function tradeIfAllowed(pool: Pool, zeroForOne: boolean, part: number): Pr
 const part = fc.integer({ min: 1, max: 1_000 }).map((thousandths) => thousandths / 1_000);
 const recipe = fc.record({
   pair: fc.nat({ max: 2 }),
-  mark: fc.constantFrom<StopLossMark>('mid', 'bidAsk'),
+  mark: fc.constantFrom<StopLossMark>('mean', 'bidAsk'),
   price: fc.constantFrom(0.004, 1.5, 2_000, 60_000),
   bins: fc.record({ below: fc.integer({ min: 1, max: 7 }), above: fc.integer({ min: 1, max: 7 }) }),
   lengthE6: fc.integer({ min: 100, max: 4_000 }),
@@ -213,7 +213,7 @@ test('a bin that gains value as it is traded through: a little of it is refused,
     shares: evenShares(-6, 5, SHARES_OF_ONE),
     extensions: [stopLossExtension(deployment, settings)],
   });
-  const pool: Pool = { ...made, mark: 'mid', stopLoss: deployment.stopLoss };
+  const pool: Pool = { ...made, mark: 'mean', stopLoss: deployment.stopLoss };
   const whole = 6n * 10n ** 18n;
   const sell = (percent: bigint) => ({
     pool: pool.address,

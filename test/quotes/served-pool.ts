@@ -18,7 +18,7 @@ export async function servedPool(
   chain: DevChain,
   deployment: Pick<Deployment, 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist'>,
   address: Address,
-  stopLossMark: StopLossMark = 'mid',
+  stopLossMark: StopLossMark | null = 'mean',
   layout: 'flat' | 'packed' = 'flat',
 ): Promise<ServedPool> {
   const immutables = await chain.client.readContract({ address, abi: flatPoolAbi, functionName: 'getImmutables' });

@@ -19,7 +19,7 @@ const token = (number: number) => ({ address: address(number), symbol: `T${numbe
 
 const poolOf = (number: number): ServedPool => ({
   ...{ chainId: CHAIN, address: address(100 + number), contractVersion: 'v1', layout: 'flat', pair: 'T1/T2' },
-  ...{ token0: token(1), token1: token(2), immutableProvider: null, extensions: [], stopLossMark: 'mid' },
+  ...{ token0: token(1), token1: token(2), immutableProvider: null, extensions: [], stopLossMark: 'mean' },
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
 });
 

@@ -36,13 +36,13 @@ abstract contract FlatStopLoss is StopLossBase {
     }
 }
 
-/// Values bins at the provider's mid price.
+/// Values bins at the arithmetic mean of bid and ask.
 contract StopLoss is FlatStopLoss {
     constructor(address factory_) ExtensionBase(factory_) {}
 
     function _marks(uint128 bidX64, uint128 askX64) internal pure override returns (Marks memory) {
-        uint256 mid = BinMath.midPrice(bidX64, askX64);
-        return Marks(mid, mid);
+        uint256 mean = (uint256(bidX64) + askX64) / 2;
+        return Marks(mean, mean);
     }
 
     function _metrics(uint256 balance0, uint256 balance1, uint256 shares, Marks memory marks)

@@ -108,7 +108,7 @@ abstract contract PoolWalk is PoolProvider {
         (uint256 most, bool limited) = BinMath.outputWithinLimit(curve, walk.limitX64);
         if (most > 0) _take(walk, bin, curve, most);
         else if (limited) return false;
-        // What is left after this bin was emptied goes on in the next one; a price limit ends the walk.
+        // An emptied bin moves the cursor into the next one, even when nothing remains; a price limit ends the walk.
         bool emptied = (walk.zeroForOne ? bin.token1BalanceScaled : bin.token0BalanceScaled) == 0;
         return emptied && (walk.zeroForOne ? _moveDown(walk) : _moveUp(walk, bin));
     }
@@ -144,7 +144,7 @@ abstract contract PoolWalk is PoolProvider {
         _binSwapped(walk.bin, delta0, delta1, spread - protocolFee, protocolFee);
     }
 
-    /// A buy that reaches a bin's upper edge continues at the start of the next bin, even when nothing remains.
+    /// The highest bin keeps a buy that empties it, at its upper edge.
     function _moveUp(Walk memory walk, BinState memory bin) private view returns (bool) {
         walk.position = BinMath.M;
         if (walk.bin == HIGHEST_BIN) return false;
@@ -154,9 +154,10 @@ abstract contract PoolWalk is PoolProvider {
         return true;
     }
 
+    /// The lowest bin keeps a sale that empties it, at its lower edge.
     function _moveDown(Walk memory walk) private view returns (bool) {
         walk.position = 0;
-        if (walk.remaining == 0 || walk.bin == LOWEST_BIN) return false;
+        if (walk.bin == LOWEST_BIN) return false;
         walk.bin -= 1;
         walk.distance -= int256(uint256(bins[walk.bin].lengthE6));
         walk.position = BinMath.M;

@@ -6,12 +6,12 @@ import {
   type BinBalances,
   type BinTest,
   binTests,
+  markPrices,
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
 import { type BinFill, fillExactInput, fillExactOutput, inputOf } from './bin-fill.ts';
-import { priceFrame } from './geometry.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import type { SideCurve, SideStep } from './side-curve.ts';
 
@@ -55,22 +55,6 @@ export function stopLossLimit(
   return null;
 }
 
-/** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
-function markPrices(mark: StopLossMark, quote: ProviderQuote): { readonly in0: bigint; readonly in1: bigint } {
-  switch (mark) {
-    case 'mid': {
-      const { midX64 } = priceFrame(quote);
-      return { in0: midX64, in1: midX64 };
-    }
-    case 'mean': {
-      const mean = (quote.bidX64 + quote.askX64) / 2n;
-      return { in0: mean, in1: mean };
-    }
-    case 'bidAsk':
-      return { in0: quote.bidX64, in1: quote.askX64 };
-  }
-}
-
 /** A bin that a swap comes to, and its test. */
 interface WalkedBin {
   readonly step: SideStep;
@@ -83,9 +67,8 @@ interface WalkedBin {
 function limitInBin(bin: WalkedBin, multiplier: bigint, level: number): SideLimit | null {
   const { slice, inputBefore } = bin.step;
   if (!bin.test.accepts(bin.before, 0n)) {
-    // A purchase that empties a bin moves into the next one even when nothing remains, a sale does not.
-    const untouched = slice.zeroForOne ? inputBefore / multiplier : divCeil(inputBefore, multiplier) - 1n;
-    const most = level === 0 ? 0n : maxBigint(untouched, 0n);
+    // A swap that empties a bin touches the next one, even when nothing remains.
+    const most = level === 0 ? 0n : maxBigint(divCeil(inputBefore, multiplier) - 1n, 0n);
     return { most, level, beyond: refusedBeyond(bin, multiplier, most) };
   }
   const safe = largestSafeOutput(bin);

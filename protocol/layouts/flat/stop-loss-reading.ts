@@ -9,6 +9,7 @@ const DECAY_SCALE = 10n ** 8n;
 
 /** How a stop loss of the flat layout is read: its settings, the shares of the pool's bins, and the bins' watermarks. */
 export const flatStopLoss: StopLossDuty = {
+  mark: 'mean',
   calls(extension, pool, { lowestBin, highestBin }) {
     const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
     const shares = encodeExtsload(bins.map(flatStorage.binSharesSlot));

@@ -1,18 +1,18 @@
 import { priceAtFloor } from '../../bin-price.ts';
 import type { SideLimit } from '../../curve.ts';
-import { divCeil, E6, isqrtFloor, MAX_INT128, maxBigint, Q64, Q128 } from '../../fixed-point.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, Q64, Q128 } from '../../fixed-point.ts';
 import { bisect } from '../../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
   binTests,
+  markPrices,
   type StopLossMark,
   type StopLossState,
 } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
 import { fillExactInput, fillExactOutput } from './bin-fill.ts';
 import { tolerance } from './fit-proof.ts';
-import type { ProviderQuote } from './provider-quote.ts';
 import { multipliers, type SideCurve, type SideStep } from './side-curve.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
@@ -33,8 +33,7 @@ interface WalkedBin {
 /**
  * How far a stop loss surely lets a side trade; null when it lets all of it. How much of its fee stays with a bin is not
  * known. So a bin is valued with the input before fees alone, which stays whatever the fees are: every amount up to the
- * limit fills, and some more may. `beyond` is refused even with all of the fee. Where no such amount is certain, it is the
- * whole side: if that fills, the bins are worth more than this tells, and only simulations say where the side ends.
+ * limit fills, and some more may. `beyond` is refused even with all of the fee.
  */
 export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLossState): SideLimit | null {
   if (state.drawdownE6 === 0) return null;
@@ -55,18 +54,11 @@ export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLo
   return null;
 }
 
-/** Mark prices, Q64.64: what token0 is worth when a bin is valued in token0, and in token1. */
-function markPrices(mark: StopLossMark, { bidX64, askX64 }: ProviderQuote) {
-  if (mark === 'bidAsk') return { in0: bidX64, in1: askX64 };
-  const middle = mark === 'mid' ? isqrtFloor(bidX64 * askX64) : (bidX64 + askX64) / 2n;
-  return { in0: middle, in1: middle };
-}
-
 function limitInBin(bin: WalkedBin): SideLimit | null {
   const { side, step, level, before, test } = bin;
   const [multiplierIn] = multipliers(side);
   if (!test.accepts(before, 0n)) {
-    // A swap that empties a bin may touch the next one.
+    // A swap that empties a bin touches the next one, even when nothing remains.
     const untouched = surely(side, divCeil(step.inputBefore, multiplierIn) - 1n);
     return limitAt(bin, level === 0 ? 0n : untouched);
   }
@@ -78,7 +70,7 @@ function limitInBin(bin: WalkedBin): SideLimit | null {
 const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
   most,
   level: bin.level,
-  beyond: refusedBeyond(bin, most) ?? wholeBeyond(bin.side, most),
+  beyond: refusedBeyond(bin, most),
 });
 
 const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
@@ -142,10 +134,4 @@ function refusedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   if (isRefused(next)) return next;
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
   return lowest > next && isRefused(lowest) ? lowest : null;
-}
-
-/** The input of the whole side, raw units, as far as one swap can carry it. */
-function wholeBeyond(side: SideCurve, most: bigint): bigint | null {
-  const whole = side.levels.at(-1)?.cumulativeInput ?? 0n;
-  return whole > most && whole * multipliers(side)[0] <= MAX_INT128 ? whole : null;
 }

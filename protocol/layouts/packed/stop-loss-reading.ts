@@ -24,6 +24,7 @@ const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 
 /** How a stop loss of the packed layout is read: its settings, the shares of the pool's bins, and the bins' watermarks. */
 export const packedStopLoss: StopLossDuty = {
+  mark: null,
   calls(extension, pool, { lowestBin, highestBin }) {
     const bins = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
     return [
