@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { packedVariant } from '../../devnet/packed/variants.ts';
+import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
+import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
+import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
+import { type GuardedMarket, type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
+import { quoteApi } from './quote-api.ts';
+import { chainConfig } from './quote-world.ts';
+import { fixedDirectory, servedPool } from './served-pool.ts';
+import { scaleWatermarks } from './watermarks.ts';
+
+/*
+ * The promise of depth, at random amounts within bins and within the last millionth before their edges: the chain's own
+ * simulation takes every one of them, in states that trades alone and set watermarks lead to.
+ */
+
+/** Of all markets together. */
+const AMOUNTS = 30_000;
+const MARKETS = [
+  ['flat', null],
+  ['packed, by a formula', packedVariant('sumOnPrice')],
+  ['packed, fitted or simulated', packedVariant('quotient')],
+] as const;
+const POOLS = 12;
+const READS_PER_POOL = 6;
+const DRAWN_PER_SIDE = 180;
+const CLOSED_ASK = ((1n << 128n) - 1n).toString();
+
+const KINDS = [
+  { decimals0: 18, decimals1: 18, valuePerShare: 10n ** 18n },
+  { decimals0: 18, decimals1: 6, valuePerShare: 10n ** 18n },
+  { decimals0: 6, decimals1: 8, valuePerShare: 10n ** 18n },
+  { decimals0: 18, decimals1: 18, valuePerShare: 300n },
+] as const;
+
+const spec: fc.Arbitrary<GuardedSpec> = fc
+  .record({
+    kind: fc.constantFrom(...KINDS),
+    price: fc.constantFrom(1.5, 40, 2_000),
+    below: fc.integer({ min: 1, max: 6 }),
+    above: fc.integer({ min: 1, max: 6 }),
+    lengthE6: fc.constantFrom(100, 1_000, 4_000),
+    notionalFeeE8: fc.constantFrom(0, 3_000),
+    drawdownE6: fc.constantFrom(2_000, 10_000, 50_000),
+  })
+  .map(({ kind, ...rest }) => ({ ...kind, ...rest }));
+
+const trades = fc.array(
+  fc.record({
+    zeroForOne: fc.boolean(),
+    partE3: fc.integer({ min: 10, max: 1_000 }),
+    move: fc.integer({ min: -100, max: 100 }),
+  }),
+  { minLength: 3, maxLength: 6 },
+);
+
+/** A price, in hundredths of the drawdown from the first one, and what watermarks are set to beforehand. */
+const read = fc.record({
+  move: fc.integer({ min: -130, max: 130 }),
+  watermarks: fc.option(fc.array(fc.integer({ min: -60, max: 110 }), { minLength: 13, maxLength: 13 })),
+  seed: fc.nat(),
+});
+
+const story = fc.record({
+  spec,
+  trades,
+  reads: fc.array(read, { minLength: READS_PER_POOL, maxLength: READS_PER_POOL }),
+});
+
+describe.each(MARKETS)('%s', (_name, variant) => {
+  let market: GuardedMarket;
+  const seen = { amounts: 0, cut: 0, closed: 0, whole: 0, contradicted: 0 };
+
+  beforeAll(async () => {
+    market = await openGuardedMarket(variant);
+  });
+
+  afterAll(() => market?.stop());
+
+  test('every amount inside a side fills', async () => {
+    const property = fc.asyncProperty(story, async (told) => {
+      const pool = await market.make(told.spec);
+      const { price, drawdownE6 } = told.spec;
+      const priceAt = (hundredths: number) => price * (1 + (hundredths * drawdownE6) / 1e8);
+      for (const { zeroForOne, partE3, move } of told.trades) {
+        await pool.movePrice(priceAt(move));
+        await tradePart(pool, zeroForOne, partE3);
+      }
+      for (const { move, watermarks, seed } of told.reads) {
+        await pool.movePrice(priceAt(move));
+        for (const [index, bin] of watermarks ? pool.bins.entries() : []) {
+          const partsE6 = 1_000_000 + Math.round(((watermarks?.[index] ?? 0) * drawdownE6) / 100);
+          await scaleWatermarks(market.chain, pool.stopLoss, pool.address, bin, partsE6);
+        }
+        expect(await refusedAmounts(pool, seededRandom(seed))).toEqual([]);
+      }
+    });
+    await fc.assert(property, { numRuns: POOLS, endOnFailure: true });
+    expect(seen.amounts).toBeGreaterThan(AMOUNTS / MARKETS.length);
+    expect(Math.min(seen.cut, seen.closed, seen.whole)).toBeGreaterThan(10);
+    expect(seen.contradicted).toBeLessThanOrEqual(seen.cut / 100);
+  }, 600_000);
+
+  /** Bids and asks of the pool's quote; without its guards, what it would offer if nothing held it back. */
+  async function sidesOf({ address }: GuardedPool, guards: 'guarded' | 'unguarded') {
+    const { chain, deployment, mark, layout } = market;
+    const served = await servedPool(chain, deployment, address, mark, layout);
+    const api = quoteApi({
+      chain: chainConfig(chain.chainId, [chain.rpcUrl]),
+      directory: fixedDirectory([guards === 'guarded' ? served : { ...served, extensions: [] }]),
+      countDisagreement: () => {
+        seen.contradicted += 1;
+      },
+    });
+    const { bidAdj, askAdj, depth } = await api.quote(address);
+    return [
+      { zeroForOne: true, isClosed: bidAdj === '0', levels: tradingLevels(depth?.bids ?? []) },
+      { zeroForOne: false, isClosed: askAdj === CLOSED_ASK, levels: tradingLevels(depth?.asks ?? []) },
+    ];
+  }
+
+  async function tradePart(pool: GuardedPool, zeroForOne: boolean, partE3: number): Promise<void> {
+    const [bids, asks] = await sidesOf(pool, 'unguarded');
+    const last = (zeroForOne ? bids : asks)?.levels.at(-1);
+    const output = last ? amountsOf(last).output : 0n;
+    await pool.trade({ zeroForOne, amountSpecified: -(output * BigInt(partE3)) / 1_000n });
+  }
+
+  async function refusedAmounts(pool: GuardedPool, random: Random): Promise<string[]> {
+    const whole = await sidesOf(pool, 'unguarded');
+    const sides = await sidesOf(pool, 'guarded');
+    const orders = sides.flatMap(({ zeroForOne, isClosed, levels }, index) => {
+      const end = whole[index]?.levels.at(-1);
+      const isWhole = end?.cumulativeInputVolume === (levels.at(-1)?.cumulativeInputVolume ?? '0');
+      seen[isClosed ? 'closed' : isWhole ? 'whole' : 'cut'] += 1;
+      if (levels.length === 0) return [];
+      const drawn = Array.from({ length: DRAWN_PER_SIDE }, () => drawAmount(levels, random));
+      return drawn.filter((amount) => amount !== 0n).map((amountSpecified) => ({ zeroForOne, amountSpecified }));
+    });
+    seen.amounts += orders.length;
+    const fills = await pool.simulate(orders);
+    return orders.flatMap(({ zeroForOne, amountSpecified }, index) => {
+      const fill = fills[index];
+      const isFilled = amountSpecified < 0n ? fill?.amountOut === -amountSpecified : takes(fill, amountSpecified);
+      return isFilled ? [] : [`${zeroForOne ? 'bids' : 'asks'}: ${amountSpecified}`];
+    });
+  }
+});
+
+/** Whether a pool takes an input but for what measured fees are shown higher by. */
+const takes = (fill: SwapAmounts | null | undefined, input: bigint): boolean =>
+  fill !== null && fill !== undefined && fill.amountIn >= input - 2n - input / 1_000_000_000_000n;
+
+/** An amount within a level, or within the last millionth of it; negative for an output. */
+function drawAmount(levels: readonly Level[], random: Random): bigint {
+  const index = random.integer(0, levels.length - 1);
+  const isInput = random.chance(50);
+  const upTo = (which: number): bigint => {
+    const level = levels[which];
+    return level ? amountsOf(level)[isInput ? 'input' : 'output'] : 0n;
+  };
+  const [start, end] = [upTo(index - 1), upTo(index)];
+  const width = random.chance(50) ? (end - start) / 1_000_000n : end - start - 1n;
+  const amount = end - (width * BigInt(random.integer(0, 999_999_999))) / 1_000_000_000n;
+  return isInput ? amount : -amount;
+}
