@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Address } from 'viem';
-import { calibrateFactory } from '../capture/calibration/calibrate-factory.ts';
+import { calibrateFactory, findingsOf } from '../capture/calibration/calibrate-factory.ts';
 import { writeCalibration } from '../capture/calibration/calibration-rows.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
@@ -19,7 +19,7 @@ const RPC_TIMEOUT_MS = 10_000;
 const MOST_SWAPS = 1_000;
 
 const command = new Command('calibrate')
-  .description('Ask a chain what is not publicly known of a packed factory, and say which readings agree with it')
+  .description('Ask a chain what is not publicly known of a factory, and say which interpretations agree with it')
   .requiredOption('--chain <id>', 'chain of the factory', chainIdArgument)
   .requiredOption('--factory <address>', 'pool factory of an enabled deployment', addressArgument)
   .option('--swaps <n>', 'recent swaps to look at, at most (default: as capture)', swapsArgument)
@@ -66,7 +66,7 @@ function findDeployment(
   const chain = chains.find((one) => one.chainId === chainId);
   const deployment = chain?.deployments.find(({ enabled, poolFactory }) => enabled && poolFactory === factory);
   if (!chain || !deployment) throw new ConfigError(`no enabled deployment of ${factory} on chain ${chainId}`);
-  if (deployment.layout !== 'packed') throw new ConfigError(`pools of ${factory} are ${deployment.layout}, not packed`);
+  if (findingsOf(deployment).length === 0) throw new ConfigError(`nothing is to be found out about ${factory}`);
   return [chain, deployment];
 }
 

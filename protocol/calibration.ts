@@ -26,8 +26,12 @@ export interface CalibrationChain {
   blockAt(number: bigint): Promise<CalibrationBlock>;
   /** All logs of these contracts in blocks of a range, both ends included. */
   logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly PoolLog[]>;
-  /** One call; null when no node answers it, as when it reverts or its block is too old. */
-  call(block: CalibrationBlock, to: Address, data: Hex): Promise<Hex | null>;
+  /**
+   * One call; null when no node answers it, as when it reverts or its block is too old.
+   *
+   * @param code to put at the address for the time of the call
+   */
+  call(block: CalibrationBlock, to: Address, data: Hex, code?: Hex): Promise<Hex | null>;
   /** Calls isolated from each other, with their revert data; null for one that was not begun. */
   attempts(block: CalibrationBlock, calls: readonly BoundedCall[]): Promise<readonly (CallResult | null)[]>;
 }
@@ -38,6 +42,7 @@ export interface CalibrationPool {
   readonly scale: TokenScale;
   readonly lowestBin: number;
   readonly highestBin: number;
+  readonly priceProvider: Address;
 }
 
 export interface CalibrationTask {

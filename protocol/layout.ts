@@ -3,7 +3,7 @@ import type { factoryEvents } from './abi/factory.ts';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
-import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
+import type { BinBalances, StopLossMark, StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
 import type { PriceFailure } from './quote-status.ts';
 import type { TokenScale } from './scaling.ts';
@@ -73,6 +73,8 @@ export interface PriceDuty {
   providerStubCode(immutableProvider: Address): Hex;
   /** Calldata for the pool under the stub code; {@link PoolAtBlock.curve} takes its result. */
   readonly providerQuoteCall: Hex;
+  /** Bid and ask of that result, Q64.64; undefined when it is not a quote. */
+  decodeQuote(result: CallResult): { readonly bidX64: bigint; readonly askX64: bigint } | undefined;
 }
 
 export interface StateDuty {
@@ -124,6 +126,10 @@ export interface StopLossDuty {
    * @throws Error when they are no answers of a stop loss
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
+  /** Storage slot of the pool that holds what a bin has. */
+  binSlot(bin: number): Hex;
+  /** @param word of that slot */
+  decodeBin(word: Hex): BinBalances;
 }
 
 /** Simulated swaps of one raw unit, which tell whether the guards of a pool close a side. */

@@ -3,12 +3,22 @@ import type { CaptureConfig } from '../../config/capture-schema.ts';
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Finding } from '../../protocol/calibration.ts';
+import { calibrateMark, STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import { calibrationChain } from './calibration-chain.ts';
-import { type CalibrationReach, poolsToCalibrate } from './calibration-pools.ts';
+import { type CalibrationReach, poolsToCalibrate, poolsWithStopLoss } from './calibration-pools.ts';
+
+/** What is asked of the chain about a deployment: names of findings, in the order in which they are shown. */
+export const findingsOf = ({ layout, stopLoss }: DeploymentConfig): readonly string[] => [
+  ...(storedLayout(layout)?.calibrated ?? []),
+  ...(stopLoss ? [STOP_LOSS_MARK] : []),
+];
 
 /**
- * Asks the chain what is not publicly known of a factory's pools, as far as its layout has such.
+ * Asks the chain what is not publicly known of a factory's pools, as far as its layout has such, and how its stop loss
+ * values bins.
  *
  * @param reach how many recent swaps and pools it looks at, at most
  * @throws errors of the nodes and the database
@@ -16,11 +26,22 @@ import { type CalibrationReach, poolsToCalibrate } from './calibration-pools.ts'
 export async function calibrateFactory(
   database: Queryable,
   target: ChainTarget,
-  { layout, poolFactory, dataProvider }: DeploymentConfig,
+  { layout, poolFactory, dataProvider, stopLoss }: DeploymentConfig,
   reach: CalibrationReach & Pick<CaptureConfig, 'calibrationSwaps'>,
 ): Promise<readonly Finding[]> {
+  const key = { chainId: target.chainId, factory: poolFactory };
+  const chain = calibrationChain(target);
+  const swaps = reach.calibrationSwaps;
   const stored = storedLayout(layout);
-  if (stored === undefined) return [];
-  const pools = await poolsToCalibrate(database, { chainId: target.chainId, factory: poolFactory }, reach);
-  return stored.calibrate(calibrationChain(target), { pools, lens: dataProvider, swaps: reach.calibrationSwaps });
+  const findings: Finding[] = [];
+  if (stored) {
+    const pools = await poolsToCalibrate(database, key, reach);
+    findings.push(...(await stored.calibrate(chain, { pools, lens: dataProvider, swaps })));
+  }
+  if (stopLoss) {
+    const pools = await poolsWithStopLoss(database, key, stopLoss);
+    const task = { stopLoss, pools, swaps };
+    findings.push(await calibrateMark(chain, layoutAdapter(layout), eventLayout(layout), task));
+  }
+  return findings;
 }

@@ -11,9 +11,10 @@ export function calibrationChain(target: ChainTarget): CalibrationChain {
     head: async () => (await rpc.head()).block,
     blockAt: (number) => rpc.blockAt(number),
     logs: (addresses, fromBlock, toBlock) => rpc.logs(addresses, fromBlock, toBlock),
-    call: async (block, to, data) => {
+    call: async (block, to, data, code) => {
       try {
-        return await rpc.call({ to, data, gas: CALL_GAS_CAP, block }, (answer) => answer);
+        const overrides = code === undefined ? {} : { overrides: new Map([[to, code]]) };
+        return await rpc.call({ to, data, gas: CALL_GAS_CAP, block, ...overrides }, (answer) => answer);
       } catch (error) {
         if (isRefusal(error)) return null;
         throw error;

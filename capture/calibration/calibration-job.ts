@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { CaptureConfig } from '../../config/capture-schema.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
-import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import { STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { calibrateFactory } from './calibrate-factory.ts';
+import { calibrateFactory, findingsOf } from './calibrate-factory.ts';
 import { recentSwaps } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
@@ -51,7 +52,7 @@ async function calibrateWhenDue(
   { chainId }: ChainConfig,
   deployment: DeploymentConfig,
 ): Promise<boolean> {
-  const names = storedLayout(deployment.layout)?.calibrated ?? [];
+  const names = findingsOf(deployment);
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
@@ -63,7 +64,10 @@ async function calibrateWhenDue(
   const after = isDue ? await readCalibration(database, key) : before;
   const decided = decisions(after);
   for (const what of names) onCalibration?.(key, what, (decided.get(what) ?? null) !== null);
-  if (isDue) logChange(logger, key, decisions(before), decided, names);
+  if (isDue) {
+    logChange(logger, key, decisions(before), decided, names);
+    logMark(logger, key, deployment, decided.get(STOP_LOSS_MARK) ?? null);
+  }
   return isDue;
 }
 
@@ -76,6 +80,22 @@ function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): bo
   const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), LONGEST_PAUSE_SECS);
   const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
   return Date.now() - lastTry >= pauseSecs * 1000;
+}
+
+/** Says that a stop loss values bins otherwise than the service assumes. */
+function logMark(
+  logger: CalibrationDeps['logger'],
+  key: FactoryKey,
+  deployment: DeploymentConfig,
+  found: string | null,
+) {
+  const assumed = deployment.stopLossMark ?? layoutAdapter(deployment.layout).stopLoss.mark;
+  if (found === null || assumed === null || found === assumed) return;
+  const fields = { ...key, stopLossMark: assumed, fits: found };
+  logger.warn(
+    fields,
+    'watermarks contradict stopLossMark: depth of pools with a stop loss may not fill, set the mark that fits',
+  );
 }
 
 const decisions = (rows: readonly CalibrationRow[]): ReadonlyMap<string, string | null> =>
@@ -91,5 +111,5 @@ function logChange(
   const withdrawn = names.filter((name) => (before.get(name) ?? null) !== null && before.get(name) !== after.get(name));
   const fields = { ...key, ...Object.fromEntries(names.map((name) => [name, after.get(name) ?? null])) };
   if (withdrawn.length > 0) logger.warn({ ...fields, withdrawn }, 'the chain contradicts what was calibrated');
-  else logger.info(fields, 'a packed factory was calibrated');
+  else logger.info(fields, 'a factory was calibrated');
 }

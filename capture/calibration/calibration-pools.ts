@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { Address } from 'viem';
 import type { CaptureConfig } from '../../config/capture-schema.ts';
 import { queriesOn } from '../../db/query-builder.ts';
-import { pools } from '../../db/schema/read-model.ts';
+import { poolListings } from '../../db/schema/operator.ts';
+import { poolExtensions, pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { CalibrationPool } from '../../protocol/calibration.ts';
 import type { FactoryKey } from './calibration-rows.ts';
@@ -19,7 +20,12 @@ type Row = {
   readonly highest_bin: number;
   readonly multiplier0: string;
   readonly multiplier1: string;
+  readonly price_provider: Address;
 };
+
+/** What is read of a pool. */
+const COLUMNS = sql`${pools.address}, ${pools.lowestBin}, ${pools.highestBin}, ${pools.priceProvider},
+  ${pools.token0ScaleMultiplier}::text AS multiplier0, ${pools.token1ScaleMultiplier}::text AS multiplier1`;
 
 /** A subquery: swaps by pool of a factory. */
 const traded = ({ chainId, factory }: FactoryKey, searched: number) => sql`
@@ -53,14 +59,37 @@ export async function poolsToCalibrate(
       SELECT ${pools.address} FROM ${pools} WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ${factory}
       ORDER BY ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC LIMIT ${Math.ceil(calibrationPools * NEWEST_PART)}
     )
-    SELECT ${pools.address}, ${pools.lowestBin}, ${pools.highestBin}, ${pools.token0ScaleMultiplier}::text AS multiplier0,
-           ${pools.token1ScaleMultiplier}::text AS multiplier1
+    SELECT ${COLUMNS}
     FROM (SELECT pool FROM traded UNION SELECT address FROM newest) chosen
     JOIN ${pools} ON ${pools.chainId} = ${chainId} AND ${pools.address} = chosen.pool
     LEFT JOIN traded ON traded.pool = chosen.pool
     ORDER BY traded.swaps DESC NULLS LAST, ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC`);
-  return rows.map(({ address, lowest_bin: lowestBin, highest_bin: highestBin, multiplier0, multiplier1 }) => ({
-    ...{ address, lowestBin, highestBin },
-    scale: { multiplier0: BigInt(multiplier0), multiplier1: BigInt(multiplier1) },
-  }));
+  return rows.map(calibrationPool);
 }
+
+/** Pools whose mark is looked for: a few say enough. */
+const MARK_POOLS = 20;
+
+/** Pools of a factory that run its stop loss, those that hold most first: anyone can make one with a provider of his own. */
+export async function poolsWithStopLoss(
+  database: Queryable,
+  { chainId, factory }: FactoryKey,
+  stopLoss: Address,
+): Promise<readonly CalibrationPool[]> {
+  const { rows } = await queriesOn(database).execute<Row>(sql`
+    SELECT ${COLUMNS}
+    FROM ${poolExtensions}
+    JOIN ${pools} ON ${pools.chainId} = ${poolExtensions.chainId} AND ${pools.address} = ${poolExtensions.pool}
+    LEFT JOIN ${poolListings} ON ${poolListings.chainId} = ${chainId} AND ${poolListings.pool} = ${pools.address}
+    WHERE ${poolExtensions.chainId} = ${chainId} AND ${poolExtensions.address} = ${stopLoss}
+      AND ${pools.factory} = ${factory}
+    ORDER BY ${poolListings.tvlFiat} DESC NULLS LAST, ${pools.createdBlockNumber}, ${pools.address}
+    LIMIT ${MARK_POOLS}`);
+  return rows.map(calibrationPool);
+}
+
+const calibrationPool = (row: Row): CalibrationPool => ({
+  ...{ address: row.address, lowestBin: row.lowest_bin, highestBin: row.highest_bin },
+  priceProvider: row.price_provider,
+  scale: { multiplier0: BigInt(row.multiplier0), multiplier1: BigInt(row.multiplier1) },
+});

@@ -53,7 +53,7 @@ export interface StopLossState {
 }
 
 /** Metric units per scaled unit and share, in the releases of the extension. */
-const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
+export const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
 /** A watermark is this much smaller than the bin's value now only if it counts in the older, coarser unit. */
 const COARSER = 10n ** 6n;
 

@@ -28,6 +28,10 @@ export function poolPrices(quote: QuoteShape): PriceDuty {
     },
     providerStubCode: providerStub(quote),
     providerQuoteCall: quote.selector,
+    decodeQuote({ success, data }) {
+      if (!success || size(data) < quote.words * 32) return undefined;
+      return { bidX64: wordAt(data, 0), askX64: wordAt(data, 1) };
+    },
   };
 }
 

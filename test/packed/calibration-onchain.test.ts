@@ -190,10 +190,10 @@ function calibrate(
   });
 }
 
-function calibrated({ address, recipe: { bins, decimals0, decimals1 } }: PackedPool): CalibrationPool {
+function calibrated({ address, provider, recipe: { bins, decimals0, decimals1 } }: PackedPool): CalibrationPool {
   const numbers = bins.map(({ bin }) => bin);
   const [lowestBin, highestBin] = [Math.min(...numbers), Math.max(...numbers)];
-  return { address, scale: tokenScale(decimals0, decimals1), lowestBin, highestBin };
+  return { address, priceProvider: provider, scale: tokenScale(decimals0, decimals1), lowestBin, highestBin };
 }
 
 const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a);

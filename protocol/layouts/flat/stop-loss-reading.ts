@@ -3,7 +3,7 @@ import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import type { StopLossDuty } from '../../layout.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { stopLossAbi } from './extension-abi.ts';
-import { flatStorage } from './storage.ts';
+import { decodeBin, flatBinSlot, flatStorage } from './storage.ts';
 
 const DECAY_SCALE = 10n ** 8n;
 
@@ -36,6 +36,11 @@ export const flatStopLoss: StopLossDuty = {
       timestamp,
       bins: new Map(bins),
     };
+  },
+  binSlot: flatBinSlot,
+  decodeBin(word) {
+    const { token0Scaled, token1Scaled } = decodeBin(word);
+    return { token0: token0Scaled, token1: token1Scaled };
   },
 };
 

@@ -41,6 +41,11 @@ export const packedStopLoss: StopLossDuty = {
       .filter(([, { shares }]) => shares > 0n);
     return { drawdownE6, decayPerSecond, decayScale: DECAY_SCALE, timestamp, bins: new Map(bins) };
   },
+  binSlot: storage.binSlot,
+  decodeBin(word) {
+    const { token0Scaled, token1Scaled } = storage.decodeBin(word);
+    return { token0: token0Scaled, token1: token1Scaled };
+  },
 };
 
 const HIGH_WATERMARKS = prepareEncodeFunctionData({ abi: WATERMARKS_ABI });

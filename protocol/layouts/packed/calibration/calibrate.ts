@@ -1,10 +1,10 @@
 import type { CalibrationChain, CalibrationTask, Finding } from '../../../calibration.ts';
+import { finding } from '../../../verdict.ts';
 import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
 import { packedStorage } from '../storage.ts';
 import { judgeArrangements, NO_ARRANGEMENT } from './arrangements.ts';
-import { type NamedSwap, observeSwaps } from './observe-swaps.ts';
+import { observeSwaps } from './observe-swaps.ts';
 import { judgeSimulation } from './simulation-forms.ts';
-import type { Verdict } from './verdict.ts';
 import { judgeWords } from './word-readings.ts';
 
 /** What a calibration decides of a factory, in the order in which it is shown. */
@@ -36,13 +36,4 @@ export async function calibratePacked(
   const words = judgeWords(seen.map(({ observed }) => observed));
   const ofWords = Object.entries(words).map(([what, verdict]) => finding(what, verdict, seen));
   return [arrangement, simulation, ...ofWords];
-}
-
-function finding(what: string, verdict: Verdict<string>, seen: readonly NamedSwap[]): Finding {
-  const { decided, observations, decisive } = verdict;
-  const readings = verdict.readings.map(({ examples, ...reading }) => ({
-    ...reading,
-    examples: examples.map(({ observation, why }) => `${seen[observation]?.name}: ${why}`),
-  }));
-  return { what, decided, observations, decisive, readings };
 }

@@ -1,9 +1,9 @@
 import type { PackedBinSwapped } from '../../../pool-events.ts';
 import type { TokenScale } from '../../../scaling.ts';
+import type { Hypothesis } from '../../../verdict.ts';
 import type { DELTA_SCALES } from '../candidates.ts';
 import type { TokenPair } from '../storage.ts';
 import { change, type ObservedSwap } from './observed-swap.ts';
-import type { Hypothesis } from './verdict.ts';
 
 export type DeltaScale = (typeof DELTA_SCALES)[number]['name'];
 

@@ -1,7 +1,7 @@
+import type { Hypothesis } from '../../../verdict.ts';
 import { DETAILS_READINGS } from '../candidates.ts';
 import { type DetailsShape, readDetails } from '../events.ts';
 import { type ObservedSwap, swapFlow } from './observed-swap.ts';
-import type { Hypothesis } from './verdict.ts';
 
 export type DetailsReading = (typeof DETAILS_READINGS)[number]['name'];
 

@@ -1,9 +1,9 @@
 import { E6, mulDivFloor } from '../../../fixed-point.ts';
 import type { PackedBinSwapped } from '../../../pool-events.ts';
+import type { Hypothesis } from '../../../verdict.ts';
 import type { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from '../candidates.ts';
 import { type DetailsShape, readDetails } from '../events.ts';
 import { type ObservedSwap, type SwapFlow, swapFlow } from './observed-swap.ts';
-import type { Hypothesis } from './verdict.ts';
 
 export type FeesReading = (typeof FEES_READINGS)[number]['name'];
 export type NotionalReading = (typeof NOTIONAL_READINGS)[number]['name'];

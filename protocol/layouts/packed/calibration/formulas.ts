@@ -1,9 +1,9 @@
 import type { SellAndBuyPrices } from '../../../curve.ts';
+import { type Hypothesis, judge, type Verdict } from '../../../verdict.ts';
 import { FEE_FORMULAS } from '../candidates.ts';
 import { curvePrices, formulaCurve } from '../formula-curve.ts';
 import type { PricedPool } from '../ladder.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, swapExactOutput } from '../side-curve.ts';
-import { type Hypothesis, judge, type Verdict } from './verdict.ts';
 
 export type FormulaName = (typeof FEE_FORMULAS)[number]['name'];
 

@@ -1,6 +1,7 @@
 import { type Address, decodeEventLog, type Hex } from 'viem';
 import type { CalibrationChain, CalibrationPool, PoolLog } from '../../../calibration.ts';
 import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
+import { byBlock, byTurns } from '../../../pool-logs.ts';
 import { packedPoolEvents } from '../abi.ts';
 import { packedEvents } from '../events.ts';
 
@@ -36,17 +37,6 @@ export async function loneSwaps(
   return byTurns([...byPool.values()]);
 }
 
-/** The logs of each pool in each block, oldest block first. */
-function byBlock(logs: readonly PoolLog[]): PoolLog[][] {
-  const groups = new Map<string, PoolLog[]>();
-  const inOrder = [...logs].sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
-  for (const log of inOrder) {
-    const key = `${log.blockHash}:${log.address}`;
-    groups.set(key, [...(groups.get(key) ?? []), log]);
-  }
-  return [...groups.values()];
-}
-
 function loneSwap(pool: CalibrationPool, logs: readonly PoolLog[]): LoneSwap | null {
   const events = logs.map(decoded);
   const bins = events.filter((event) => event?.kind === 'packedBinSwapped');
@@ -66,9 +56,4 @@ function decoded({ topics, data }: PoolLog): PackedSwapped | PackedBinSwapped | 
     // Not an event of this generation.
     return null;
   }
-}
-
-function byTurns<T>(lists: readonly (readonly T[])[]): T[] {
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1))).flat();
 }

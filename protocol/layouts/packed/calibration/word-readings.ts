@@ -1,3 +1,4 @@
+import { judge, type Verdict } from '../../../verdict.ts';
 import { DETAILS_READINGS } from '../candidates.ts';
 import { type DeltaScale, deltaScaleHypotheses } from './delta-scale.ts';
 import { type DetailsReading, detailsHypotheses } from './details.ts';
@@ -10,7 +11,6 @@ import {
   platformFeesHypotheses,
 } from './fees.ts';
 import type { ObservedSwap } from './observed-swap.ts';
-import { judge, type Verdict } from './verdict.ts';
 
 /** What the words of a factory's swaps mean, each decided or not. */
 export interface WordReadings {

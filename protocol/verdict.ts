@@ -1,3 +1,5 @@
+import type { Finding } from './calibration.ts';
+
 /** Swaps that must have been seen before a reading counts. */
 const LEAST_SWAPS = 5;
 /** Swaps that must have told readings apart: a single one may be a coincidence. */
@@ -54,4 +56,18 @@ export function judge<Name extends string, Observation>(
   const enough = observations.length >= LEAST_SWAPS && decisive >= LEAST_DECISIVE;
   const decided = enough && first && others.length === 0 ? first.name : null;
   return { decided, observations: observations.length, decisive, readings };
+}
+
+/**
+ * A verdict as it is stored and shown.
+ *
+ * @param seen the observations, by the names by which they are found again
+ */
+export function finding(what: string, verdict: Verdict<string>, seen: readonly { readonly name: string }[]): Finding {
+  const { decided, observations, decisive } = verdict;
+  const readings = verdict.readings.map(({ examples, ...reading }) => ({
+    ...reading,
+    examples: examples.map(({ observation, why }) => `${seen[observation]?.name}: ${why}`),
+  }));
+  return { what, decided, observations, decisive, readings };
 }
