@@ -4,12 +4,13 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
+import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
 import {
   everyBin,
   limitOf,
   type ProbedInput,
   pointsBetween,
+  probedInput,
   withinBudget,
 } from '../../protocol/guards/probe-points.ts';
 import {
@@ -34,11 +35,11 @@ export interface GuardedPool {
 /** Told of each pool whose guards did not do what their state says. */
 export type CountDisagreement = (pool: Address) => void;
 
-/** One exact input, raw units. */
+/** A swap, raw units: positive = exact input, negative = exact output. */
 interface Simulation {
   readonly pool: Address;
   readonly side: PoolSide;
-  readonly input: bigint;
+  readonly amount: bigint;
 }
 
 /** What one side of a pool with an unknown extension may cost. */
@@ -81,7 +82,7 @@ export class GuardProber {
     const claims = await this.#claims(block, pools, signal);
     const asked = claims.flatMap((sides, index) => {
       const pool = pools[index]?.pool.address as Address;
-      return sides.flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
+      return sides.flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
     });
     const results = await this.#simulate(block, asked, signal);
     const sides = claims.map((own) => confirmed(own, results));
@@ -136,10 +137,10 @@ export class GuardProber {
 
   /** Every bin, then ever more finely between the last input that fills and the first that does not. */
   async #search(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ExecutableLevels> {
-    const simulate = async (inputs: readonly bigint[]): Promise<ProbedInput[]> => {
-      const asked = inputs.map((input) => ({ pool, side, input }));
+    const simulate = async (amounts: readonly bigint[]): Promise<ProbedInput[]> => {
+      const asked = amounts.map((amount) => ({ pool, side, amount }));
       const results = await this.#simulate(block, asked, signal);
-      return inputs.map((input, index) => ({ input, outcome: side.swapOutcome(results[index] ?? SILENCE) }));
+      return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? SILENCE));
     };
     let limit = limitOf(side, await simulate(everyBin(side)));
     const width = limit?.beyond ? limit.beyond - limit.most : 0n;
@@ -154,20 +155,17 @@ export class GuardProber {
 
   /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
   async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
-    const groups = asked.map(({ pool, side, input }) => [simulatedSwap(pool, side, input, 'known')]);
+    const groups = asked.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
     return answers.map((answer) => answer?.results[0] ?? SILENCE);
   }
 
   async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
-    const inputs = withinBudget(side, UNKNOWN_SIDE, (input) => likelyGasOf(side, input));
-    const swaps = inputs.map((input) => simulatedSwap(pool, side, input, 'unknown'));
+    const amounts = withinBudget(side, UNKNOWN_SIDE, (amount) => likelyGasOf(side, amount));
+    const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
     const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
     if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
-    return inputs.map((input, index) => {
-      const result = results[index];
-      return { input, outcome: result ? side.swapOutcome(result) : null };
-    });
+    return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? null));
   }
 }
 
@@ -178,9 +176,9 @@ function confirmed(claims: readonly SideClaim[], results: CallResult[]): Trading
   return { bids, asks };
 }
 
-/** The first unit does not fill, and finding that out took the gas of many probes. */
+/** The smallest swap is rejected, and finding that out took the gas of many probes. */
 const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
-  probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
+  isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
 
 /** Failed probes are the failure of their pool alone. Anything else is a defect and is thrown. */
 function asProbeError(error: unknown): SnapshotError {

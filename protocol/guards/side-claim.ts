@@ -1,5 +1,5 @@
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { PoolSide, SideLimit } from '../curve.ts';
+import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import type { StopLossMark, StopLossState } from './stop-loss.ts';
 
@@ -17,7 +17,7 @@ export interface SideClaim {
   readonly side: PoolSide;
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
-  /** Raw units: the end of the side, then a point beyond it. */
+  /** Raw units, a negative one an exact output: the end of the side, then a point beyond it. */
   readonly inputs: readonly bigint[];
 }
 
@@ -26,11 +26,13 @@ export function claimSide(side: PoolSide, mark: StopLossMark, stopLoss: StopLoss
   const limit = stopLoss && side.stopLossLimit(mark, stopLoss);
   const carriable = carriableLimit(side);
   if (limit && (!carriable || limit.most < carriable.most)) {
-    const inputs = limit.most === 0n ? [1n] : [limit.most, ...(limit.beyond === null ? [] : [limit.beyond])];
-    return { side, limit, inputs };
+    // Where what fills buys less than a unit, the side is closed.
+    const isClosed = limit.most === 0n || outputOf(side.levelsWithin(limit.most, limit.level)) === 0n;
+    if (isClosed) return { side, limit: { ...limit, most: 0n }, inputs: [SMALLEST_SWAP] };
+    return { side, limit, inputs: [limit.most, ...(limit.beyond === null ? [] : [limit.beyond])] };
   }
   const end = carriable?.most ?? side.levels.at(-1)?.cumulativeInput ?? 0n;
-  return { side, limit: carriable, inputs: [stopLoss && end > 0n ? end : 1n] };
+  return { side, limit: carriable, inputs: [stopLoss && hasOutput(side) ? end : SMALLEST_SWAP] };
 }
 
 /**
@@ -41,10 +43,16 @@ export function claimSide(side: PoolSide, mark: StopLossMark, stopLoss: StopLoss
 export function confirmClaim({ side, limit, inputs }: SideClaim, results: readonly CallResult[]) {
   const [atEnd, beyond] = results.map((result) => side.swapOutcome(result));
   if (atEnd === 'velocity') return null;
-  if (limit?.most === 0n) return atEnd === 'fills' ? 'disagrees' : null;
-  const agrees = atEnd === 'fills' && (inputs.length === 1 || beyond !== 'fills');
+  if (limit?.most === 0n) return isRejection(atEnd) ? null : 'disagrees';
+  const agrees =
+    (hasOutput(side) ? atEnd === 'fills' : !isRejection(atEnd)) && (inputs.length === 1 || beyond !== 'fills');
   return agrees ? executableLevels(side, limit, results[0]) : 'disagrees';
 }
+
+/** What levels give in all, raw units; undefined without levels. */
+const outputOf = (levels: readonly DepthLevel[]) => levels.at(-1)?.cumulativeOutput;
+
+const hasOutput = ({ levels }: PoolSide): boolean => (outputOf(levels) ?? 0n) > 0n;
 
 /** @param filled what the pool answered to the end of the limit, where that is known */
 export function executableLevels(side: PoolSide, limit: SideLimit | null, filled?: CallResult): ExecutableLevels {
