@@ -33,13 +33,21 @@ const CALM_BLOCKS = 120;
 const PROBE_MS = 1_000;
 
 // One simulates with a sender and takes 1.5 million gas for a unit, the other without one and its depth is simulated whole.
-describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by the rule %s', (rule) => {
+describe.each([
+  ['sumOnEdges', 'fill'],
+  ['growing', 'fill'],
+  ['sumOnEdges', 'revert'],
+  ['growing', 'revert'],
+] as const)('packed pools that charge by the rule %s, whose zero amounts %s', (rule, zeroAmounts) => {
   let market: PackedMarket;
   let testDatabase: TestDatabase;
   let database: pg.Pool;
 
   beforeAll(async () => {
-    [market, testDatabase] = await Promise.all([PackedMarket.open(packedVariant(rule)), createDatabase()]);
+    [market, testDatabase] = await Promise.all([
+      PackedMarket.open({ ...packedVariant(rule), zeroAmounts }),
+      createDatabase(),
+    ]);
     const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
     await market.ground.chain.client.setCode({ address: MULTICALL3, bytecode });
     database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
@@ -93,6 +101,21 @@ describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by t
       false,
       true,
     ]);
+  });
+
+  test('are open at a price of 1, at which an input of one unit buys less than one unit', async () => {
+    const { chain, deployment } = market.ground;
+    const hog = await deployContract(chain, 'GasHog', [1_500_000n]);
+    const pools = [
+      await guarded(velocityExtension(deployment, 10n ** 18n)),
+      await guarded({ address: hog, phases: ['beforeSwap'] }),
+    ];
+    await quote(pools, 100n);
+    const { probe, closed } = await startProbe(pools);
+    await probe();
+    expect(pools.filter(({ pool }) => closed.has(pool))).toEqual([]);
+    const quotes = await quotesOf(pools);
+    expect(quotes.map((each) => each?.priceProviderStatus)).toEqual(['healthy', 'healthy']);
   });
 
   const guarded = async (guard: ExtensionSpec): Promise<GuardedMarketPool> => ({
