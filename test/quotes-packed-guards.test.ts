@@ -1,8 +1,10 @@
+import { pino } from 'pino';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MULTICALL3 } from '../config/chains-schema.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import { deployContract } from '../devnet/deploy.ts';
+import { takenBack } from '../devnet/dev-chain.ts';
 import { packedSimulation } from '../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../devnet/packed/market.fixture.ts';
@@ -116,6 +118,26 @@ describe.each([
       });
     },
   );
+
+  test('have an error that is in no table logged once, with selector and pool', async () => {
+    const { chain, deployment } = market.ground;
+    const own = await pool(velocity(10n ** 18n));
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
+    const api = await packedApi({ chain }, [{ address: lowercase(own), deployment }], eagerQuotes, undefined, logger);
+    await takenBack(chain, async () => {
+      await chain.client.setCode({
+        address: deployment.priceVelocityGuard,
+        bytecode: '0x63deadbeef60e01b5f5260045ffd',
+      });
+      for (let block = 0; block < 3; block++) {
+        await mineAndSee({ chain }, api, { address: lowercase(own) });
+        await api.results([lowercase(own)]);
+      }
+    });
+    const told = lines.filter(({ selector }) => selector !== undefined);
+    expect(told).toMatchObject([{ chainId: chain.chainId, pool: lowercase(own), selector: '0xdeadbeef' }]);
+  });
 
   const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.ground.deployment, maxChangePerBlockE18);
 

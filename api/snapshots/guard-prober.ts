@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
 import {
@@ -32,8 +33,12 @@ export interface GuardedPool {
   readonly curve: PoolCurve;
 }
 
-/** Told of each pool whose guards did not do what their state says. */
-export type CountDisagreement = (pool: Address) => void;
+/** What is told of pools. */
+export interface GuardReports {
+  /** Of each pool whose guards did not do what their state says. */
+  readonly onDisagreement: (pool: Address) => void;
+  readonly logUnknown: LogUnknownError;
+}
 
 /** A swap, raw units: positive = exact input, negative = exact output. */
 interface Simulation {
@@ -57,15 +62,15 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class GuardProber {
   readonly #target: MulticallTarget;
-  readonly #countDisagreement: CountDisagreement;
+  readonly #reports: GuardReports;
   /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
   readonly #burnedOut: LRUCache<Address, true>;
 
   /** @param rememberedPools of so many pools it is remembered that their guards burn all the gas */
-  constructor(target: MulticallTarget, rememberedPools: number, countDisagreement: CountDisagreement) {
+  constructor(target: MulticallTarget, rememberedPools: number, reports: GuardReports) {
     this.#target = target;
     this.#burnedOut = new LRUCache({ max: rememberedPools, ttl: BURNED_MS });
-    this.#countDisagreement = countDisagreement;
+    this.#reports = reports;
   }
 
   /**
@@ -90,7 +95,7 @@ export class GuardProber {
       pools.map((pool, index) => {
         const confirmedSides = sides[index];
         if (confirmedSides) return confirmedSides;
-        this.#countDisagreement(pool.pool.address);
+        this.#reports.onDisagreement(pool.pool.address);
         return this.#probeEveryBin(block, pool, signal).catch(asProbeError);
       }),
     );
@@ -157,7 +162,9 @@ export class GuardProber {
   async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
     const groups = asked.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
-    return answers.map((answer) => answer?.results[0] ?? SILENCE);
+    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+    for (const [index, { pool }] of asked.entries()) this.#reports.logUnknown(pool, results[index]);
+    return results;
   }
 
   async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
