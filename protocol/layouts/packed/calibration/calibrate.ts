@@ -1,7 +1,8 @@
 import type { CalibrationChain, CalibrationTask, Finding } from '../../../calibration.ts';
+import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
 import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
 import { packedStorage } from '../storage.ts';
-import { judgeArrangements, NO_ARRANGEMENT } from './arrangements.ts';
+import { judgeArrangements } from './arrangements.ts';
 import { type NamedSwap, observeSwaps } from './observe-swaps.ts';
 import { judgeSimulation } from './simulation-forms.ts';
 import type { Verdict } from './verdict.ts';
