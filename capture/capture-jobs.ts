@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import { MeteredRpc } from '../chain/read-budget/metered-rpc.ts';
 import { ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -129,14 +130,15 @@ const pauses = (restPerWork: number) => (minPauseMs: number) => ({ minPauseMs, m
  * number nor by failures of their nodes.
  */
 function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
-  const { database, onAttention } = deps;
+  const { database, onAttention, logger } = deps;
   const { restPerWork, listUsePerRead } = deps.file.capture;
   const every = pauses(restPerWork);
   const strangersRpc = openRpc(chain, deps);
   const wanted = keepList(() => readWantedPools(database, chain), listUsePerRead, now);
   const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), listUsePerRead, now);
+  const logUnknown = unknownErrorLog(logger.child({ chainId: chain.chainId }));
   const rpcs = { worth: rpc, wanted: strangersRpc, others: strangersRpc };
-  const shared = { chain, budget, rpcs, wanted, now, closed: new Set<Address>() };
+  const shared = { chain, budget, rpcs, wanted, now, closed: new Set<Address>(), logUnknown };
   const probe = createGuardProbe({ ...shared, pools: guarded });
   const capture = createPriceCapture({ ...shared, database, onAttention, pools });
   const storage = hasStoredPools(chain) ? createStorageCapture({ ...shared, database, pools }) : null;

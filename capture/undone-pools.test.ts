@@ -72,6 +72,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
     ...{ database: pool, chain: unserved, budget: new ReadBudget(unserved.readBudget), now: () => performance.now() },
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     closed: new Set(),
+    logUnknown: () => undefined,
     pools: () => readPoolsWithWorth(pool, unserved),
     wanted: () => readWantedPools(pool, unserved),
   });

@@ -113,6 +113,18 @@ test('status tells how far each chain is', async () => {
   expect(chain.indexedAgeSecs).toBeGreaterThanOrEqual(4);
 });
 
+test('status says which factories are not served, and why', async () => {
+  await client.query(
+    `INSERT INTO operator.layout_calibration VALUES (7, $1, 'storage', 'none', '{}', 'job', now() - interval '9 s', 1)`,
+    [POOL],
+  );
+  expect((await cli('status')).stdout).toMatch(new RegExp(`FACTORY NOT SERVED.*\n7 +${POOL} +storage: none +\\d+ *$`));
+  const notServed = [{ factory: POOL, reason: 'storage: none' }];
+  expect(JSON.parse((await cli('status', '--json')).stdout)).toMatchObject([{ chainId: 7, notServed }]);
+  await client.query("UPDATE operator.layout_calibration SET decided = 'packedHead'");
+  expect((await cli('status')).stdout).not.toContain('FACTORY NOT SERVED');
+});
+
 test('an unreachable database ends a command with one line', async () => {
   const env = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' };
   const { exitCode, stderr } = await execa('node', ownMain('cli/status.ts'), { env, reject: false });

@@ -2,8 +2,15 @@ import { Command } from 'commander';
 import { and, desc, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from '../db/query-builder.ts';
-import { listingWindows, poolListings, priceHealth, readAttentions } from '../db/schema/operator.ts';
+import {
+  layoutCalibrations,
+  listingWindows,
+  poolListings,
+  priceHealth,
+  readAttentions,
+} from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
+import { isUnreadable } from '../db/unreadable-factories.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { EXIT_CODES, printResult } from './output.ts';
 import { formatTable } from './table.ts';
@@ -53,6 +60,21 @@ function selectAttention(database: pg.Pool) {
     .orderBy(readAttentions.chainId, desc(readAttentions.class));
 }
 
+/** Factories whose pools are not served, and since when. */
+function selectUnreadable(database: pg.Pool) {
+  const { chainId, factory, what, decided, decidedAt } = layoutCalibrations;
+  return queriesOn(database)
+    .select({
+      chainId,
+      factory,
+      reason: sql<string>`${what} || ': ' || ${decided}`,
+      decidedSecsAgo: ageSecs(sql`extract(epoch FROM ${decidedAt})`),
+    })
+    .from(layoutCalibrations)
+    .where(isUnreadable)
+    .orderBy(chainId, factory);
+}
+
 const command = new Command('status')
   .description('How far each chain is indexed, and how fresh its prices and its listing are.')
   .option('--json', 'print JSON')
@@ -62,6 +84,7 @@ const command = new Command('status')
 AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. READS are the
 pools whose prices are read: of worth, wanted by clients, and others; WAITING had their turn and the budget did not pay for
 them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has.
+Pools of a FACTORY NOT SERVED are in no answer: storage "none" says that no known arrangement explains theirs.
 
 Examples:
   npm run status
@@ -72,12 +95,22 @@ ${EXIT_CODES}`,
   );
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
-  const [chains, attention] = await Promise.all([selectStatus(database), selectAttention(database)]);
+  const [chains, attention, unreadable] = await Promise.all([
+    selectStatus(database),
+    selectAttention(database),
+    selectUnreadable(database),
+  ]);
   const result = chains.map((chain) => ({
     ...chain,
     reads: attention.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
+    notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
   }));
-  printResult(json, result, `${chainsTable(chains)}\n\n${readsTable(attention)}`);
+  const tables = [
+    chainsTable(chains),
+    readsTable(attention),
+    ...(unreadable.length ? [unreadableTable(unreadable)] : []),
+  ];
+  printResult(json, result, tables.join('\n\n'));
 }
 
 function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
@@ -108,6 +141,14 @@ function readsTable(rows: Awaited<ReturnType<typeof selectAttention>>): string {
     row.measuredSecsAgo,
   ]);
   return formatTable(headings, cells);
+}
+
+function unreadableTable(rows: Awaited<ReturnType<typeof selectUnreadable>>): string {
+  const headings = ['CHAIN', 'FACTORY NOT SERVED', 'REASON', 'DECIDED (S AGO)'];
+  return formatTable(
+    headings,
+    rows.map(({ chainId, factory, reason, decidedSecsAgo }) => [chainId, factory, reason, decidedSecsAgo]),
+  );
 }
 
 runMain(async () => {

@@ -31,7 +31,11 @@ export interface PoolSide {
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
   /** Gas after which a simulated swap with known guards counts as refused, beside that of its bins. */
   readonly swapGasLimit: number;
-  /** Calldata for the pool of a simulated swap, which always reverts. */
+  /**
+   * Calldata for the pool of a simulated swap, which always reverts.
+   *
+   * @param amount raw units: positive = exact input, negative = exact output
+   */
   simulation(amount: bigint, recipient: Address): Hex;
   /** Reads how a simulated swap ended, of whose result the first four bytes are enough. */
   swapOutcome(result: CallResult): SwapOutcome;
@@ -48,7 +52,18 @@ export interface SideLimit {
 }
 
 /**
- * How a simulated exact input ended: it `fills`; a velocity guard refused the price, whatever the amount; something else
- * `refused` it; or it ended in `silence`, as when the gas ran out.
+ * How a simulated swap ended: it `fills`; a velocity guard rejected the price, whatever the amount; something else
+ * `refused` it; or it ended in `silence`, as when the gas ran out. An amount that is `tooSmall` rounds to zero, one that is
+ * `tooLarge` is more than the pool holds or computes with: neither says anything of its guards.
  */
-export type SwapOutcome = 'fills' | 'velocity' | 'refused' | 'silence';
+export type SwapOutcome = 'fills' | 'velocity' | 'refused' | 'silence' | 'tooSmall' | 'tooLarge';
+
+/**
+ * The smallest swap that every pool can tell a refusal by: an exact output of one raw unit. An exact input of one may buy
+ * less than a unit, which some cores reject whatever the guards say.
+ */
+export const SMALLEST_SWAP = -1n;
+
+/** Whether guards or the pool rejected a swap, rather than its amount. */
+export const isRejection = (outcome: SwapOutcome | null | undefined): boolean =>
+  outcome === 'velocity' || outcome === 'refused' || outcome === 'silence';

@@ -132,12 +132,12 @@ export interface StopLossDuty {
   decodeBin(word: Hex): BinBalances;
 }
 
-/** Simulated swaps of one raw unit, which tell whether the guards of a pool close a side. */
+/** Simulated swaps of {@link SMALLEST_SWAP}, which tell whether the guards of a pool close a side. */
 export interface UnitSwapDuty {
   /** Gas after which one with known guards counts as refused. */
   readonly gasLimit: number;
   /**
-   * Calldata for the pool: each side's exact input of one unit, in every form that a pool may know.
+   * Calldata for the pool: each side's exact output of one unit, in every form that a pool may know.
    *
    * @param quote result of `providerQuoteCall`
    * @returns null when it is no quote

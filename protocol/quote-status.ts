@@ -2,10 +2,11 @@
  * Why a pool gave no price.
  * - `feedDown`: the provider failed, be it a stalled feed or the oracle's own error;
  * - `quoteRefused`: the feed quoted, but no pool trades on a bid of zero or a bid above the ask;
+ * - `paused`: the pool tells no price while it is paused;
  * - `unexplained`: it reverted without data, or with data that says nothing of the feed, such as a panic;
  * - `unread`: it was not asked, or its answer could not be read: a fault on our side.
  */
-export type PriceFailure = 'feedDown' | 'quoteRefused' | 'unexplained' | 'unread';
+export type PriceFailure = 'feedDown' | 'quoteRefused' | 'paused' | 'unexplained' | 'unread';
 
 export type PriceProviderStatus =
   | 'healthy'
@@ -32,6 +33,7 @@ const STATUS_RULES: readonly { status: PriceProviderStatus; applies: (facts: Sta
   { status: 'unknown', applies: ({ price }) => price === 'unexplained' },
   { status: 'feed_down', applies: ({ price }) => price === 'feedDown' },
   { status: 'pool_refused', applies: ({ price }) => price === 'quoteRefused' },
+  { status: 'pool_paused', applies: ({ price }) => price === 'paused' },
   { status: 'unknown', applies: ({ pauseLevel }) => pauseLevel === null },
   { status: 'pool_paused', applies: ({ pauseLevel }) => pauseLevel !== 0 },
   { status: 'pool_refused', applies: ({ bidsRefused, asksRefused }) => bidsRefused && asksRefused },

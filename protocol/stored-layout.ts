@@ -5,6 +5,9 @@ import type { Cursor } from './pool-state.ts';
 import type { Totals } from './pool-totals.ts';
 import type { TokenScale } from './scaling.ts';
 
+/** Decided of the storage of a factory's pools when every known arrangement is contradicted. */
+export const NO_ARRANGEMENT = 'none';
+
 /** What capture takes of a layout whose events do not tell all of a pool's state. Nothing here does I/O by itself. */
 export interface StoredLayout {
   /** Asks a pool for its {@link StoredHead}. */

@@ -105,6 +105,7 @@ function priceCapture(
     pools: () => readPoolsWithWorth(database, chain),
     wanted: () => readWantedPools(database, chain),
     closed: new Set(),
+    logUnknown: () => undefined,
   });
 }
 
@@ -120,7 +121,7 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
   const now = () => performance.now();
   const closed = new Set<Address>();
   const probe = createGuardProbe({
-    ...{ chain, now, closed, budget: new ReadBudget(readBudget, now) },
+    ...{ chain, now, closed, budget: new ReadBudget(readBudget, now), logUnknown: () => undefined },
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     pools: async () => readGuardedPools(database, chain, await readPoolsWithWorth(database, chain)),
     wanted: () => readWantedPools(database, chain),

@@ -1,14 +1,17 @@
+import { pino } from 'pino';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MULTICALL3 } from '../config/chains-schema.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import { deployContract } from '../devnet/deploy.ts';
+import { takenBack } from '../devnet/dev-chain.ts';
 import { packedSimulation } from '../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../devnet/packed/market.fixture.ts';
 import { setQuote } from '../devnet/packed/providers.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins, velocityExtension } from '../devnet/pools.ts';
+import { SMALLEST_SWAP } from '../protocol/curve.ts';
 import { decodeSimulation } from '../protocol/layouts/packed/simulation.ts';
 import { amountsOf, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { lastRank, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
@@ -27,14 +30,17 @@ const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 const CALLS_SIMULATED = 4;
 
 describe.each([
-  ['sumOnPrice', 'formula'],
-  ['quotient', 'fit'],
-  ['growing', 'simulation'],
-] as const)('guarded pools that charge by the rule %s', (rule, rank) => {
+  ['sumOnPrice', 'formula', 'fill'],
+  ['quotient', 'fit', 'fill'],
+  ['growing', 'simulation', 'fill'],
+  ['sumOnPrice', 'formula', 'revert'],
+  ['quotient', 'fit', 'revert'],
+  ['growing', 'simulation', 'revert'],
+] as const)('guarded pools that charge by the rule %s (%s), whose zero amounts %s', (rule, rank, zeroAmounts) => {
   let market: PackedMarket;
 
   beforeAll(async () => {
-    market = await PackedMarket.open(packedVariant(rule));
+    market = await PackedMarket.open({ ...packedVariant(rule), zeroAmounts });
     const { client } = market.ground.chain;
     await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
   });
@@ -46,7 +52,7 @@ describe.each([
     const { api, quotes } = await afterMove([calm, jumpy], 204n);
     await expectWhole(api, calm, 204n, quotes[0]);
     expect(quotes[1]).toMatchObject({ priceProviderStatus: 'pool_refused', depth: { bids: [], asks: [] } });
-    expect(await simulated(jumpy, 204n, true, 1n)).toBe('velocity');
+    expect(await simulated(jumpy, 204n, true, SMALLEST_SWAP)).toBe('velocity');
   });
 
   test('trade up to the end that a stop loss sets', async () => {
@@ -63,16 +69,37 @@ describe.each([
     // A fit needs all of a side to fill.
     expect(lastRank(api, lowercase(tight))).toBe(rank === 'fit' ? 'simulation' : rank);
     const end = bids.at(-1);
-    const beyond = end ? amountsOf(end).input + ONE : 1n;
+    const beyond = end ? amountsOf(end).input + ONE : SMALLEST_SWAP;
     expect(await simulated(tight, 204n, true, beyond)).toBe('refused');
     if (rank === 'simulation') expect(await callsAtNewBlock(api, lowercase(tight))).toBe(CALLS_SIMULATED);
   });
 
   test('are probed past an extension that nobody knows', async () => {
-    const hog = await deployContract(market.ground.chain, 'GasHog', [HOG_GAS]);
-    const own = await pool({ address: hog, phases: ['beforeSwap'], initData: '0x' });
+    const own = await pool(await unknown());
     const { api, quotes } = await afterMove([own], 201n);
     await expectWhole(api, own, 201n, quotes[0]);
+  });
+
+  test('trade at a price of 1, at which an input of one unit buys less than one unit', async () => {
+    const guards = [velocity(10n ** 18n), stopLoss(900_000), stopLoss(0), await unknown()];
+    const pools: MarketPool[] = [];
+    for (const guard of guards) pools.push(await pool(guard, 0n));
+    const { api, quotes } = await afterMove(pools, 100n);
+    for (const [index, own] of pools.entries()) {
+      expect(await simulated(own, 100n, true, 1n)).toBe(zeroAmounts === 'revert' ? 'tooSmall' : 0n);
+      expect(await simulated(own, 100n, false, 1n)).toBe(zeroAmounts === 'revert' ? 'tooSmall' : 0n);
+      await expectWhole(api, own, 100n, quotes[index], { bids: 4, asks: 5 });
+    }
+  });
+
+  test('have a side without liquidity that is not refused', async () => {
+    const [empty, guarded] = [await pool(velocity(10n ** 18n)), await pool(await unknown())];
+    for (const own of [empty, guarded]) await market.buy(own, 350n * ONE);
+    const { quotes } = await afterMove([empty, guarded], 200n);
+    for (const quote of quotes) {
+      expect(quote?.priceProviderStatus).toBe('healthy');
+      expect(tradingLevels(quote?.depth?.bids ?? [])).not.toEqual([]);
+    }
   });
 
   test.runIf(rank === 'simulation').each(['refuse', 'ignore'] as const)(
@@ -92,16 +119,41 @@ describe.each([
     },
   );
 
+  test('have an error that is in no table logged once, with selector and pool', async () => {
+    const { chain, deployment } = market.ground;
+    const own = await pool(velocity(10n ** 18n));
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
+    const api = await packedApi({ chain }, [{ address: lowercase(own), deployment }], eagerQuotes, undefined, logger);
+    await takenBack(chain, async () => {
+      await chain.client.setCode({
+        address: deployment.priceVelocityGuard,
+        bytecode: '0x63deadbeef60e01b5f5260045ffd',
+      });
+      for (let block = 0; block < 3; block++) {
+        await mineAndSee({ chain }, api, { address: lowercase(own) });
+        await api.results([lowercase(own)]);
+      }
+    });
+    const told = lines.filter(({ selector }) => selector !== undefined);
+    expect(told).toMatchObject([{ chainId: chain.chainId, pool: lowercase(own), selector: '0xdeadbeef' }]);
+  });
+
   const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.ground.deployment, maxChangePerBlockE18);
+
+  const unknown = async (): Promise<ExtensionSpec> => {
+    const hog = await deployContract(market.ground.chain, 'GasHog', [HOG_GAS]);
+    return { address: hog, phases: ['beforeSwap'], initData: '0x' };
+  };
 
   const stopLoss = (drawdownE6: number) =>
     packedStopLossExtension(market.ground.deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
 
-  /** A pool of nine bins, of which the first above the cursor's is bought half empty. */
-  async function pool(guard: ExtensionSpec): Promise<MarketPool> {
+  /** A pool of nine bins, of which the first above the cursor's is bought half empty, or nothing is bought. */
+  async function pool(guard: ExtensionSpec, bought = 150n * ONE): Promise<MarketPool> {
     const bins = evenBins(-4, 4, 10_000).map((bin) => ({ ...bin, addFeeBuyE6: bin.bin < 2 ? 300 : 800 }));
     const own = await market.fundedPool(() => [guard], undefined, { bins, adminNotionalFeeE8: 5_000 });
-    await market.buy(own, 150n * ONE);
+    if (bought > 0n) await market.buy(own, bought);
     return own;
   }
 
@@ -129,28 +181,28 @@ describe.each([
 
   type AnyQuote = Awaited<ReturnType<typeof afterMove>>['quotes'][number];
 
-  async function expectWhole(api: PackedApi, own: MarketPool, hundredths: bigint, quote: AnyQuote) {
+  async function expectWhole(api: PackedApi, own: MarketPool, hundredths: bigint, quote: AnyQuote, whole = BINS) {
     expect(quote?.priceProviderStatus).toBe('healthy');
     expect(lastRank(api, lowercase(own))).toBe(rank);
     const [bids, asks] = [tradingLevels(quote?.depth?.bids ?? []), tradingLevels(quote?.depth?.asks ?? [])];
-    expect({ bids: bids.length, asks: asks.length }).toEqual(BINS);
+    expect({ bids: bids.length, asks: asks.length }).toEqual(whole);
     await expectFills(own, hundredths, true, bids);
     await expectFills(own, hundredths, false, asks);
   }
 
-  /** One unit, and the middle and the end of every level, for which the chain gives what the level says. */
+  /** An output of one unit, and the middle and the end of every level, for which the chain gives what the level says. */
   async function expectFills(own: MarketPool, hundredths: bigint, zeroForOne: boolean, levels: readonly Level[]) {
     const ends = levels.map(amountsOf);
     const middles = ends.map(({ input }, index) => (input + (ends[index - 1]?.input ?? 0n)) / 2n);
     const given = (input: bigint) => simulated(own, hundredths, zeroForOne, input);
-    for (const input of [1n, ...middles]) expect(await given(input), `${input}`).toBeTypeOf('bigint');
+    for (const amount of [SMALLEST_SWAP, ...middles]) expect(await given(amount), `${amount}`).toBeTypeOf('bigint');
     for (const { input, output } of ends) expect(await given(input)).toBeGreaterThanOrEqual(output);
   }
 
-  /** What the chain gives for an exact input, or why it does not. */
-  async function simulated(own: MarketPool, hundredths: bigint, zeroForOne: boolean, input: bigint) {
+  /** What the chain gives for a swap, or why it does not. */
+  async function simulated(own: MarketPool, hundredths: bigint, zeroForOne: boolean, amountSpecified: bigint) {
     const { chain, deployment } = market.ground;
-    const order = { pool: own.pool, zeroForOne, amountSpecified: input, ...quoteAround(hundredths) };
+    const order = { pool: own.pool, zeroForOne, amountSpecified, ...quoteAround(hundredths) };
     const data = await packedSimulation(chain, deployment, order);
     const swap = decodeSimulation({ success: false, data });
     if (swap.outcome !== 'fills') return swap.outcome;

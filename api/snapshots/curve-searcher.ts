@@ -4,6 +4,7 @@ import { type Address, type Hex, zeroAddress } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
 import type { CountCurve } from '../observability/curve-metrics.ts';
@@ -20,6 +21,7 @@ export interface CurveSearcherDeps {
   /** Of so many pools it is remembered what was found out. */
   readonly rememberedPools: number;
   readonly countCurve: CountCurve;
+  readonly logUnknown: LogUnknownError;
 }
 
 /** The end of a search that found the curve. */
@@ -113,15 +115,18 @@ export class CurveSearcher {
   /** The step that follows from the chain's answer. */
   async #answer(
     block: BlockRef,
-    { address }: ServedPool,
+    pool: ServedPool,
     step: Question,
     run: { swaps: number; silent: number },
     signal: AbortSignal,
   ): Promise<SearchStep> {
-    const { target } = this.#deps;
+    const { target, logUnknown } = this.#deps;
+    const { address } = pool;
     if (step.kind === 'simulate') {
       const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
       const results = await this.#simulate(block, { swaps, signal });
+      // An unknown extension may revert with anything.
+      if (guardPlan(pool).kind !== 'probed') for (const result of results) logUnknown(address, result);
       run.swaps += results.length;
       run.silent += results.filter(({ data }) => data === '0x').length;
       return step.next(results);
@@ -132,8 +137,8 @@ export class CurveSearcher {
     }
     if (step.kind === 'code') {
       const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
-      const [pool, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
-      return step.next({ pool, provider });
+      const [own, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
+      return step.next({ pool: own, provider });
     }
     return step.next(await this.#runProgram(block, step, signal));
   }

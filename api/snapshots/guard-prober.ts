@@ -3,9 +3,10 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
-import { limitOf, type ProbedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
+import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
+import { limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
 import {
   agreedLevels,
   type ConfirmedSide,
@@ -29,14 +30,18 @@ export interface GuardedPool {
   readonly curve: PoolCurve;
 }
 
-/** Told of each pool whose guards did not do what their state says. */
-export type CountDisagreement = (pool: Address) => void;
+/** What is told of pools. */
+export interface GuardReports {
+  /** Of each pool whose guards did not do what their state says. */
+  readonly onDisagreement: (pool: Address) => void;
+  readonly logUnknown: LogUnknownError;
+}
 
-/** One exact input, raw units. */
+/** A swap, raw units: positive = exact input, negative = exact output. */
 interface Simulation {
   readonly pool: Address;
   readonly side: PoolSide;
-  readonly input: bigint;
+  readonly amount: bigint;
 }
 
 /** What the state of a pool's guards says. */
@@ -59,15 +64,15 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class GuardProber {
   readonly #target: MulticallTarget;
-  readonly #countDisagreement: CountDisagreement;
+  readonly #reports: GuardReports;
   /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
   readonly #burnedOut: LRUCache<Address, true>;
 
   /** @param rememberedPools of so many pools it is remembered that their guards burn all the gas */
-  constructor(target: MulticallTarget, rememberedPools: number, countDisagreement: CountDisagreement) {
+  constructor(target: MulticallTarget, rememberedPools: number, reports: GuardReports) {
     this.#target = target;
     this.#burnedOut = new LRUCache({ max: rememberedPools, ttl: BURNED_MS });
-    this.#countDisagreement = countDisagreement;
+    this.#reports = reports;
   }
 
   /**
@@ -84,7 +89,7 @@ export class GuardProber {
     const claims = await this.#claims(block, pools, signal);
     const asked = claims.flatMap((claim, index) => {
       const pool = pools[index]?.pool.address as Address;
-      return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((input) => ({ pool, side, input })));
+      return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
     });
     const results = await this.#simulate(block, asked, signal);
     const confirmed = claims.map((claim) =>
@@ -94,7 +99,7 @@ export class GuardProber {
       pools.map(async (guarded, index) => {
         const sides = confirmed[index];
         if (!sides || sides.some(({ isContradicted }) => isContradicted)) {
-          this.#countDisagreement(guarded.pool.address);
+          this.#reports.onDisagreement(guarded.pool.address);
         }
         const agreed = sides
           ? this.#agreed(block, guarded, claims[index]?.stopLoss ?? null, sides, signal)
@@ -144,7 +149,7 @@ export class GuardProber {
     const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
       if (confirmed?.levels !== undefined) return confirmed.levels;
       const claim = cautiousClaim(side, stopLoss);
-      const asked = claim.inputs.map((input) => ({ pool: address, side, input }));
+      const asked = claim.inputs.map((amount) => ({ pool: address, side, amount }));
       return agreedLevels(claim, await this.#simulate(block, asked, signal));
     };
     const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
@@ -153,26 +158,25 @@ export class GuardProber {
 
   /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
   async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
-    const groups = asked.map(({ pool, side, input }) => [simulatedSwap(pool, side, input, 'known')]);
+    const groups = asked.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
     const answers = await boundedCalls(this.#target, block, groups, signal);
-    return answers.map((answer) => answer?.results[0] ?? SILENCE);
+    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+    for (const [index, { pool }] of asked.entries()) this.#reports.logUnknown(pool, results[index]);
+    return results;
   }
 
   async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
-    const inputs = withinBudget(side, UNKNOWN_SIDE, (input) => likelyGasOf(side, input));
-    const swaps = inputs.map((input) => simulatedSwap(pool, side, input, 'unknown'));
+    const amounts = withinBudget(side, UNKNOWN_SIDE, (amount) => likelyGasOf(side, amount));
+    const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
     const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
     if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
-    return inputs.map((input, index) => {
-      const result = results[index];
-      return { input, outcome: result ? side.swapOutcome(result) : null };
-    });
+    return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? null));
   }
 }
 
-/** The first unit does not fill, and finding that out took the gas of many probes. */
+/** The smallest swap is rejected, and finding that out took the gas of many probes. */
 const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
-  probed[0]?.outcome !== 'fills' && probed.some(({ outcome }) => outcome === null);
+  isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
 
 /** Failed probes are the failure of their pool alone. Anything else is a defect and is thrown. */
 function asProbeError(error: unknown): SnapshotError {

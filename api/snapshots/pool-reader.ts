@@ -1,6 +1,7 @@
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type MulticallTarget, multicall, multicallWithCode } from '../../chain/contract-calls.ts';
 import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched, type Outcomes } from './batched.ts';
@@ -29,6 +30,7 @@ export interface PoolReaderDeps {
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
+  readonly logUnknown: LogUnknownError;
 }
 
 /** After nodes turned out not to apply overrides, how long before they are asked again. */
@@ -88,7 +90,7 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { target, clock, searcher, logger } = this.#deps;
+    const { target, clock, searcher, logger, logUnknown } = this.#deps;
     const pools = reads.map(({ pool }) => pool);
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.provider);
@@ -101,6 +103,7 @@ export class PoolReader {
     const readAt = Math.floor(Date.now() / 1000);
     return reads.map((read, index) => {
       const prices = answers[index]?.results;
+      logUnknown(read.pool.address, prices?.[0]);
       const found = decodePool(read, head.block, readAt, { ...states[index], prices, watched: watched[index] });
       if (found instanceof SnapshotError) logger.warn({ err: found, pool: read.pool.address }, found.message);
       return found;

@@ -1,5 +1,7 @@
+import type { Address } from 'viem';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import type { HeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
@@ -50,19 +52,23 @@ function createSnapshotCache(
   const target = { rpc, chainId, multicall3 };
   const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs, pollMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
-  const prober = new GuardProber(target, quotes.rememberedPools, (pool) => {
+  const chainLogger = logger.child({ chainId });
+  const logUnknown = unknownErrorLog(chainLogger);
+  const onDisagreement = (pool: Address) => {
     countDisagreement?.(chainId);
-    logger.warn({ chainId, pool }, 'guards did not do what their state says: every bin is probed');
-  });
+    chainLogger.warn({ pool }, 'guards did not do what their state says: every bin is probed');
+  };
+  const prober = new GuardProber(target, quotes.rememberedPools, { onDisagreement, logUnknown });
   const searcher = new CurveSearcher({
     target,
     simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
     rememberedPools: quotes.rememberedPools,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
+    logUnknown,
   });
   return new SnapshotCache({
     clock,
-    reader: new PoolReader({ target, clock, prober, searcher, readTimeoutMs, logger: logger.child({ chainId }) }),
+    reader: new PoolReader({ target, clock, prober, searcher, readTimeoutMs, logger: chainLogger, logUnknown }),
     waitTimeoutMs: quotes.waitTimeoutMs,
     readTimeoutMs,
     cacheBins: quotes.cacheBins,

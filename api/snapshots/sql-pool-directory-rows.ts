@@ -5,6 +5,7 @@ import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.t
 import type { Database } from '../../db/connection.ts';
 import { delistedPools } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
+import { readUnreadableFactories } from '../../db/unreadable-factories.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -107,19 +108,30 @@ const decode = (row: DriverRow): PoolRow => ({
   priceProviderTimelockSecs: BigInt(row.priceProviderTimelockSecs),
 });
 
-/** Changes when another index is served, and when pools are delisted or listed again: any pool may have changed then. */
-export async function readEpoch(database: Database): Promise<string> {
+/** What holds for many pools at once. */
+export interface DirectoryEpoch {
+  /** Changes when another index is served, and when pools are delisted or listed again: any pool may have changed then. */
+  readonly epoch: string;
+  /** Factories whose pools cannot be read, as {@link factoryKey} names them: their pools are not served. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+export async function readEpoch(database: Database): Promise<DirectoryEpoch> {
   const { rows } = await database.execute<{ readonly epoch: string }>(sql`
     SELECT concat_ws(':', to_regclass('live.pool')::oid, count(*), max(${delistedPools.delistedAt})) AS epoch
     FROM ${delistedPools}`);
-  return rows[0]?.epoch ?? '';
+  const unreadable = (await readUnreadableFactories(database.$client)).map(factoryKey);
+  return { epoch: [rows[0]?.epoch, ...unreadable].join(), unreadable: new Set(unreadable) };
 }
+
+const factoryKey = ({ chainId, factory }: Pick<PoolRow, 'chainId' | 'factory'>) => `${chainId}:${factory}`;
 
 const NO_EXTENSIONS: readonly PoolExtension[] = [];
 
 /** Makes served pools of rows, of enabled deployments alone. Pools share the objects of their tokens and immutables. */
 export class PoolMaker {
   readonly #deployments: ReadonlyMap<string, DeploymentConfig>;
+  #unreadable: ReadonlySet<string> = new Set();
   /** By chain and address. */
   readonly #tokens = new Map<number, Map<Address, PoolToken>>();
   /** By their values. */
@@ -130,15 +142,21 @@ export class PoolMaker {
       chains.flatMap(({ chainId, deployments }) =>
         deployments
           .filter(({ enabled }) => enabled)
-          .map((deployment) => [`${chainId}:${deployment.poolFactory}`, deployment] as const),
+          .map((deployment) => [factoryKey({ chainId, factory: deployment.poolFactory }), deployment] as const),
       ),
     );
   }
 
+  /** Factories of enabled deployments whose pools are not served from now on, until they are left out again. */
+  leaveOut(unreadable: ReadonlySet<string>): void {
+    this.#unreadable = unreadable;
+  }
+
   /** @returns null for a pool of a factory that is not served */
   make(row: PoolRow): ServedPool | null {
-    const deployment = this.#deployments.get(`${row.chainId}:${row.factory}`);
-    if (!deployment) return null;
+    const key = factoryKey(row);
+    const deployment = this.#deployments.get(key);
+    if (!deployment || this.#unreadable.has(key)) return null;
     const token0 = this.#token(row.chainId, row.token0, row.token0Symbol, row.token0Decimals);
     const token1 = this.#token(row.chainId, row.token1, row.token1Symbol, row.token1Decimals);
     return {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -221,4 +222,31 @@ test('a slice is not planned anew, however few pools the planner expects behind 
   const { rows } = await single.$client.query('SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements');
   await single.$client.end();
   expect(rows).toEqual([{ name: 'pool-directory-100', kept: true }]);
+});
+
+test('pools whose storage no arrangement explains are not served until one does, and the log says so', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const told = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const own = new SqlPoolDirectory({ database, chains, logger: told, pace: { pollMs: 50 } });
+  const served = async () => (await own.table()).find(7, LISTED) !== undefined;
+  try {
+    expect(await served()).toBe(true);
+    const pool = (await own.table()).find(7, LISTED);
+    await client.query(
+      "INSERT INTO operator.layout_calibration VALUES (7, $1, 'storage', 'none', '{}', 'job', now(), 1)",
+      [FACTORY],
+    );
+    expect(await eventually(async () => !(await served()))).toBe(true);
+    expect((await own.table()).ofChain(7)).toEqual([]);
+    await client.query("UPDATE operator.layout_calibration SET decided = NULL WHERE what = 'storage'");
+    expect(await eventually(served)).toBe(true);
+    expect((await own.table()).find(7, LISTED)).toEqual(pool);
+    expect(lines).toMatchObject([
+      { level: 40, factory: `7:${FACTORY}` },
+      { level: 30, factory: `7:${FACTORY}` },
+    ]);
+  } finally {
+    own.stop();
+    await client.query('DELETE FROM operator.layout_calibration');
+  }
 });

@@ -56,6 +56,8 @@ export class SqlPoolDirectory implements PoolDirectory {
   #pass = newPass();
   /** Of the last reading of all pools. */
   #epoch: string | undefined;
+  /** Factories that are left out. */
+  #unreadable: ReadonlySet<string> = new Set();
   #refreshing: Promise<void> | undefined;
   #isStopped = false;
 
@@ -100,8 +102,9 @@ export class SqlPoolDirectory implements PoolDirectory {
   }
 
   async #poll(): Promise<void> {
-    const epoch = await readEpoch(this.#deps.database);
+    const { epoch, unreadable } = await readEpoch(this.#deps.database);
     if (epoch !== this.#epoch) {
+      this.#leaveOut(unreadable);
       await this.#readAll();
       this.#epoch = epoch;
       return;
@@ -109,6 +112,19 @@ export class SqlPoolDirectory implements PoolDirectory {
     await this.#readNewest();
     const { comparedPerPoll, slice } = this.#pace;
     for (let left = comparedPerPoll; left > 0; left -= slice) if (await this.#advance()) return;
+  }
+
+  #leaveOut(unreadable: ReadonlySet<string>): void {
+    const { logger } = this.#deps;
+    for (const factory of unreadable) {
+      if (!this.#unreadable.has(factory))
+        logger.warn({ factory }, 'pools are not served: no known storage arrangement');
+    }
+    for (const factory of this.#unreadable) {
+      if (!unreadable.has(factory)) logger.info({ factory }, 'pools are served: their storage is established');
+    }
+    this.#unreadable = unreadable;
+    this.#maker.leaveOut(unreadable);
   }
 
   async #readAll(): Promise<void> {

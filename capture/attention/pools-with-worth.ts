@@ -5,6 +5,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices } from '../../db/schema/operator.ts';
 import { poolStates, pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { readUnreadableFactories } from '../../db/unreadable-factories.ts';
 
 const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
 
@@ -15,12 +16,14 @@ const worthOf = (
   price: typeof fiat0 | typeof fiat1,
 ) => sql`coalesce(${poolStates[balance]}::float8 / 10::float8 ^ ${pools[decimals]} * ${price.usd}, 0)`;
 
-/** Pools of the enabled deployments of a chain, with their layout and their worth. */
+/** Pools of the enabled deployments of a chain whose storage can be read, with their layout and their worth. */
 export async function readPoolsWithWorth(database: Queryable, { chainId, deployments }: ChainConfig) {
   const layouts = new Map(
     deployments.filter(({ enabled }) => enabled).map(({ poolFactory, layout }) => [poolFactory as string, layout]),
   );
   const worthUsd = sql<number>`${worthOf('balance0Raw', 'token0Decimals', fiat0)} + ${worthOf('balance1Raw', 'token1Decimals', fiat1)}`;
+  const unreadable = await readUnreadableFactories(database);
+  for (const row of unreadable) if (row.chainId === chainId) layouts.delete(row.factory);
   const rows = await queriesOn(database)
     .select({
       address: pools.address,

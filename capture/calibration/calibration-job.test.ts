@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { Registry } from 'prom-client';
+import { numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { CaptureConfig } from '../../config/capture-schema.ts';
@@ -17,12 +19,14 @@ import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
+import { readPoolsWithWorth } from '../attention/pools-with-worth.ts';
 import { createListingRefresh } from '../listing/refresh-listing.ts';
 import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 import { compareBins } from '../pool-storage/compare-bins.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { calibrateFactories } from './calibration-job.ts';
-import { readCalibration, writeCalibration } from './calibration-rows.ts';
+import { calibrationGauge } from './calibration-metric.ts';
+import { type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
 const [, variant] = PACKED_VARIANTS;
 const ELEVEN_ZEROS = arrayLiteral(Array.from({ length: 11 }, () => 0));
@@ -31,7 +35,9 @@ let captured: CapturedGround;
 let ground: CapturedGround['ground'];
 let database: CapturedGround['database'];
 let packedPool: PackedPool;
-const shown = new Map<string, boolean>();
+const shown = new Map<string, string | null>();
+const metrics = new Registry();
+const gauge = calibrationGauge(metrics);
 const logged: { level: string; fields: unknown }[] = [];
 
 beforeAll(async () => {
@@ -65,7 +71,10 @@ function tryAll(rules: Partial<CaptureConfig> = {}): Promise<number> {
     database,
     rules: CaptureConfig.parse(rules),
     logger: { info: log('info'), warn: log('warn') } as never,
-    onCalibration: (_: unknown, what: string, isDecided: boolean) => shown.set(what, isDecided),
+    onCalibration: (factory: FactoryKey, what: string, decision: string | null) => {
+      shown.set(what, decision);
+      gauge(factory, what, decision);
+    },
   };
   return calibrateFactories(deps, openChainRpc(chain, 10_000), chain);
 }
@@ -103,7 +112,7 @@ const makeDue = () =>
 
 test('a factory is tried once it has had five swaps, and again after a pause, until all is decided', async () => {
   expect(await tryAll()).toBe(0);
-  expect([...shown]).toEqual(CALIBRATED.map((what) => [what, false]));
+  expect([...shown]).toEqual(CALIBRATED.map((what) => [what, null]));
   await seedSwaps(4);
   expect(await tryAll()).toBe(0);
   await seedSwaps(1);
@@ -120,7 +129,7 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
   const { details, deltaScale, fees, platformFees } = variant ?? {};
   const all = { storage: 'packedHead', simulation, details, deltaScale, fees, platformFees, notional: 'input' };
   expect(await decided()).toEqual(all);
-  expect([...shown]).toEqual(CALIBRATED.map((what) => [what, true]));
+  expect(Object.fromEntries(shown)).toEqual(all);
   expect(logged.at(-1)).toEqual({ level: 'info', fields: { ...key(), ...all } });
   await makeDue();
   expect(await tryAll()).toBe(0);
@@ -156,6 +165,45 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(analytics.feesFiat).toBe(6);
   expect(analytics.tvlFiat).toBeGreaterThan(0);
   expect(analytics.aprBps).toBeGreaterThan(0);
+});
+
+test('pools whose storage no arrangement explains are neither read nor listed, until one does again', async () => {
+  const file = chainsFile();
+  const [chain] = file.chains;
+  if (!chain) throw new Error('no chain');
+  const registry = createRegistry(file);
+  const refresh = createListingRefresh({
+    ...{ database, registry, findBlockAt: async () => 0, fiatMaxAgeSecs: 600, statusMaxAgeSecs: 60 },
+  });
+  const listed = async () => {
+    await captureStorage(database, chain);
+    await refresh();
+    const { rows } = await database.query('SELECT pool FROM operator.listed_pool');
+    return [rows.length, (await readPoolsWithWorth(database, chain)).length];
+  };
+  const unreadable = async () => (await metrics.getSingleMetric('factory_unreadable')?.get())?.values[0]?.value;
+  const calibrateAgain = async () => {
+    await database.query("UPDATE operator.layout_calibration SET decided = NULL WHERE what = 'fees'");
+    await database.query("UPDATE operator.layout_calibration SET decided_at = now() - interval '1 hour'");
+    return tryAll();
+  };
+  expect(await listed()).toEqual([1, 1]);
+  expect(await unreadable()).toBe(0);
+  const { client } = ground.chain;
+  const { address } = packedPool;
+  const totals = (await client.getStorageAt({ address, slot: '0x1' })) ?? '0x';
+  await client.setStorageAt({ address, index: 1, value: numberToHex(BigInt(totals) + 1n, { size: 32 }) });
+  expect(await calibrateAgain()).toBe(1);
+  expect((await decided()).storage).toBe('none');
+  expect(logged.at(-1)).toMatchObject({ level: 'warn', fields: { ...key(), storage: 'none' } });
+  expect(await unreadable()).toBe(1);
+  expect(await listed()).toEqual([0, 0]);
+
+  await client.setStorageAt({ address, index: 1, value: totals });
+  expect(await calibrateAgain()).toBe(1);
+  expect((await decided()).storage).toBe('packedHead');
+  expect(await unreadable()).toBe(0);
+  expect(await listed()).toEqual([1, 1]);
 });
 
 test('once deltas are known to be scaled, bins by events are held against storage, one by one', async () => {

@@ -4,13 +4,14 @@ import type { CaptureConfig } from '../../config/capture-schema.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { NO_ARRANGEMENT } from '../../protocol/stored-layout.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { calibrateFactory, findingsOf } from './calibrate-factory.ts';
 import { recentSwaps } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
-/** Told after each round whether each thing about a factory is decided. */
-export type OnCalibration = (factory: FactoryKey, what: string, isDecided: boolean) => void;
+/** Told after each round what is decided of a factory, thing by thing; null while it is not. */
+export type OnCalibration = (factory: FactoryKey, what: string, decided: string | null) => void;
 
 export type CalibrationDeps = {
   readonly database: pg.Pool;
@@ -63,7 +64,7 @@ async function calibrateWhenDue(
   }
   const after = isDue ? await readCalibration(database, key) : before;
   const decided = decisions(after);
-  for (const what of names) onCalibration?.(key, what, (decided.get(what) ?? null) !== null);
+  for (const what of names) onCalibration?.(key, what, decided.get(what) ?? null);
   if (isDue) {
     logChange(logger, key, decisions(before), decided, names);
     logMark(logger, key, deployment, decided.get(STOP_LOSS_MARK) ?? null);
@@ -110,6 +111,8 @@ function logChange(
 ): void {
   const withdrawn = names.filter((name) => (before.get(name) ?? null) !== null && before.get(name) !== after.get(name));
   const fields = { ...key, ...Object.fromEntries(names.map((name) => [name, after.get(name) ?? null])) };
-  if (withdrawn.length > 0) logger.warn({ ...fields, withdrawn }, 'the chain contradicts what was calibrated');
+  if (after.get('storage') === NO_ARRANGEMENT) {
+    logger.warn(fields, 'no known arrangement explains the storage of a factory: its pools are not served');
+  } else if (withdrawn.length > 0) logger.warn({ ...fields, withdrawn }, 'the chain contradicts what was calibrated');
   else logger.info(fields, 'a factory was calibrated');
 }

@@ -5,6 +5,7 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { priceHealth } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
@@ -31,6 +32,7 @@ export type PriceCaptureDeps = {
   readonly closed: ReadonlySet<Address>;
   readonly now: Clock;
   readonly onAttention?: OnAttention | undefined;
+  readonly logUnknown: LogUnknownError;
 };
 
 /** Reads the prices of pools of these classes whose turn it is. @returns number of pools read */
@@ -84,11 +86,12 @@ const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
 ];
 
 async function storeReadings(
-  { database, chain: { chainId }, closed }: PriceCaptureDeps,
+  { database, chain: { chainId }, closed, logUnknown }: PriceCaptureDeps,
   readings: readonly PoolReading<KnownPool, BoundedAnswer>[],
 ): Promise<PoolOutcome[]> {
   const rows = readings.map(({ pool: { address, layout }, results, answer }) => {
-    const [, , balance0, balance1] = results;
+    const [price, , balance0, balance1] = results;
+    logUnknown(address, price);
     const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), closed.has(address));
     return {
       ...{ chainId, pool: address, status, sellPriceX64: sellX64, buyPriceX64: buyX64 },

@@ -3,11 +3,13 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { READ_CLASSES, ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import { DeploymentConfig, MULTICALL3 } from '../../config/chains-schema.ts';
 import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
+import { takenBack } from '../../devnet/dev-chain.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
@@ -29,17 +31,27 @@ type GuardedMarketPool = MarketPool & { readonly guard: ExtensionSpec };
 const AMPLE = { callsPerMinute: 10_000, gasPerMinute: 100_000_000_000 };
 /** After which a velocity guard lets the price be 1% away: a thousandth times the square root of the blocks. */
 const CALM_BLOCKS = 120;
+/** Code that reverts with the selector 0xdeadbeef alone. */
+const UNKNOWN_REVERT = '0x63deadbeef60e01b5f5260045ffd';
 /** Between probes: a pool that burnt gas pauses for longer. */
 const PROBE_MS = 1_000;
 
 // One simulates with a sender and takes 1.5 million gas for a unit, the other without one and its depth is simulated whole.
-describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by the rule %s', (rule) => {
+describe.each([
+  ['sumOnEdges', 'fill'],
+  ['growing', 'fill'],
+  ['sumOnEdges', 'revert'],
+  ['growing', 'revert'],
+] as const)('packed pools that charge by the rule %s, whose zero amounts %s', (rule, zeroAmounts) => {
   let market: PackedMarket;
   let testDatabase: TestDatabase;
   let database: pg.Pool;
 
   beforeAll(async () => {
-    [market, testDatabase] = await Promise.all([PackedMarket.open(packedVariant(rule)), createDatabase()]);
+    [market, testDatabase] = await Promise.all([
+      PackedMarket.open({ ...packedVariant(rule), zeroAmounts }),
+      createDatabase(),
+    ]);
     const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
     await market.ground.chain.client.setCode({ address: MULTICALL3, bytecode });
     database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
@@ -95,6 +107,41 @@ describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by t
     ]);
   });
 
+  test('are open at a price of 1, at which an input of one unit buys less than one unit', async () => {
+    const { chain, deployment } = market.ground;
+    const hog = await deployContract(chain, 'GasHog', [1_500_000n]);
+    const pools = [
+      await guarded(velocityExtension(deployment, 10n ** 18n)),
+      await guarded({ address: hog, phases: ['beforeSwap'] }),
+    ];
+    await quote(pools, 100n);
+    const { probe, closed } = await startProbe(pools);
+    await probe();
+    expect(pools.filter(({ pool }) => closed.has(pool))).toEqual([]);
+    const quotes = await quotesOf(pools);
+    expect(quotes.map((each) => each?.priceProviderStatus)).toEqual(['healthy', 'healthy']);
+  });
+
+  test('have an error that is in no table logged once, with selector and pool', async () => {
+    const { chain, deployment } = market.ground;
+    const own = await guarded(velocityExtension(deployment, 10n ** 18n));
+    const { pool } = own;
+    const hog = await deployContract(chain, 'GasHog', [0n]);
+    const foreign = await guarded({ address: hog, phases: ['beforeSwap'] });
+    const { probe, closed, unknown } = await startProbe([own, foreign]);
+    await takenBack(chain, async () => {
+      for (const address of [deployment.priceVelocityGuard, hog]) {
+        await chain.client.setCode({ address, bytecode: UNKNOWN_REVERT });
+      }
+      for (let round = 0; round < 3; round++) await probe();
+    });
+    const ofPools = unknown.filter((fields) => JSON.stringify(fields).includes(pool));
+    expect(closed).toContain(pool);
+    expect(closed).toContain(foreign.pool);
+    expect(ofPools).toEqual([{ pool, selector: '0xdeadbeef' }]);
+    expect(JSON.stringify(unknown)).not.toContain(foreign.pool);
+  });
+
   const guarded = async (guard: ExtensionSpec): Promise<GuardedMarketPool> => ({
     ...(await market.fundedPool(() => [guard])),
     guard,
@@ -135,8 +182,10 @@ describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by t
     let time = 0;
     const rpc = openChainRpc(config, 10_000);
     const closed = new Set<Address>();
+    const unknown: unknown[] = [];
     const probe = createGuardProbe({
       ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
+      logUnknown: unknownErrorLog({ warn: (fields: unknown) => unknown.push(fields) }),
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
       wanted: async () => new Set(),
@@ -145,7 +194,7 @@ describe.each(['sumOnEdges', 'growing'] as const)('packed pools that charge by t
       time += PROBE_MS;
       return probe(READ_CLASSES);
     };
-    return { probe: next, closed: closed as ReadonlySet<Address> };
+    return { probe: next, closed: closed as ReadonlySet<Address>, unknown: unknown as readonly unknown[] };
   }
 
   async function index(pools: readonly GuardedMarketPool[]): Promise<void> {

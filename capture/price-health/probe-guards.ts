@@ -3,6 +3,7 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import {
   type BoundedAnswer,
@@ -25,9 +26,10 @@ export type GuardProbeDeps = {
   /** Kept: pools of which guards closed both sides at the last probe. */
   readonly closed: Set<Address>;
   readonly now: Clock;
+  readonly logUnknown: LogUnknownError;
 };
 
-/** A quote through the stub, which keeps back gas of its own, and a simulated swap of one unit. */
+/** A quote through the stub, which keeps back gas of its own, and a simulated swap of the smallest amount. */
 const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
 const UNIT_SWAP = { likelyGas: 240_000, unknownGasLimit: 3_260_000, keptBytes: 4 };
 const SIDES = 2;
@@ -37,11 +39,11 @@ const NOTHING_TOLD: PoolOutcome = { gas: 0, isFailed: true };
 export type ProbeGuards = (kinds: readonly ReadClass[]) => Promise<number>;
 
 /**
- * Finds the pools of which guards refuse the first unit of both sides, as quotes find it: the provider's quote is read under
- * a state override, then one unit of each side is simulated with it. On nodes without overrides nothing is found.
+ * Finds the pools of which guards reject an output of one unit on both sides, as quotes find it: the provider's quote is read
+ * under a state override, then that swap of each side is simulated with it. On nodes without overrides nothing is found.
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
-  const { chain, budget, rpcs, closed, now } = deps;
+  const { chain, budget, rpcs, closed, now, logUnknown } = deps;
   const { callsAtOnce } = chain.readBudget;
   const target = (kind: ReadClass) => ({ rpc: rpcs[kind], chainId: chain.chainId });
   const schedule = new PoolSchedule<GuardedPool>(chain.readBudget, now);
@@ -61,13 +63,15 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       asked.map(({ bids, asks }) => [...bids, ...asks]),
     );
     return probes.map((calls, index): PoolOutcome => {
-      const { address, layout } = (readings[index] as (typeof readings)[number]).pool;
+      const { address, layout, isKnown } = (readings[index] as (typeof readings)[number]).pool;
       if (!calls) {
         closed.delete(address);
         return NOTHING_TOLD;
       }
       const answer = answers.shift();
       if (!answer) return { gas: 0, isFailed: false };
+      // An unknown extension may revert with anything.
+      if (isKnown) for (const result of answer.results) logUnknown(address, result);
       const { isRefused, gasLimit } = layoutAdapter(layout).unitSwaps;
       const bids = answer.results.slice(0, calls.bids.length);
       if (isRefused(bids) && isRefused(answer.results.slice(calls.bids.length))) closed.add(address);

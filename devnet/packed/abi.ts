@@ -18,7 +18,11 @@ export const simulationAbis = {
   ]),
 } as const;
 
-export const packedPoolErrors = parseAbi(['error ReferencePriceOutOfRange()', 'error UnknownBin(int256 bin)']);
+export const packedPoolErrors = parseAbi([
+  'error FinalAmountIsZero()',
+  'error ReferencePriceOutOfRange()',
+  'error UnknownBin(int256 bin)',
+]);
 
 export const packedFactoryEvents = parseAbi([
   'event PoolBidAskRefAsymmetryUpdated(address indexed pool, uint16 newBidAskRefAsymmetryX8)',

@@ -10,6 +10,7 @@ import { RevertedError, staticCall, takenBack } from '../dev-chain.ts';
 import { type Action, actionOf } from '../pool-actions.fixture.ts';
 import { poolErrors } from '../protocol-abi.ts';
 import type { Anvil } from '../services/anvil.ts';
+import { packedPoolErrors } from './abi.ts';
 import { packedSimulation, packedSwap } from './actions.ts';
 import { expectedWords, liquidityDeltas, type SwapWords, swapWords } from './event-words.fixture.ts';
 import { PackedModel } from './model.fixture.ts';
@@ -189,16 +190,25 @@ class Comparison {
     const { recipe } = this.#pool;
     const order = swapOrder(this.#pool, what, this.#model.state);
     const simulated = decodeErrorResult({
-      abi: poolErrors,
+      abi: [...poolErrors, ...packedPoolErrors],
       data: await packedSimulation(chain, deployment, { ...order, ...recipe }),
     });
+    const { amountSpecified } = order;
+    if (simulated.errorName === 'FinalAmountIsZero') {
+      expect(this.#variant.zeroAmounts).toBe('revert');
+      const { amount0Delta, amount1Delta } = this.#model.trySwap(recipe, what.zeroForOne, amountSpecified);
+      expect(amount0Delta * amount1Delta).toBe(0n);
+      await expect(packedSwap(chain, deployment, order)).rejects.toThrow(RevertedError);
+      return;
+    }
     const swapped = await packedSwap(chain, deployment, order);
     expect(simulated).toMatchObject({
       errorName: 'SimulateSwap',
       args: [swapped.amount0Delta, swapped.amount1Delta],
     });
     const { zeroForOne, exactInput } = what;
-    const expected = this.#model.swap(recipe, zeroForOne, order.amountSpecified);
+    const expected = this.#model.swap(recipe, zeroForOne, amountSpecified);
+    if (this.#variant.zeroAmounts === 'revert') expect(expected.amount0Delta * expected.amount1Delta).not.toBe(0n);
     expect(swapped).toEqual({ amount0Delta: expected.amount0Delta, amount1Delta: expected.amount1Delta });
     const { bin, position } = this.#model.state;
     const details = { zeroForOne, exactInput, bin, position };

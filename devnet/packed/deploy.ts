@@ -40,6 +40,7 @@ export async function deployPackedProtocol(chain: DevChain, variant: PackedVaria
     platformFeesByToken: variant.platformFees === 'token',
     flagsFirst: variant.details === 'flagsFirst',
     rawDeltas: variant.deltaScale === 'raw',
+    zeroReverts: variant.zeroAmounts === 'revert',
   };
   const poolCode = loadArtifact(pool).bytecode;
   const poolDeployer = await deployContract(chain, 'PackedPoolDeployer', [poolFactory, choices, poolCode]);

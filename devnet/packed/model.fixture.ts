@@ -53,6 +53,16 @@ export class PackedModel {
     for (const { bin, shares } of recipe.bins) if (shares > 0n) this.add(bin, shares);
   }
 
+  /** What a swap would do now. */
+  trySwap(quote: PackedQuote, zeroForOne: boolean, amountSpecified: bigint): ModelSwap {
+    const before = structuredClone(this.state);
+    try {
+      return this.swap(quote, zeroForOne, amountSpecified);
+    } finally {
+      Object.assign(this.state, before);
+    }
+  }
+
   add(index: number, shares: bigint): void {
     const bin = this.#bin(index);
     const { state } = this;

@@ -24,17 +24,19 @@ export interface PackedVariant {
   readonly details: 'flagsFirst' | 'positionFirst';
   /** Unit of `BinSwapped.binDeltas`; raw ones are rounded towards zero. Fees are scaled in both. */
   readonly deltaScale: 'scaled' | 'raw';
+  /** What a swap does whose input or output rounds to zero raw units. */
+  readonly zeroAmounts: 'fill' | 'revert';
 }
 
 /** One variant for each rule. Between any two settings of two values, every pair of values occurs. */
 export const PACKED_VARIANTS: readonly PackedVariant[] = [
-  variant('older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled'),
-  variant('sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled'),
-  variant('productOnEdges', 'sender', 'token', 'kind', 'flagsFirst', 'raw'),
-  variant('sumOnPrice', 'noSender', 'kind', 'kind', 'flagsFirst', 'scaled'),
-  variant('productOnPrice', 'noSender', 'token', 'kind', 'positionFirst', 'scaled'),
-  variant('quotient', 'sender', 'kind', 'token', 'flagsFirst', 'raw'),
-  variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw'),
+  variant('older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled', 'fill'),
+  variant('sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled', 'revert'),
+  variant('productOnEdges', 'sender', 'token', 'kind', 'flagsFirst', 'raw', 'revert'),
+  variant('sumOnPrice', 'noSender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill'),
+  variant('productOnPrice', 'noSender', 'token', 'kind', 'positionFirst', 'scaled', 'fill'),
+  variant('quotient', 'sender', 'kind', 'token', 'flagsFirst', 'raw', 'fill'),
+  variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw', 'revert'),
 ];
 
 /** The variant of a rule. */
@@ -51,6 +53,7 @@ function variant(
   platformFees: PackedVariant['platformFees'],
   details: PackedVariant['details'],
   deltaScale: PackedVariant['deltaScale'],
+  zeroAmounts: PackedVariant['zeroAmounts'],
 ): PackedVariant {
-  return { rule, simulation, fees, platformFees, details, deltaScale };
+  return { rule, simulation, fees, platformFees, details, deltaScale, zeroAmounts };
 }

@@ -1,26 +1,34 @@
-import type { PoolSide, SideLimit, SwapOutcome } from '../curve.ts';
+import type { CallResult } from '../bounded-calls/bounded-calls.ts';
+import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP, type SwapOutcome } from '../curve.ts';
 import { tradingBins } from '../fill-walk.ts';
 import { minBigint } from '../fixed-point.ts';
+import { simulatedAmounts } from '../layouts/pool-errors.ts';
 
-/** An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. */
+/**
+ * An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. That of
+ * {@link SMALLEST_SWAP} is what it took.
+ */
 export interface ProbedInput {
   readonly input: bigint;
   readonly outcome: SwapOutcome | null;
 }
 
-/** Inputs from the first unit to the end of a side: the start, the middle and the end of every bin that trades. */
+/**
+ * Amounts from {@link SMALLEST_SWAP} to the end of a side: exact inputs to the start, the middle and the end of every bin
+ * that trades.
+ */
 export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
   let before = 0n;
   const points = tradingBins(levels).flatMap(({ input }) => {
     const start = before;
     before += input;
-    return [start + 1n, start + (input + 1n) / 2n, before];
+    return [...(start === 0n ? [] : [start + 1n]), start + (input + 1n) / 2n, before];
   });
-  return ascending([1n, ...points.map((point) => minBigint(point, maxInput))]);
+  return ascending([SMALLEST_SWAP, ...points.map((point) => minBigint(point, maxInput))]);
 }
 
 /**
- * As many points as the budget pays for: the first unit and the whole side, then ends, starts and middles of bins, spread
+ * As many points as the budget pays for: the smallest swap and the whole side, then ends, starts and middles of bins, spread
  * evenly.
  *
  * @param costOf gas of a probe
@@ -28,10 +36,10 @@ export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
 export function withinBudget(
   side: PoolSide,
   budget: { readonly gas: number; readonly probes: number },
-  costOf: (input: bigint) => number,
+  costOf: (amount: bigint) => number,
 ): bigint[] {
   const points = everyBin(side);
-  const [first, last] = [points[0] ?? 1n, points.at(-1) ?? 1n];
+  const [first, last] = [points[0] ?? SMALLEST_SWAP, points.at(-1) ?? SMALLEST_SWAP];
   const chosen = new Set([first, last]);
   let spent = costOf(first) + costOf(last);
   for (const input of spreadOrder(points)) {
@@ -44,12 +52,32 @@ export function withinBudget(
   return ascending([...chosen]);
 }
 
-/** The side ends at the last input that fills before the first that does not; null when all that were asked fill. */
+/** @param result null when the gas of the call did not reach the amount */
+export function probedInput(side: PoolSide, amount: bigint, result: CallResult | null): ProbedInput {
+  const outcome = result && side.swapOutcome(result);
+  const filled = result && simulatedAmounts(result);
+  const taken = (side.zeroForOne ? filled?.amount0Delta : filled?.amount1Delta) ?? 0n;
+  return { input: amount < 0n ? taken : amount, outcome };
+}
+
+/**
+ * The side ends at the last input that fills before the first that does not; null when all that were asked fill. Inputs
+ * below the first one, which buy less than a unit, say nothing.
+ *
+ * @param probed that of {@link SMALLEST_SWAP}, or an input that fills, then ascending inputs
+ */
 export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLimit | null {
-  const refused = probed.findIndex(({ outcome }) => outcome !== null && outcome !== 'fills');
+  const level = side.levels.length;
+  const [smallest, ...larger] = probed;
+  if (!smallest) return null;
+  if (isRejection(smallest.outcome)) return { most: 0n, level, beyond: null };
+  const counted = [smallest, ...larger.filter(({ input }) => input > smallest.input)];
+  const refused = counted.findIndex(
+    ({ outcome }, index) => isRejection(outcome) || (index > 0 && outcome === 'tooLarge'),
+  );
   if (refused < 0) return null;
-  const most = probed.slice(0, refused).findLast(({ outcome }) => outcome === 'fills')?.input ?? 0n;
-  return { most, level: side.levels.length, beyond: probed[refused]?.input ?? null };
+  const most = counted.slice(0, refused).findLast(({ outcome }) => outcome === 'fills')?.input ?? 0n;
+  return { most, level, beyond: counted[refused]?.input ?? null };
 }
 
 const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));

@@ -1,7 +1,7 @@
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { PoolSide, SideLimit } from '../curve.ts';
+import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
-import { everyBin, limitOf } from './probe-points.ts';
+import { everyBin, limitOf, probedInput } from './probe-points.ts';
 import { STOP_LOSS_MARKS, type StopLossMark, type StopLossState } from './stop-loss.ts';
 
 /** The levels of a side that trade; null when nothing does. */
@@ -13,12 +13,15 @@ export interface TradingSides {
   readonly asks: ExecutableLevels;
 }
 
-/** How far a side trades by its guards' state, and the simulated inputs that confirm it. */
+/** How far a side trades by its guards' state, and the simulated swaps that confirm it. */
 export interface SideClaim {
   readonly side: PoolSide;
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
-  /** Raw units: the end of the side unless it is closed, then a point beyond it, where one is certain. */
+  /**
+   * Raw units, a negative one an exact output: the end of the side unless it is closed, then a point beyond it, where one is
+   * certain.
+   */
   readonly inputs: readonly bigint[];
 }
 
@@ -27,17 +30,16 @@ export interface SideClaim {
  * @param stopLoss null for a pool whose guards judge the price alone: any amount asks them
  */
 export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideClaim {
-  const carriable = carriableLimit(side);
-  const stopped = stopLoss && stopLossLimit(side, mark, stopLoss);
-  const limit = firstOf([stopped, carriable]);
-  const end = stopLoss ? endOf(side, limit) : 1n;
-  const ends = limit?.most === 0n ? [] : [end > 0n ? end : 1n];
-  return { side, limit, inputs: limit?.beyond ? [...ends, limit.beyond] : ends };
+  const limit = limitOfSide(side, mark, stopLoss);
+  const beyond = limit?.beyond ? [limit.beyond] : [];
+  if (limit?.most === 0n) return { side, limit, inputs: beyond };
+  const end = stopLoss && hasOutput(side) ? endOf(side, limit) : SMALLEST_SWAP;
+  return { side, limit, inputs: [end, ...beyond] };
 }
 
 /** What simulated swaps say of a claim. */
 export interface ConfirmedSide {
-  /** Up to where state and chain agree that the side trades; undefined where the chain refuses the end itself. */
+  /** Up to where state and chain agree that the side trades; undefined where the chain rejects the end itself. */
   readonly levels: ExecutableLevels | undefined;
   /** Whether a guard did not do what its state says. */
   readonly isContradicted: boolean;
@@ -49,32 +51,28 @@ export interface ConfirmedSide {
  * @param results of the claim's inputs
  */
 export function confirmClaim({ side, limit }: SideClaim, results: readonly CallResult[]): ConfirmedSide {
-  const outcomes = results.map((result) => side.swapOutcome(result));
-  if (limit?.most === 0n) return { levels: null, isContradicted: outcomes[0] === 'fills' };
-  if (outcomes[0] === 'velocity') return { levels: null, isContradicted: false };
-  if (outcomes[0] !== 'fills') return { levels: undefined, isContradicted: true };
-  return { levels: executableLevels(side, limit, results[0]), isContradicted: outcomes[1] === 'fills' };
+  const [first, beyond] = results.map((result) => side.swapOutcome(result));
+  if (limit?.most === 0n) return { levels: null, isContradicted: first === 'fills' };
+  if (first === 'velocity') return { levels: null, isContradicted: false };
+  const isConfirmed = hasOutput(side) ? first === 'fills' : !isRejection(first);
+  if (!isConfirmed) return { levels: undefined, isContradicted: true };
+  return { levels: executableLevels(side, limit, results[0]), isContradicted: beyond === 'fills' };
 }
 
-/**
- * The claim of a side whose end the chain refuses: its state by the most cautious of all marks, and points up to there.
- */
+/** The claim of a side whose end the chain rejects: by the most cautious of all marks, with points up to there. */
 export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): SideClaim {
-  const limit = firstOf([stopLoss && stopLossLimit(side, null, stopLoss), carriableLimit(side)]);
+  const limit = limitOfSide(side, null, stopLoss);
   const end = endOf(side, limit);
-  return { side, limit, inputs: [...everyBin(side).filter((input) => input < end), ...(end > 0n ? [end] : [])] };
+  return { side, limit, inputs: end === 0n ? [] : [...everyBin(side).filter((input) => input < end), end] };
 }
 
 /**
- * Up to the last input before the first that the chain refuses.
+ * Up to the last input before the first that the chain rejects.
  *
  * @param results of the claim's inputs
  */
 export function agreedLevels({ side, limit, inputs }: SideClaim, results: readonly CallResult[]): ExecutableLevels {
-  const probed = inputs.map((input, index) => {
-    const result = results[index];
-    return { input, outcome: result ? side.swapOutcome(result) : null };
-  });
+  const probed = inputs.map((input, index) => probedInput(side, input, results[index] ?? null));
   return executableLevels(side, limitOf(side, probed) ?? limit);
 }
 
@@ -82,6 +80,14 @@ export function agreedLevels({ side, limit, inputs }: SideClaim, results: readon
 export function executableLevels(side: PoolSide, limit: SideLimit | null, filled?: CallResult): ExecutableLevels {
   if (!limit) return side.levels;
   return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level, filled);
+}
+
+/** By guards, and by what one swap can carry. A side of which less than a unit of output fills is closed. */
+function limitOfSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideLimit | null {
+  const limit = firstOf([stopLoss && stopLossLimit(side, mark, stopLoss), carriableLimit(side)]);
+  const last = limit && side.levelsWithin(limit.most, limit.level).at(-1);
+  const isBelowUnit = last && last.cumulativeInput > 0n && last.cumulativeOutput === 0n;
+  return limit && isBelowUnit ? { ...limit, most: 0n } : limit;
 }
 
 /** By the mark, or by the most cautious of all; nothing is certain beyond the latter. */
@@ -97,6 +103,8 @@ const firstOf = (limits: readonly (SideLimit | null)[]): SideLimit | null =>
 /** Input, raw units, at which a side ends. */
 const endOf = ({ levels }: PoolSide, limit: SideLimit | null): bigint =>
   limit?.most ?? levels.at(-1)?.cumulativeInput ?? 0n;
+
+const hasOutput = ({ levels }: PoolSide): boolean => (levels.at(-1)?.cumulativeOutput ?? 0n) > 0n;
 
 /** With extreme prices a side can take more than one swap carries; null when one swap carries all of it. */
 function carriableLimit({ levels, maxInput: most }: PoolSide): SideLimit | null {

@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import { type BoundedCall, CALLER } from '../bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../curve.ts';
 
-/** A selector and, where guards are known, the two amounts of a swap. */
-const KEPT_BYTES = { known: 68, unknown: 4 };
+/** A selector and the two amounts of a swap. */
+const KEPT_BYTES = 68;
 
 /** Gas of a simulated swap with a stop loss, measured: a base and so much for each bin that it touches. */
 const LIKELY_GAS = { base: 130_000, perBin: 55_000 };
@@ -13,30 +13,36 @@ const GAS_LIMITS = {
   unknown: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
 };
 
-/** Gas that a simulated swap of this input (raw units) is likely to take. */
-export const likelyGasOf = (side: PoolSide, input: bigint): number =>
-  LIKELY_GAS.base + binsTouched(side, input) * LIKELY_GAS.perBin;
+/** Gas that a simulated swap of this amount is likely to take. */
+export const likelyGasOf = (side: PoolSide, amount: bigint): number =>
+  LIKELY_GAS.base + binsTouched(side, amount) * LIKELY_GAS.perBin;
 
-/** Simulates one exact input (raw units, at least 1) of a side of a pool with guards. */
+/**
+ * Simulates one swap of a side of a pool with guards.
+ *
+ * @param amount raw units: positive = exact input, negative = exact output
+ */
 export function simulatedSwap(
   pool: Address,
   side: PoolSide,
-  input: bigint,
+  amount: bigint,
   guards: keyof typeof GAS_LIMITS,
 ): BoundedCall {
   const { perBin, most } = GAS_LIMITS[guards];
   const base = guards === 'known' ? side.swapGasLimit : GAS_LIMITS.unknown.base;
   return {
     target: pool,
-    data: side.simulation(input, CALLER),
-    likelyGas: likelyGasOf(side, input),
-    gasLimit: Math.min(base + binsTouched(side, input) * perBin, most),
-    keptBytes: KEPT_BYTES[guards],
+    data: side.simulation(amount, CALLER),
+    likelyGas: likelyGasOf(side, amount),
+    gasLimit: Math.min(base + binsTouched(side, amount) * perBin, most),
+    keptBytes: KEPT_BYTES,
   };
 }
 
-/** Bins that an input walks through, or is likely to. */
-function binsTouched({ levels }: PoolSide, input: bigint): number {
-  const end = levels.findIndex(({ cumulativeInput }) => cumulativeInput >= input);
+/** Bins that an amount walks through, or is likely to. */
+function binsTouched({ levels }: PoolSide, amount: bigint): number {
+  const end = levels.findIndex(({ cumulativeInput, cumulativeOutput }) =>
+    amount < 0n ? cumulativeOutput >= -amount : cumulativeInput >= amount,
+  );
   return end < 0 ? levels.length : Math.min(end + 2, levels.length);
 }

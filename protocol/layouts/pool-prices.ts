@@ -1,27 +1,19 @@
-import { type Hex, size, toFunctionSelector } from 'viem';
+import { size, toFunctionSelector } from 'viem';
 import { wordAt } from '../abi-words.ts';
 import type { PriceDuty } from '../layout.ts';
-import type { PriceFailure } from '../quote-status.ts';
+import { priceFailure } from './pool-errors.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 
 /** Answered by two words of uint128: the price to sell at and the one to buy at, Q64.64. */
 const PRICES_CALL = toFunctionSelector('getSellAndBuyPrices()');
 const TWO_WORDS = 64;
 
-const PROVIDER_FAILED = toFunctionSelector('PriceProviderFailed(bytes)');
-const REFUSED_QUOTES: readonly string[] = [
-  'BidGreaterThanAsk()',
-  'BidIsZero()',
-  // Of pools that a reference anchors.
-  'ReferencePriceOutOfRange()',
-].map((error) => toFunctionSelector(error));
-
 /** The prices of pools that tell them by `getSellAndBuyPrices`, and ask their provider for a quote of this shape. */
 export function poolPrices(quote: QuoteShape): PriceDuty {
   return {
     call: PRICES_CALL,
     decode({ success, data }) {
-      if (!success) return decodePriceFailure(data);
+      if (!success) return priceFailure(data);
       // A call of an address without code succeeds with no data.
       if (size(data) < TWO_WORDS) return 'unexplained';
       return { sellX64: wordAt(data, 0), buyX64: wordAt(data, 1) };
@@ -33,11 +25,4 @@ export function poolPrices(quote: QuoteShape): PriceDuty {
       return { bidX64: wordAt(data, 0), askX64: wordAt(data, 1) };
     },
   };
-}
-
-/** Reads the revert data of the pool's `getSellAndBuyPrices`. */
-export function decodePriceFailure(revertData: Hex): PriceFailure {
-  const selector = revertData.slice(0, 10).toLowerCase();
-  if (selector === PROVIDER_FAILED) return 'feedDown';
-  return REFUSED_QUOTES.includes(selector) ? 'quoteRefused' : 'unexplained';
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one does not fill, then looks
-/// for the end between that one and the last that fills, halving the distance. It is never deployed: its creation code runs
+/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected, then looks
+/// for the end between that one and the last that fills, halving the distance. An amount that rounds to zero is passed by. It is never deployed: its creation code runs
 /// with the walk behind it, and what the constructor returns is the answer.
 ///
 /// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A record
 /// of the answer is an amount (16), the number of bytes kept (1), these bytes of what the pool reverted with: the amounts of
 /// SimulateSwap, int128 both, or a selector, if there is one.
 ///
-/// A fill counts whatever gas it had. Anything else counts only of a simulation that had all of its limit: one that had
+/// A fill, or a rounding to zero, counts whatever gas it had. Anything else counts only of a simulation that had all of its limit: one that had
 /// less is not recorded, and the walk stops there, not done.
 contract SimulatedWalk {
     struct Walk {
@@ -30,6 +30,7 @@ contract SimulatedWalk {
     enum End {
         Untold,
         Fills,
+        TooSmall,
         Refused
     }
 
@@ -40,6 +41,7 @@ contract SimulatedWalk {
     uint256 private constant RESERVE = 60_000;
     /// By how much a simulation is likely to be dearer than the one before it, at most.
     uint256 private constant GROWTH = 80_000;
+    bytes4 private constant TOO_SMALL = bytes4(keccak256("FinalAmountIsZero()"));
     bytes4 private constant SIMULATED = bytes4(keccak256("SimulateSwap(int256,int256)"));
 
     constructor(Walk memory walk) {
@@ -67,7 +69,7 @@ contract SimulatedWalk {
         uint256 limit;
         End end = End.Fills;
         uint256 spent;
-        for (uint256 index = 0; index < count && end == End.Fills; index++) {
+        for (uint256 index = 0; index < count && _goesOn(end); index++) {
             low = index == 0 ? low : high;
             (high, limit) = _point(walk.points, index);
             (end, spent) = _simulate(walk, high, limit, spent, reserve, records);
@@ -77,10 +79,15 @@ contract SimulatedWalk {
             int256 middle = low - (low - high) / 2;
             (end, spent) = _simulate(walk, middle, limit, spent, reserve, records);
             if (end == End.Untold) return (false, records);
-            if (end == End.Fills) low = middle;
+            if (_goesOn(end)) low = middle;
             else high = middle;
         }
         return (true, records);
+    }
+
+    /// An amount that rounds to zero says nothing of those behind it.
+    function _goesOn(End end) private pure returns (bool) {
+        return end == End.Fills || end == End.TooSmall;
     }
 
     function _point(bytes memory points, uint256 index) private pure returns (int256 amount, uint256 limit) {
@@ -112,9 +119,10 @@ contract SimulatedWalk {
             _append(records, amount, 32, bytes32(uint256(delta0) << 128 | uint128(int128(delta1))));
             return (End.Fills, spent);
         }
-        if (given < limit) return (End.Untold, 0);
+        bool tooSmall = isTold && selector == TOO_SMALL;
+        if (given < limit && !tooSmall) return (End.Untold, 0);
         _append(records, amount, isTold ? 4 : 0, selector);
-        return (End.Refused, spent);
+        return (tooSmall ? End.TooSmall : End.Refused, spent);
     }
 
     function _call(Walk memory walk, int256 amount, uint256 given)

@@ -1,7 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
+import {
+  concatHex,
+  encodeAbiParameters,
+  type Hex,
+  numberToHex,
+  parseAbiParameters,
+  size,
+  toFunctionSelector,
+} from 'viem';
 import { expect, test } from 'vitest';
 import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
+import type { SwapOutcome } from '../curve.ts';
 import { decodeWalk, encodeWalk, restOfWalk, type SideWalk, type WalkAnswer } from './simulated-walk.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
@@ -48,13 +57,15 @@ test('records are read with signed amounts, refusals without', () => {
     concatHex([header(-10n, 32), word(7n, -10n)]),
     concatHex([header(-20n, 4), '0x12345678']),
     header(-15n, 0),
+    concatHex([header(1n, 4), toFunctionSelector('FinalAmountIsZero()')]),
   );
   expect(decodeWalk(answer)).toEqual({
     ...{ chainId: 31_337n, blockNumber: 5n, blockTimestamp: 1_700_000_000n, done: false },
     records: [
-      { amount: -10n, fill: { amount0Delta: 7n, amount1Delta: -10n } },
-      { amount: -20n, fill: null },
-      { amount: -15n, fill: null },
+      { amount: -10n, outcome: 'fills', fill: { amount0Delta: 7n, amount1Delta: -10n } },
+      { amount: -20n, outcome: 'refused', fill: null },
+      { amount: -15n, outcome: 'silence', fill: null },
+      { amount: 1n, outcome: 'tooSmall', fill: null },
     ],
   });
   expect(decodeWalk(answerOf(true)).records).toEqual([]);
@@ -63,20 +74,22 @@ test('records are read with signed amounts, refusals without', () => {
 });
 
 const FILL = { amount0Delta: 1n, amount1Delta: -1n };
-const answered = (...records: readonly (readonly [bigint, boolean])[]): WalkAnswer => ({
+const answered = (...records: readonly (readonly [bigint, SwapOutcome])[]): WalkAnswer => ({
   ...{ chainId: 1n, blockNumber: 1n, blockTimestamp: 1n, done: false },
-  records: records.map(([amount, fills]) => ({ amount, fill: fills ? FILL : null })),
+  records: records.map(([amount, outcome]) => ({ amount, outcome, fill: outcome === 'fills' ? FILL : null })),
 });
 
 test('a walk goes on behind the last point that was told', () => {
   expect(restOfWalk(walk, answered())).toEqual(walk);
-  const rest = restOfWalk(walk, answered([-10n, true], [-20n, true]));
+  const rest = restOfWalk(walk, answered([-10n, 'fills'], [-20n, 'fills']));
   expect(rest).toEqual({ ...walk, known: 20n, points: walk.points.slice(2) });
-  expect(restOfWalk(rest, answered([-30n, true]))).toEqual({ ...walk, known: 30n, points: walk.points.slice(3) });
+  expect(restOfWalk(rest, answered([-30n, 'fills']))).toEqual({ ...walk, known: 30n, points: walk.points.slice(3) });
+  const small = answered([-10n, 'tooSmall'], [-20n, 'tooSmall']);
+  expect(restOfWalk(walk, small)).toEqual({ ...walk, points: walk.points.slice(2) });
 });
 
 test('a search goes on between the last that fills and the first that does not', () => {
-  const rest = restOfWalk(walk, answered([-10n, true], [-20n, false], [-15n, true], [-17n, false]));
+  const rest = restOfWalk(walk, answered([-10n, 'fills'], [-20n, 'refused'], [-15n, 'fills'], [-17n, 'silence']));
   const points = [{ amount: -17n, gasLimit: 200 }];
   expect(rest).toEqual({ ...walk, known: 15n, points, mostHalvings: 3 });
 });

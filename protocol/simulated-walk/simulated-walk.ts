@@ -11,6 +11,8 @@ import {
   size,
   sliceHex,
 } from 'viem';
+import type { SwapOutcome } from '../curve.ts';
+import { swapOutcome } from '../layouts/pool-errors.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
 /** Calldata of a simulated swap, whose amount is put in on the chain. */
@@ -45,6 +47,8 @@ export interface SideWalk {
 /** How a simulation ended. Amounts as in {@link WalkPoint}, deltas positive into the pool. */
 export interface WalkRecord {
   readonly amount: bigint;
+  readonly outcome: SwapOutcome;
+  /** Null unless it fills. */
   readonly fill: { readonly amount0Delta: bigint; readonly amount1Delta: bigint } | null;
 }
 
@@ -97,7 +101,7 @@ export function decodeWalk(answer: Hex): WalkAnswer {
     const amount = hexToBigInt(sliceHex(packed, offset, offset + AMOUNT_BYTES, { strict: true }), { signed: true });
     const kept = Number(sliceHex(packed, offset + AMOUNT_BYTES, offset + HEADER_BYTES, { strict: true }));
     offset += HEADER_BYTES;
-    records.push({ amount, fill: kept === FILL_BYTES ? readFill(packed, offset) : null });
+    records.push({ amount, ...readEnd(packed, offset, kept) });
     offset += kept;
   }
   return { chainId, blockNumber, blockTimestamp, done, records };
@@ -107,15 +111,24 @@ export function decodeWalk(answer: Hex): WalkAnswer {
 export function restOfWalk(walk: SideWalk, { records }: WalkAnswer): SideWalk {
   const filled = records.findLast(({ amount, fill }) => fill && amount < 0n);
   const known = filled ? -filled.amount : walk.known;
-  const refused = records.findLast(({ fill }) => !fill);
+  const refused = records.findLast(isRefused);
   if (!refused) return { ...walk, known, points: walk.points.slice(records.length) };
-  const first = records.findIndex(({ fill }) => !fill);
+  const first = records.findIndex(isRefused);
   const gasLimit = walk.points[first]?.gasLimit ?? 0;
   const halved = records.length - 1 - first;
   return { ...walk, known, points: [{ amount: refused.amount, gasLimit }], mostHalvings: walk.mostHalvings - halved };
 }
 
-function readFill(packed: Hex, offset: number): WalkRecord['fill'] {
+/** Whether a walk stops at it. */
+const isRefused = ({ outcome }: WalkRecord): boolean => outcome !== 'fills' && outcome !== 'tooSmall';
+
+/** @param kept bytes: the amounts of a fill, a selector, or nothing */
+function readEnd(packed: Hex, offset: number, kept: number): Omit<WalkRecord, 'amount'> {
+  if (kept !== FILL_BYTES) {
+    const data = kept === 0 ? '0x' : sliceHex(packed, offset, offset + kept, { strict: true });
+    return { outcome: swapOutcome({ success: false, data }), fill: null };
+  }
   const word = hexToBigInt(sliceHex(packed, offset, offset + FILL_BYTES, { strict: true }));
-  return { amount0Delta: BigInt.asIntN(128, word >> 128n), amount1Delta: BigInt.asIntN(128, word) };
+  const fill = { amount0Delta: BigInt.asIntN(128, word >> 128n), amount1Delta: BigInt.asIntN(128, word) };
+  return { outcome: 'fills', fill };
 }

@@ -18,7 +18,7 @@ import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
-import { decodePriceFailure } from '../../protocol/layouts/pool-prices.ts';
+import { priceFailure } from '../../protocol/layouts/pool-errors.ts';
 import {
   callMany,
   createTestPool,
@@ -143,7 +143,7 @@ describe('a protected provider', () => {
     expect(answer).toEqual({ success: false, returnData: '0x' });
     expect(shown.success).toBe(false);
     expect(shown.returnData).toContain(FEED_STALLED.slice(2));
-    expect(decodePriceFailure(shown.returnData)).toBe('feedDown');
+    expect(priceFailure(shown.returnData)).toBe('feedDown');
   });
 
   it('fails like the pool when it answers with less than two words', async () => {
@@ -157,7 +157,7 @@ describe('a protected provider', () => {
       [{ to: open.address, data: flatAdapter.prices.call }],
       [{ address: open.provider, code: oneWord }],
     );
-    expect(decodePriceFailure(shown?.returnData ?? '0x')).toBe('feedDown');
+    expect(priceFailure(shown?.returnData ?? '0x')).toBe('feedDown');
   });
 });
 
@@ -197,7 +197,7 @@ describe('refusals', () => {
     const call = { to: open.address, data: flatAdapter.prices.call };
     const [shown] = await callMany(poolChain, [call], [{ address: open.provider, code: quotingCode(crossed) }]);
     expect(shown?.success).toBe(false);
-    expect(decodePriceFailure(shown?.returnData ?? '0x')).toBe('quoteRefused');
+    expect(priceFailure(shown?.returnData ?? '0x')).toBe('quoteRefused');
   });
 
   it('by a stop loss hit the side whose value fell, and only that', async () => {

@@ -19,7 +19,7 @@ enum FeeRule {
     Growing
 }
 
-/// How a factory's pools differ from those of another one. Every choice is one of two but for the rule.
+/// How a factory's pools differ from those of another one. Every choice is one of two except the rule.
 struct PackedVariant {
     FeeRule rule;
     /// BinSwapped.fees: token0 and token1; otherwise fee of the providers and of the platform.
@@ -31,6 +31,8 @@ struct PackedVariant {
     bool flagsFirst;
     /// BinSwapped.binDeltas in raw units, rounded towards zero, rather than in scaled ones.
     bool rawDeltas;
+    /// Swaps whose input or output rounds to zero raw units revert.
+    bool zeroReverts;
 }
 
 /// What a provider of this generation answers: token1 per token0 in whole tokens, Q64.64.

@@ -1,10 +1,11 @@
 import { size, toFunctionSelector } from 'viem';
 import { wordAt } from '../../abi-words.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
 import { decodeExtsload, encodeExtsload, stateCallOf } from '../extsload.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import { poolPrices } from '../pool-prices.ts';
-import { swapOutcome } from './errors.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 import { encodeSimulation, flatCurve, UNIT_SWAP_GAS_LIMIT } from './quoted-curve.ts';
 import { flatStopLoss } from './stop-loss-reading.ts';
@@ -43,10 +44,12 @@ const flatUnitSwaps: UnitSwapDuty = {
   gasLimit: UNIT_SWAP_GAS_LIMIT,
   calls(result, trader) {
     const quote = decodeProviderQuote(result);
-    const unit = (zeroForOne: boolean, told: ProviderQuote) => [encodeSimulation(zeroForOne, 1n, told, trader)];
+    const unit = (zeroForOne: boolean, told: ProviderQuote) => [
+      encodeSimulation(zeroForOne, SMALLEST_SWAP, told, trader),
+    ];
     return quote ? { bids: unit(true, quote), asks: unit(false, quote) } : null;
   },
-  isRefused: (results) => results.every((result) => swapOutcome(result) !== 'fills'),
+  isRefused: (results) => results.every((result) => isRejection(swapOutcome(result))),
 };
 
 /** Pools whose arithmetic, storage and events are public. */

@@ -3,7 +3,7 @@ import type { PoolSide, SellAndBuyPrices } from '../../curve.ts';
 import { MAX_INT128, MAX_UINT128 } from '../../fixed-point.ts';
 import type { LazyCurve } from '../../layout.ts';
 import type { PoolState } from '../../pool-state.ts';
-import { swapOutcome } from './errors.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import { isTradableQuote, pricePool, sellAndBuyPrices } from './geometry.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import type { ProviderQuote } from './provider-quote.ts';

@@ -1,10 +1,12 @@
+import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
 import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
 import { decodeExtsload, stateCallOf } from '../extsload.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import { poolPrices } from '../pool-prices.ts';
 import { packedSearch } from './curve-ranks.ts';
 import { decodeHead, HEAD_BYTES, HEAD_DATA, storage } from './head-call.ts';
 import { decodeQuote, QUOTE_CALL, QUOTE_WORDS } from './provider-quote.ts';
-import { encodeSimulation, SIMULATION_FORMS, SWAP_GAS_LIMIT, simulationOutcome } from './simulation.ts';
+import { encodeSimulation, SIMULATION_FORMS, SWAP_GAS_LIMIT } from './simulation.ts';
 import { packedStopLoss } from './stop-loss-reading.ts';
 
 const packedState: StateDuty = {
@@ -33,13 +35,15 @@ const packedUnitSwaps: UnitSwapDuty = {
     const quote = decodeQuote(result);
     if (!quote) return null;
     const unit = (zeroForOne: boolean) =>
-      SIMULATION_FORMS.map((form) => encodeSimulation(form, { zeroForOne, amountSpecified: 1n, quote, trader }));
+      SIMULATION_FORMS.map((form) =>
+        encodeSimulation(form, { zeroForOne, amountSpecified: SMALLEST_SWAP, quote, trader }),
+      );
     return { bids: unit(true), asks: unit(false) };
   },
   // A pool answers a form that it does not know with nothing.
   isRefused(results) {
-    const outcomes = results.map(simulationOutcome);
-    return !outcomes.includes('fills') && outcomes.some((outcome) => outcome !== 'silence');
+    const told = results.map(swapOutcome).filter((outcome) => outcome !== 'silence');
+    return told.length > 0 && told.every(isRejection);
   },
 };
 

@@ -1,8 +1,9 @@
 import type { PoolCurve, PoolSide } from '../../curve.ts';
 import { MAX_INT128 } from '../../fixed-point.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import type { Sides } from './formula-curve.ts';
 import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
-import { encodeSimulation, type SimulationForm, SWAP_GAS_LIMIT, simulationOutcome } from './simulation.ts';
+import { encodeSimulation, type SimulationForm, SWAP_GAS_LIMIT } from './simulation.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
 /** Computed sides as the rest of the service sees them; guards ask the pool by simulations of this form. */
@@ -22,6 +23,6 @@ export function packedSide(curve: SideCurve, form: SimulationForm): PoolSide {
     swapGasLimit: SWAP_GAS_LIMIT,
     simulation: (amount, trader) =>
       encodeSimulation(form, { zeroForOne, amountSpecified: amount, quote: priced.quote, trader }),
-    swapOutcome: simulationOutcome,
+    swapOutcome,
   };
 }

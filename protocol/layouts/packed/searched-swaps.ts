@@ -1,6 +1,8 @@
 import { CALLER, type CallResult } from '../../bounded-calls/bounded-calls.ts';
+import { SMALLEST_SWAP } from '../../curve.ts';
 import type { SearchedSwap } from '../../curve-search.ts';
 import { toScaled } from '../../scaling.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import type { Probe } from './calibration/formulas.ts';
 import { FEE_FORMULAS } from './candidates.ts';
 import { formulaCurve, type Sides } from './formula-curve.ts';
@@ -12,7 +14,6 @@ import {
   SIMULATION_FORMS,
   type SimulationForm,
   SWAP_GAS_LIMIT,
-  simulationOutcome,
 } from './simulation.ts';
 
 /**
@@ -47,7 +48,7 @@ export function searchedSwaps(
 
 /** A unit bought in every form: pools answer a form that they do not know with nothing. */
 export function formSwaps(priced: PricedPool, isGuarded: boolean): readonly SearchedSwap[] {
-  const probe = { zeroForOne: false, amountSpecified: -1n };
+  const probe = { zeroForOne: false, amountSpecified: SMALLEST_SWAP };
   return SIMULATION_FORMS.flatMap((form) => searchedSwaps(priced, form, [probe], isGuarded));
 }
 
@@ -55,7 +56,7 @@ export function formSwaps(priced: PricedPool, isGuarded: boolean): readonly Sear
 export function knownForm(results: readonly CallResult[]): SimulationForm | null {
   const outcomes = SIMULATION_FORMS.map((form, index) => {
     const result = results[index];
-    return { form, outcome: result ? simulationOutcome(result) : 'silence' };
+    return { form, outcome: result ? swapOutcome(result) : 'silence' };
   });
   const filling = outcomes.filter(({ outcome }) => outcome === 'fills');
   const answered = filling.length > 0 ? filling : outcomes.filter(({ outcome }) => outcome !== 'silence');

@@ -1,16 +1,8 @@
-import {
-  type Address,
-  decodeErrorResult,
-  encodeFunctionData,
-  type Hex,
-  parseAbi,
-  prepareEncodeFunctionData,
-  size,
-  toFunctionSelector,
-} from 'viem';
+import { type Address, encodeFunctionData, type Hex, parseAbi, prepareEncodeFunctionData } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { SwapOutcome } from '../../curve.ts';
 import { MAX_UINT128 } from '../../fixed-point.ts';
+import { simulatedAmounts, swapOutcome } from '../pool-errors.ts';
 import type { ProviderQuote } from './provider-quote.ts';
 
 /** Whether a pool's `simulateSwapAndRevert` takes a leading sender: it depends on the factory. */
@@ -40,16 +32,11 @@ const NO_SENDER_ABI = parseAbi([
 const SENDER_ABI = parseAbi([
   'function simulateSwapAndRevert(address sender, address recipient, bool zeroForOne, int128 amountSpecified, uint128 priceLimitX64, uint128 bidPriceX64, uint128 askPriceX64, uint128 referencePriceX64, bytes extensionData) returns (int128, int128)',
 ]);
-const SIMULATED_ABI = parseAbi(['error SimulateSwap(int256 amount0Delta, int256 amount1Delta)']);
-const SIMULATED = toFunctionSelector('SimulateSwap(int256,int256)');
-const VELOCITY_EXCEEDED = toFunctionSelector('PriceVelocityExceeded(uint256,uint256)');
 /**
  * Gas after which a simulated swap counts as refused, and more for each bin: some pools search for the output of an input,
  * which takes about a million for a single unit.
  */
 export const SWAP_GAS_LIMIT = 2_000_000;
-/** A selector and two words. */
-const SIMULATED_BYTES = 68;
 
 const WITH_SENDER = prepareEncodeFunctionData({ abi: SENDER_ABI });
 const WITHOUT_SENDER = prepareEncodeFunctionData({ abi: NO_SENDER_ABI });
@@ -68,19 +55,10 @@ export function encodeSimulation(form: SimulationForm, order: SimulationOrder): 
 /** Bounds of a simulated swap of one unit, of which it only counts whether the pool knows the form. */
 export const FORM_PROBE = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
 
-/** Reads how a simulated swap ended, of which the first four bytes are enough. */
-export function simulationOutcome({ success, data }: CallResult): SwapOutcome {
-  if (success || data === '0x') return 'silence';
-  const selector = data.slice(0, 10).toLowerCase();
-  if (selector === SIMULATED) return 'fills';
-  return selector === VELOCITY_EXCEEDED ? 'velocity' : 'refused';
-}
-
 /** Reads the result of a simulated swap with its amounts; amounts that were cut off count as silence. */
 export function decodeSimulation(result: CallResult): SimulatedSwap {
-  const outcome = simulationOutcome(result);
+  const outcome = swapOutcome(result);
   if (outcome !== 'fills') return { outcome };
-  if (size(result.data) < SIMULATED_BYTES) return { outcome: 'silence' };
-  const { args } = decodeErrorResult({ abi: SIMULATED_ABI, data: result.data });
-  return { outcome, amount0Delta: args[0], amount1Delta: args[1] };
+  const amounts = simulatedAmounts(result);
+  return amounts ? { outcome, ...amounts } : { outcome: 'silence' };
 }

@@ -1,6 +1,5 @@
-import type { StoredLayout } from '../../stored-layout.ts';
+import { NO_ARRANGEMENT, type StoredLayout } from '../../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
-import { NO_ARRANGEMENT } from './calibration/arrangements.ts';
 import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
 import { DELTA_SCALES, FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from './candidates.ts';
 import { lpFees, platformFees } from './fee-totals.ts';

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { CALL_GAS_CAP } from '../../bounded-calls/bounded-calls.ts';
-import type { SellAndBuyPrices } from '../../curve.ts';
+import { isRejection, type SellAndBuyPrices } from '../../curve.ts';
 import { E8, maxBigint } from '../../fixed-point.ts';
 import type { ExecutableLevels } from '../../guards/side-claim.ts';
 import {
@@ -71,21 +71,25 @@ export function walkSides<S>(
 
 function walkSide<S>(side: WalkedSide, bestX64: bigint, then: (found: FoundSide) => Step<S>): Step<S> {
   const whole = wholeOutput(side);
-  const finish = (pairs: Pairs, isWhole: boolean) => {
-    const levels = walkedLevels(side, pairs, bestX64);
-    // A side without liquidity is not refused.
-    const trades = whole === 0n || levels.some(({ cumulativeOutput }) => cumulativeOutput > 0n);
-    return then({ side, bestX64, pairs, levels: trades ? levels : null, isWhole });
+  const finish = (pairs: Pairs, isWhole: boolean, isClosed = false) => {
+    return then({ side, bestX64, pairs, levels: isClosed ? null : walkedLevels(side, pairs, bestX64), isWhole });
   };
   if (whole === 0n) return finish(new Map(), true);
   return run(side, planWalk(side), MOST_CALLS, (records) => {
     const outputs = filledOutputs(side, records);
     const emptied = emptyingFill(side, records);
+    if (isClosedBy(records)) return finish(new Map(), false, true);
     if (emptied === null) return cutSide(side, outputs, (pairs) => finish(pairs, false));
     const end: Pairs = new Map([[whole, emptied]]);
     if (emptied.amountOut === whole) return finish(new Map([...outputs, ...end]), true);
     return byInputs(side, inputsBefore(side, outputs, emptied), (pairs) => finish(new Map([...pairs, ...end]), true));
   });
+}
+
+/** Nothing fills, and not since the amounts were wrong. */
+function isClosedBy(records: readonly WalkRecord[]): boolean {
+  const hasFill = records.some(({ fill }) => fill !== null);
+  return !hasFill && (records.length === 0 || records.some(({ outcome }) => isRejection(outcome)));
 }
 
 /** What the pool took and gave when it was emptied; null when it was not. */
@@ -144,7 +148,7 @@ function byInputs<S>(side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>, then
   const asked = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
   if (asked.length === 0) return then(new Map());
   return run(side, planInputs(side, asked), MOST_CALLS, (records) => {
-    const fills = new Map(records.map((record) => [record.amount, pairOf(side, record)]));
+    const fills = new Map(records.map((record) => [record.amount, pairOf(side, record) ?? nothingFor(record)]));
     const pairs = [...inputs].flatMap(([output, input]) => {
       const pair = fills.get(input);
       return pair ? [[output, pair] as const] : [];
@@ -152,6 +156,10 @@ function byInputs<S>(side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>, then
     return then(new Map(pairs));
   });
 }
+
+/** The pair of an exact input that buys less than a unit, where a pool rejects such. */
+const nothingFor = ({ amount, outcome }: WalkRecord): SwapAmounts | null =>
+  outcome === 'tooSmall' ? { amountIn: amount, amountOut: 0n } : null;
 
 /** Runs a walk in as many calls as its gas takes, but for a limit. */
 function run<S>(

@@ -25,12 +25,16 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
     bool private immutable PLATFORM_FEES_BY_TOKEN;
     bool private immutable FLAGS_FIRST;
     bool private immutable RAW_DELTAS;
+    bool private immutable ZERO_REVERTS;
+
+    error FinalAmountIsZero();
 
     constructor(PackedVariant memory variant) PackedPrices(variant) {
         FEES_BY_TOKEN = variant.feesByToken;
         PLATFORM_FEES_BY_TOKEN = variant.platformFeesByToken;
         FLAGS_FIRST = variant.flagsFirst;
         RAW_DELTAS = variant.rawDeltas;
+        ZERO_REVERTS = variant.zeroReverts;
     }
 
     function swap(
@@ -102,6 +106,7 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         curPosInBin = uint104(walk.position);
         curBinDistE6 = int24(walk.distance);
         outcome = _account(walk, RULE == FeeRule.Older ? notionalFeeE8 : 0);
+        if (ZERO_REVERTS && (outcome.amount0Delta == 0 || outcome.amount1Delta == 0)) revert FinalAmountIsZero();
         emit Swap(
             context.sender,
             context.recipient,

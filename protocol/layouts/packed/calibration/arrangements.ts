@@ -1,14 +1,12 @@
 import type { Address } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
 import { MAX_POSITION } from '../../../pool-state.ts';
+import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
 import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
 import { type PackedStorage, packedStorage } from '../storage.ts';
 import { decodeBinStates, encodeBinStates, type LensBin, lensContradiction } from './lens.ts';
 import type { PoolStorage } from './observed-swap.ts';
 import { readStorage, readWords } from './read-storage.ts';
-
-/** Decided when every arrangement is contradicted: what is read of pools must not be shown. */
-export const NO_ARRANGEMENT = 'none';
 
 /** Pools that tell something, and those that are asked, at most. */
 const MOST_POOLS = 5;

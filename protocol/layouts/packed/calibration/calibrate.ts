@@ -1,8 +1,9 @@
 import type { CalibrationChain, CalibrationTask, Finding } from '../../../calibration.ts';
+import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
 import { finding } from '../../../verdict.ts';
 import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
 import { packedStorage } from '../storage.ts';
-import { judgeArrangements, NO_ARRANGEMENT } from './arrangements.ts';
+import { judgeArrangements } from './arrangements.ts';
 import { observeSwaps } from './observe-swaps.ts';
 import { judgeSimulation } from './simulation-forms.ts';
 import { judgeWords } from './word-readings.ts';

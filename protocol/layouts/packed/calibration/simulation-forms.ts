@@ -1,13 +1,15 @@
 import { CALLER } from '../../../bounded-calls/bounded-calls.ts';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
+import { SMALLEST_SWAP } from '../../../curve.ts';
 import { Q64 } from '../../../fixed-point.ts';
-import { encodeSimulation, FORM_PROBE, type SimulationForm, simulationOutcome } from '../simulation.ts';
+import { swapOutcome } from '../../pool-errors.ts';
+import { encodeSimulation, FORM_PROBE, type SimulationForm } from '../simulation.ts';
 
 /** Pools that are asked. */
 const MOST_POOLS = 3;
 const FORMS = ['noSender', 'sender'] as const satisfies readonly SimulationForm[];
 const ORDERS = [true, false].map((zeroForOne) => ({
-  ...{ zeroForOne, amountSpecified: 1n, trader: CALLER },
+  ...{ zeroForOne, amountSpecified: SMALLEST_SWAP, trader: CALLER },
   quote: { bidX64: Q64, askX64: Q64, referenceX64: Q64 },
 }));
 
@@ -40,7 +42,7 @@ async function askForm(
     ORDERS.map((order) => ({ target: address, data: encodeSimulation(form, order), ...FORM_PROBE })),
   );
   const results = calls.length === 0 ? [] : await chain.attempts(block, calls);
-  const spoke = results.map((result) => result !== null && simulationOutcome(result) !== 'silence');
+  const spoke = results.map((result) => result !== null && swapOutcome(result) !== 'silence');
   const answers = pools.map((_, index) =>
     spoke.slice(index * ORDERS.length, (index + 1) * ORDERS.length).some(Boolean),
   );
