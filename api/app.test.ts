@@ -41,7 +41,7 @@ const failing = (app: Hono) => {
 
 function buildApp(redis: Redis) {
   return createApp(everyRoute(chains), {
-    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits, redis, prefix: 'test', trustedProxies: 1 },
     metrics: createMetrics('test'),
     logger: createLogger('test', 'silent'),

@@ -22,7 +22,7 @@ const program = new Command('backfill')
   .option('--chains <ids>', 'fetch the logs of these chains from their nodes again: 1,56 or all', chainsArgument)
   .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)
   .option('--fresh', 'give up an unfinished run: drop its schema and begin again')
-  .option('--json', 'print one JSON object per line: begin, progress, end')
+  .option('--json', 'print one JSON object per line: begin, waiting, progress, end')
   .addHelpText(
     'after',
     `

@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a signed quote update to block builders
-         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`. The same `replacementUuid` with a higher `replacementSeqNumber` replaces a quote, and with `tx` = `0x` cancels it. On BSC the last three fields of the body are ignored. An acknowledgement is not inclusion.
+         * @description Needs a Trading API key. Always 200 once queued, even if no builder accepts: check `accepted`. The same `replacementUuid` with a higher `replacementSeqNumber` replaces a quote, and with `tx` = `0x` cancels it. A `replacementUuid` belongs to the key that first used it, also after a rotation, until it was unused for an hour: updates of other keys are skipped. On BSC the last three fields of the body are ignored. An acknowledgement is not inclusion.
          */
         post: operations["submitQuoteUpdate"];
         delete?: never;

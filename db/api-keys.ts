@@ -77,16 +77,30 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
     .orderBy(createdAt, keyId);
 }
 
-/** Whether a key is known and has not ended. It is found by its visible part and compared in constant time. */
-export async function isApiKeyValid(database: Queryable, key: string): Promise<boolean> {
+/**
+ * Who holds a key: the visible part of the first key of the line that rotations made. The key is found by its visible part
+ * and compared in constant time.
+ *
+ * @returns null when the key is unknown or has ended
+ */
+export async function holderOfKey(database: Queryable, key: string): Promise<string | null> {
   const keyId = keyIdOf(key);
-  if (keyId === null) return false;
-  const [known] = await queriesOn(database)
-    .select({ keyHash: apiKeys.keyHash })
-    .from(apiKeys)
-    .where(and(eq(apiKeys.keyId, keyId), IN_USE));
-  return known !== undefined && timingSafeEqual(known.keyHash, hashKey(key));
+  if (keyId === null) return null;
+  const { rows } = await database.query<{ keyHash: Buffer; holder: string }>(KEY_WITH_HOLDER, [keyId]);
+  const [known] = rows;
+  return known !== undefined && timingSafeEqual(known.keyHash, hashKey(key)) ? known.holder : null;
 }
+
+/** A key in use and the first one of those that it replaces, one after the other. */
+const KEY_WITH_HOLDER = `
+  WITH RECURSIVE line AS (
+    SELECT key_hash, key_id AS holder, replaces FROM operator.api_key
+    WHERE key_id = $1 AND (revoked_at IS NULL OR revoked_at > now())
+    UNION
+    SELECT line.key_hash, earlier.key_id, earlier.replaces FROM line
+    JOIN operator.api_key earlier ON earlier.key_id = line.replaces
+  )
+  SELECT key_hash AS "keyHash", holder FROM line WHERE replaces IS NULL`;
 
 /** Those of the keys, named by their visible parts, that have not ended. */
 export async function keysInUse(database: Queryable, keyIds: readonly string[]): Promise<Set<string>> {

@@ -43,6 +43,9 @@ test('a missing table or function is temporary until an index is published, then
   expect(await areTemporary()).toEqual([true, true]);
   await pool.query('CREATE SCHEMA live; CREATE VIEW live._ponder_checkpoint AS SELECT 1 AS one');
   expect(await areTemporary()).toEqual([false, false]);
+  // It came right after the query failed.
+  await pool.query('CREATE VIEW live.pool AS SELECT 1 AS one');
+  expect(await areTemporary()).toEqual([true, false]);
 });
 
 test('a query that another transaction undid', async () => {

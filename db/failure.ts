@@ -12,12 +12,13 @@ const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use 
 
 /**
  * Whether a query may succeed when it is repeated later: the database is unreachable or busy, or it is not migrated or has
- * no index yet. Once an index is published, a missing table or function is a defect.
+ * no index yet. Once an index is published, a missing table or function is a defect. A table that exists by now is none: the
+ * index was published right after the query failed.
  *
  * @param database where the query ran
  */
 export async function isTemporaryFailure(error: unknown, database: Queryable): Promise<boolean> {
-  return isDatabaseUnreachable(error) || (isMissing(error) && !(await hasIndex(database)));
+  return isDatabaseUnreachable(error) || (isMissing(error) && !(await isMissingInIndex(error, database)));
 }
 
 /** True when a query failed because the database is unreachable or busy, as opposed to a wrong query. */
@@ -40,11 +41,21 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** False also when the database does not answer, which is no defect either. */
-async function hasIndex(database: Queryable): Promise<boolean> {
+async function isMissingInIndex(error: unknown, database: Queryable): Promise<boolean> {
   try {
-    const { rows } = await database.query(`SELECT WHERE to_regclass('live._ponder_checkpoint') IS NOT NULL`);
+    const { rows } = await database.query(
+      `SELECT WHERE to_regclass('live._ponder_checkpoint') IS NOT NULL AND to_regclass($1) IS NULL`,
+      [missingRelation(error)],
+    );
     return rows.length > 0;
   } catch {
     return false;
   }
+}
+
+/** The relation that Postgres names in an error, as it was written in the query; null when something else is missing. */
+function missingRelation(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const isOfRelation = 'code' in error && error.code === '42P01';
+  return isOfRelation ? (/"(.+)"/.exec(error.message)?.[1] ?? null) : missingRelation(error.cause);
 }

@@ -7,8 +7,14 @@ import { ChainNodes } from '../indexer/backfill/chain-nodes.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
 import { refuseLateStart } from '../indexer/backfill/start-block.ts';
-import { writtenSchemas } from '../indexer/publication/schema-lock.ts';
-import { type BackfillWorld, backfill, killLeftCommands, startBackfillWorld } from './backfill/backfill-world.ts';
+import { schemaWriters } from '../indexer/publication/schema-lock.ts';
+import {
+  type BackfillWorld,
+  backfill,
+  type Command,
+  killLeftCommands,
+  startBackfillWorld,
+} from './backfill/backfill-world.ts';
 import { compareIndexes } from './backfill/index-rows.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { eventually } from './pamm/eventually.ts';
@@ -72,9 +78,14 @@ test('killed in the middle, it goes on in the same schema and ends with the same
   await eventually(async () => (await countSwaps('onchain_2', 31337)) > 0 || hasEnded(first.child), LIMIT_MS);
   expect(first.stderr()).toBe('');
   expect(await countSwaps('onchain_2', 31338)).toBe(0);
+  await eventually(() => waitsOf(first).has('logs of chain 31338 from its nodes'), LIMIT_MS);
+  const beside = backfill(world, ['--json']);
+  await eventually(() => waitsOf(beside).has('another process to end that writes "onchain_2"'), LIMIT_MS);
+  beside.child.kill('SIGINT');
+  expect(await beside.ended).toBe(130);
   first.child.kill('SIGKILL');
   expect(await first.ended).toBeNull();
-  await eventually(async () => (await writtenSchemas(world.database, ['onchain_2'])).size === 0, LIMIT_MS);
+  await eventually(async () => (await schemaWriters(world.database, ['onchain_2'])).size === 0, LIMIT_MS);
   expect(await servedSchema(world.database)).toBe('onchain_1');
   const identity = await schemaIdentity('onchain_2');
 
@@ -83,7 +94,14 @@ test('killed in the middle, it goes on in the same schema and ends with the same
   let stopped = false;
   const reading = [readViews(() => stopped), readViews(() => stopped)];
   const second = backfill(world, ['--json']);
+  const reader = await world.database.connect();
+  await reader.query('BEGIN; SELECT FROM live.swap LIMIT 1');
+  const forReaders = 'readers to leave a gap in which the views turn to the new index';
+  await eventually(() => waitsOf(second).has(forReaders) || hasEnded(second.child), LIMIT_MS);
+  await reader.query('COMMIT');
+  reader.release();
   const exitCode = await Promise.race([second.ended, ...reading]);
+  expect(waitsOf(second).get(forReaders)).toBeGreaterThanOrEqual(3);
   expect(second.stderr()).toBe('');
   expect(exitCode).toBe(0);
   await sleep(500);
@@ -137,6 +155,12 @@ test('what serves or is written is never dropped; what is not needed is', { time
   const { rows } = await world.database.query(`SELECT to_regnamespace('onchain_1') AS schema`);
   expect(rows).toEqual([{ schema: null }]);
 });
+
+/** What a run said that it waits for, each with the most seconds. */
+function waitsOf({ lines }: Command): Map<string, number> {
+  const said = lines('progress').map(({ waiting }) => waiting as { for: string; seconds: number } | undefined);
+  return new Map(said.flatMap((wait) => (wait === undefined ? [] : [[wait.for, wait.seconds]])));
+}
 
 const hasEnded = ({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }) =>
   exitCode !== null || signalCode !== null;

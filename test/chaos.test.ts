@@ -24,6 +24,8 @@ test('nothing is lost when processes, Postgres and Redis are killed, chains reor
   expect(report.reorganisations, told).toBeGreaterThan(1);
   expect(report.stalls, told).toBeGreaterThan(0);
   expect(report.hostilePools, told).toBeGreaterThan(2);
+  expect(report.hostilePackedPools, told).toBeGreaterThan(0);
+  expect(report.hostileTrades, told).toBeGreaterThan(0);
   expect(report.http.answers, told).toBeGreaterThan(50);
   expect(report.acknowledgements, told).toBeGreaterThan(10);
   expect(report.aftermath.comparison.rows, told).toBeGreaterThan(1_000);

@@ -4,7 +4,11 @@ import { invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
-export type KeyIdentity = { readonly keyId: string };
+export type KeyIdentity = {
+  readonly keyId: string;
+  /** Visible part of the first key of its holder's, which it has in common with the keys that it was rotated from and to. */
+  readonly holder: string;
+};
 
 /**
  * Looks a presented Trading API key up.
@@ -43,6 +47,13 @@ export function authenticate(verify: VerifyKey, trustedProxies: number): Middlew
 
 /** For endpoints that need a key; mounted after {@link authenticate}. */
 export const requireKey: MiddlewareHandler = async (c, next) => {
-  if (!c.get('key')) throw invalidApiKey();
+  requiredKey(c);
   await next();
 };
+
+/** The key of a request to an endpoint that needs one. @throws ApiError 401 */
+export function requiredKey(c: Context): KeyIdentity {
+  const key = c.get('key');
+  if (!key) throw invalidApiKey();
+  return key;
+}

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { issueApiKey, listApiKeys, revokeApiKey } from '../../db/api-keys.ts';
+import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createKeyVerifier } from './key-verifier.ts';
@@ -33,10 +33,24 @@ test('a key is valid from its issue to its revocation, and no longer than 3 seco
   let now = 0;
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'a market maker');
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   expect(await revokeApiKey(pool, keyId)).toBe(true);
   now = 3_000;
   expect(await verify(key)).toBeNull();
+});
+
+test('a rotated key has the holder of the first one, however often it was rotated', async () => {
+  const verify = verifier();
+  const first = await issueApiKey(pool, 'a market maker');
+  const keys = [first];
+  for (let rotations = 0; rotations < 3; rotations++) {
+    const next = await rotateApiKey(pool, keys.at(-1)?.keyId ?? '', 3_600);
+    if (next === null) throw new Error('the key is not in use');
+    keys.push(next);
+  }
+  for (const { keyId, key } of keys) expect(await verify(key)).toEqual({ keyId, holder: first.keyId });
+  const namesake = await issueApiKey(pool, 'a market maker');
+  expect(await verify(namesake.key)).toMatchObject({ holder: namesake.keyId });
 });
 
 test('a key that is issued after it was tried works within 3 seconds', async () => {
@@ -47,7 +61,7 @@ test('a key that is issued after it was tried works within 3 seconds', async () 
   expect(await verify(key)).toBeNull();
   await pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
   now = 3_000;
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
 });
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
@@ -74,10 +88,10 @@ test('without the database a known key stays valid and an unknown one is 503', a
   const verify = verifier(() => now, gone);
   const { keyId, key } = await issueApiKey(pool, 'known');
   const { key: other } = await issueApiKey(pool, 'unknown');
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   await gone.end();
   now = 60_000;
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   await expect(verify(other)).rejects.toMatchObject({ status: 503 });
 });
 
@@ -85,11 +99,11 @@ test('a known key is not held up by a database that hangs', async () => {
   let now = 0;
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'in a hurry');
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   const holder = await pool.connect();
   await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
   now = 3_000;
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   await holder.query('ROLLBACK');
   holder.release();
 });
@@ -106,7 +120,7 @@ test('however many requests carry a known key, one at a time asks for it, also o
   const verify = verifier(() => now, counted);
   const { keyId, key } = await issueApiKey(pool, 'busy');
   const askOften = () => Promise.all(Array.from({ length: 50 }, () => verify(key)));
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   now = 2_000;
   expect((await askOften()).every((identity) => identity?.keyId === keyId)).toBe(true);
   expect(asked).toBe(2);
@@ -129,14 +143,14 @@ test('a client that tries key after key is held up without the database; others 
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'behind the same address');
   const { key: late } = await issueApiKey(pool, 'late, behind the same address');
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   for (let tries = 1; tries < 50; tries++) expect(await verify(unknownKey(tries))).toBeNull();
   const held = { status: 429, headers: { 'Retry-After': '10' } };
   await expect(verify(unknownKey(50))).rejects.toMatchObject(held);
   await expect(verify(late)).rejects.toMatchObject(held);
   expect(await verify(unknownKey(51), '10.0.0.2')).toBeNull();
   now = 5_000;
-  expect(await verify(key)).toEqual({ keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId });
   now = 10_000;
   expect(await verify(late)).not.toBeNull();
 });

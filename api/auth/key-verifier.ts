@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { LimitsConfig } from '../../config/limits-schema.ts';
-import { isApiKeyValid, keyIdOf } from '../../db/api-keys.ts';
+import { holderOfKey, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
 import { WindowCounter } from '../limits/window-counter.ts';
-import type { VerifyKey } from './authenticate.ts';
+import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
 const FRESH_MS = 2_000;
@@ -18,7 +18,8 @@ const PATIENCE_MS = 200;
 
 type KeyRules = Pick<LimitsConfig, 'keyTries' | 'rememberedKeys' | 'rememberedClients'>;
 
-type Verdict = { readonly valid: boolean; readonly at: number };
+/** The identity is null of a key that is not valid. */
+type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
 
 /**
  * Checks keys against the database, asking at most once in a while for each key, and not at all for a client that tries
@@ -31,9 +32,10 @@ export function createKeyVerifier(
 ): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: rememberedKeys, ttl: KEPT_MS });
   const tries = new WindowCounter(keyTries.windowSecs, rememberedClients, now);
-  const lookUp = async (key: string, digest: string): Promise<Verdict> => {
+  const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {
     const at = now();
-    const verdict = { valid: await isApiKeyValid(database, key), at };
+    const holder = await holderOfKey(database, key);
+    const verdict = { identity: holder === null ? null : { keyId, holder }, at };
     if ((verdicts.peek(digest)?.at ?? at) <= at) verdicts.set(digest, verdict);
     return verdict;
   };
@@ -43,12 +45,12 @@ export function createKeyVerifier(
     // Memory holds no key that could be read out of a core dump.
     const digest = createHash('sha256').update(key).digest('base64');
     const known = verdicts.get(digest);
-    if (known && now() - known.at < FRESH_MS) return known.valid ? { keyId } : null;
-    if (!known?.valid) countTry(tries, client(), keyTries.requests);
+    if (known && now() - known.at < FRESH_MS) return known.identity;
+    if (!known?.identity) countTry(tries, client(), keyTries.requests);
     // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
-    const { valid } = await answerOr(known, lookUp(key, digest), database);
-    return valid ? { keyId } : null;
+    const { identity } = await answerOr(known, lookUp(key, keyId, digest), database);
+    return identity;
   };
 }
 

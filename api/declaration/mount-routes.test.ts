@@ -27,7 +27,7 @@ const endpoint = (name: string, change: Partial<ApiRoute> = {}): BoundRoute => (
 /** Asks the app with these endpoints; each request is of the same client. */
 function appOf(...routes: BoundRoute[]) {
   const app = createApp(routes, {
-    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: {
       limits: LimitsConfig.parse({}),
       // Never connects: requests are counted in memory.

@@ -46,7 +46,7 @@ async function startApi(limits: LimitsConfig, { trustedProxies = 1, prefix = 'te
   const app = createApp(
     [...others, ...bindRoutes(quotesResource, { chains, directory: fixedDirectory([]), snapshots })],
     {
-      verifyKey: async (key) => (key.startsWith('good') ? { keyId: key } : null),
+      verifyKey: async (key) => (key.startsWith('good') ? { keyId: key, holder: key } : null),
       rateLimit: { limits, redis, prefix, trustedProxies },
       metrics: createMetrics('test'),
       logger,

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../builders/submit/endpoints.ts';
 import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
+import { requiredKey } from '../auth/authenticate.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
@@ -26,6 +27,7 @@ const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
 /** Queues an update for the given builders and collects what they say; see `QuoteDispatcher.submit`. */
 export type SubmitUpdate = (
   update: QuoteUpdate,
+  holder: string,
   endpoints: readonly Endpoint[],
   times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
 ) => Promise<ProviderResult[]>;
@@ -51,8 +53,9 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const update = toQuoteUpdate(body, chain, Date.now());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
   if (endpoints.length === 0) throw unavailable();
+  const { holder } = requiredKey(c);
   const longestMs = (deps.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) - RESPONSE_MARGIN_MS;
-  const results = await submit(deps, update, endpoints, {
+  const results = await submit(deps, update, holder, endpoints, {
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
     queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + LEAST_QUEUEING_MS),

@@ -63,6 +63,7 @@ export class QuoteDispatcher {
   /**
    * Submits an update. Times are Unix milliseconds.
    *
+   * @param holder whose key it came with: the uuids that another holder used first are not theirs to update
    * @param waitUntilMs when to answer at the latest; a time past means as soon as everything is queued
    * @param queueUntilMs when to give up queueing
    * @returns one result per endpoint, in their order
@@ -70,6 +71,7 @@ export class QuoteDispatcher {
    */
   async submit(
     update: QuoteUpdate,
+    holder: string,
     endpoints: readonly Endpoint[],
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
   ): Promise<ProviderResult[]> {
@@ -85,7 +87,7 @@ export class QuoteDispatcher {
       endpoints.map(({ id }) => id),
     );
     try {
-      await this.#enqueueAll(submission, endpoints, expectation, times.queueUntilMs);
+      await this.#enqueueAll(submission, holder, endpoints, expectation, times.queueUntilMs);
       this.#audit.submission(submission);
       this.#simulate(submission, endpoints);
       await before(times.waitUntilMs, expectation.complete);
@@ -107,16 +109,18 @@ export class QuoteDispatcher {
 
   async #enqueueAll(
     submission: Submission,
+    holder: string,
     endpoints: readonly Endpoint[],
     expectation: Expectation,
     untilMs: number,
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
-    const register = lazily(() => this.#order.register(submission.update));
+    // Once for all builders: two holders at the same time must not each get some of them.
+    const registering = this.#order.register(submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
-        const answer = await this.#enqueue(endpoint, submission, register);
+        const answer = await this.#enqueue(endpoint, submission, await registering);
         queued += 1;
         if (!answer) return;
         expectation.settle(endpoint.id, answer);
@@ -132,22 +136,10 @@ export class QuoteDispatcher {
   }
 
   /** Queues for one endpoint. Returns an answer when it is known without asking the builder. */
-  #enqueue(
-    endpoint: Endpoint,
-    submission: Submission,
-    register: () => Promise<Registration>,
-  ): Promise<Answer | undefined> {
-    return endpoint.transport === 'bundle'
-      ? this.#enqueueBundle(endpoint, submission)
-      : this.#enqueueStream(endpoint, submission, register);
-  }
-
-  async #enqueueStream(
-    endpoint: Endpoint,
-    submission: Submission,
-    register: () => Promise<Registration>,
-  ): Promise<Answer | undefined> {
-    if ((await register()) === 'older') return skipped.older;
+  async #enqueue(endpoint: Endpoint, submission: Submission, registration: Registration): Promise<Answer | undefined> {
+    if (registration === 'foreign') return skipped.foreign;
+    if (endpoint.transport === 'bundle') return this.#enqueueBundle(endpoint, submission);
+    if (registration === 'older') return skipped.older;
     await this.#queues.add(endpoint.id, encodeSubmission(submission));
     return undefined;
   }
@@ -186,12 +178,4 @@ async function before(atMs: number, promise: Promise<unknown>): Promise<void> {
     timer = setTimeout(resolve, leftMs);
   });
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
-}
-
-function lazily<T>(start: () => Promise<T>): () => Promise<T> {
-  let started: Promise<T> | undefined;
-  return () => {
-    started ??= start();
-    return started;
-  };
 }

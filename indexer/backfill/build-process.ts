@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
+import { type BuildMetrics, readBuildMetrics } from './build-metrics.ts';
 
 const INDEXER = fileURLToPath(new URL('../main.ts', import.meta.url));
 const HOST = '127.0.0.1';
@@ -27,8 +28,8 @@ export class BuildEndedError extends AppError {
 export interface BuildProcess {
   /** Rejects with a BuildEndedError when it ends without being stopped. */
   readonly failure: Promise<never>;
-  /** Events that it has written so far; null when it does not answer now. */
-  readonly events: () => Promise<number | null>;
+  /** What it says of itself; null when it does not answer now. */
+  readonly metrics: () => Promise<BuildMetrics | null>;
   /** Whether it has written all final blocks and follows the heads of the chains now. */
   readonly historyDone: () => Promise<boolean>;
   readonly stop: () => Promise<void>;
@@ -53,7 +54,10 @@ export async function startBuild(schema: string): Promise<BuildProcess> {
   failure.catch(() => undefined);
   return {
     failure,
-    events: async () => countEvents(await ask(port, '/metrics')),
+    metrics: async () => {
+      const text = await ask(port, '/metrics');
+      return text === null ? null : readBuildMetrics(text);
+    },
     historyDone: async () => (await ask(port, '/ready')) !== null,
     stop: async () => {
       stopping = true;
@@ -105,10 +109,4 @@ async function ask(port: number, path: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-function countEvents(metrics: string | null): number | null {
-  if (metrics === null) return null;
-  const counts = metrics.matchAll(/^ponder_indexing_completed_events\{.*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -1,22 +1,29 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createDisplay, formatDuration } from './display.ts';
+import { createDisplay, type Display, formatDuration } from './display.ts';
 
 const PLAN = { schema: 'onchain_2', replaces: 'onchain_1', refetched: [1, 56], resumed: false };
 const PROGRESS = { totalBlocks: 200, doneBlocks: 50, events: 1_234, eventsPerSec: 99, secondsLeft: 75 };
 const OUTCOME = { ...PLAN, blocks: 200, events: 2_000, seconds: 3_725, removable: ['onchain_1'] };
 
-/** What a display writes to a terminal, or to a file. */
-function shown(isTTY: boolean, json: boolean): string {
+const WAIT = { for: 'logs of chain 56 from its nodes', seconds: 65 };
+
+/** What a display writes to a terminal of so many columns, or to a file. */
+function written(isTTY: boolean, json: boolean, use: (display: Display) => void, columns = 120): string {
   const out = new PassThrough();
-  const terminal = { isTTY, columns: 120, cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
-  const display = createDisplay(Object.assign(out, terminal) as unknown as NodeJS.WriteStream, json);
-  display.begin(PLAN);
-  display.progress(PROGRESS);
-  display.progress({ ...PROGRESS, doneBlocks: 51 });
-  display.stop();
-  display.end(OUTCOME);
-  return String(out.read());
+  const terminal = { isTTY, columns, cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
+  use(createDisplay(Object.assign(out, terminal) as unknown as NodeJS.WriteStream, json));
+  return String(out.read() ?? '');
+}
+
+function shown(isTTY: boolean, json: boolean): string {
+  return written(isTTY, json, (display) => {
+    display.begin(PLAN);
+    display.progress(PROGRESS, null);
+    display.progress({ ...PROGRESS, doneBlocks: 51 }, null);
+    display.stop();
+    display.end(OUTCOME);
+  });
 }
 
 test('a file gets one line every few seconds', () => {
@@ -44,6 +51,31 @@ test('a terminal gets a bar with blocks, events, rate and time left', () => {
   expect(text).toMatch(/█░+ 25% \| 50\/200 blocks \| 1234 events, 99\/s \| 1m 15s left/);
   expect(text).toContain('51/200 blocks');
   expect(text).toContain('Readers are served from "onchain_2"');
+});
+
+test('what it waits for takes the place of rate and time left, in words and for how long', () => {
+  const wait = (display: Display) => {
+    display.progress(PROGRESS, WAIT);
+    display.stop();
+  };
+  expect(written(false, false, wait)).toBe('waiting 1m 5s for logs of chain 56 from its nodes | 50/200 blocks\n');
+  expect(written(true, false, wait)).toContain(
+    ' 25% | waiting 1m 5s for logs of chain 56 from its nodes | 50/200 blocks',
+  );
+  expect(written(true, false, wait, 80)).toContain(' 25% | waiting 1m 5s for logs of chain 56 from its nodes');
+  expect(JSON.parse(written(false, true, wait))).toEqual({ type: 'progress', ...PROGRESS, waiting: WAIT });
+});
+
+test('what it waits for before there is a bar is a line of its own', () => {
+  const wait = (display: Display) => {
+    display.progress(null, null);
+    display.progress(null, WAIT);
+    display.progress(null, { ...WAIT, seconds: 66 });
+  };
+  for (const isTTY of [false, true]) {
+    expect(written(isTTY, false, wait)).toBe('waiting 1m 5s for logs of chain 56 from its nodes\n');
+  }
+  expect(JSON.parse(written(false, true, wait))).toEqual({ type: 'waiting', ...WAIT });
 });
 
 test.each([

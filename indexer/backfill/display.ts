@@ -1,6 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from './pace.ts';
 import type { BackfillPlan } from './plan.ts';
+import type { Wait } from './standstill.ts';
 
 /** What a backfill ended with. */
 export type BackfillOutcome = BackfillPlan & {
@@ -14,15 +15,18 @@ export type BackfillOutcome = BackfillPlan & {
 /** Shows how a backfill goes. */
 export interface Display {
   begin(plan: BackfillPlan): void;
-  progress(progress: Progress): void;
+  /** @param progress null before there is any, @param wait null while it gets on */
+  progress(progress: Progress | null, wait: Wait | null): void;
   /** Removes a progress bar before anything else is written. */
   stop(): void;
   end(outcome: BackfillOutcome): void;
 }
 
-/** A bar is redrawn with every look; lines come less often. */
+/** A bar is redrawn with every call; lines come less often. */
 const LINE_EVERY_MS = 5_000;
-const BAR = '{bar} {percentage}% | {value}/{total} blocks | {events} events, {rate}/s | {left} left';
+/** Short enough for what follows on a terminal of 80 columns, which cuts the rest. */
+const BAR_COLUMNS = 20;
+const BAR = '{bar} {percentage}% | {text}';
 
 type Output = NodeJS.WriteStream;
 
@@ -33,18 +37,21 @@ export function createDisplay(output: Output, json: boolean): Display {
 
 function progressBar(output: Output): Display {
   const bar = new SingleBar(
-    { format: BAR, stream: output, hideCursor: true, clearOnComplete: true },
+    { format: BAR, barsize: BAR_COLUMNS, stream: output, hideCursor: true, clearOnComplete: true },
     Presets.shades_classic,
   );
+  const beforeBar = plainLines(output);
   let begun = false;
   return {
-    begin: (plan) => output.write(`${describePlan(plan)}\n`),
-    progress: (progress) => {
+    begin: beforeBar.begin,
+    progress: (progress, wait) => {
+      if (progress === null) return beforeBar.progress(progress, wait);
+      const payload = { text: describeProgress(progress, wait) };
       // A bar that begins without a total would begin as full.
-      if (!begun) bar.start(progress.totalBlocks, progress.doneBlocks, payloadOf(progress));
+      if (!begun) bar.start(progress.totalBlocks, progress.doneBlocks, payload);
       begun = true;
       bar.setTotal(progress.totalBlocks);
-      bar.update(progress.doneBlocks, payloadOf(progress));
+      bar.update(progress.doneBlocks, payload);
     },
     stop: () => bar.stop(),
     end: (outcome) => output.write(describeOutcome(outcome)),
@@ -55,11 +62,9 @@ function plainLines(output: Output): Display {
   const isDue = everyFewSeconds();
   return {
     begin: (plan) => output.write(`${describePlan(plan)}\n`),
-    progress: (progress) => {
-      if (!isDue()) return;
-      const { events, rate, left } = payloadOf(progress);
-      const { doneBlocks, totalBlocks } = progress;
-      output.write(`${doneBlocks}/${totalBlocks} blocks | ${events} events, ${rate}/s | ${left} left\n`);
+    progress: (progress, wait) => {
+      const line = progress === null ? wait && describeWait(wait) : describeProgress(progress, wait);
+      if (line !== null && isDue()) output.write(`${line}\n`);
     },
     stop: () => undefined,
     end: (outcome) => output.write(describeOutcome(outcome)),
@@ -71,7 +76,10 @@ function jsonLines(output: Output): Display {
   const write = (type: string, value: object) => output.write(`${JSON.stringify({ type, ...value })}\n`);
   return {
     begin: (plan) => write('begin', plan),
-    progress: (progress) => isDue() && write('progress', progress),
+    progress: (progress, wait) => {
+      if (progress !== null) isDue() && write('progress', { ...progress, ...(wait !== null && { waiting: wait }) });
+      else if (wait !== null) isDue() && write('waiting', wait);
+    },
     stop: () => undefined,
     end: (outcome) => write('end', outcome),
   };
@@ -86,8 +94,17 @@ function everyFewSeconds(): () => boolean {
   };
 }
 
-function payloadOf({ events, eventsPerSec, secondsLeft }: Progress): { events: number; rate: number; left: string } {
-  return { events, rate: eventsPerSec, left: secondsLeft === null ? '?' : formatDuration(secondsLeft) };
+/** What it waits for is of more use than the rate and the time left of a run that stands still. */
+function describeProgress(progress: Progress, wait: Wait | null): string {
+  const { doneBlocks, totalBlocks, events, eventsPerSec, secondsLeft } = progress;
+  const blocks = `${doneBlocks}/${totalBlocks} blocks`;
+  if (wait !== null) return `${describeWait(wait)} | ${blocks}`;
+  const left = secondsLeft === null ? '?' : formatDuration(secondsLeft);
+  return `${blocks} | ${events} events, ${eventsPerSec}/s | ${left} left`;
+}
+
+function describeWait(wait: Wait): string {
+  return `waiting ${formatDuration(wait.seconds)} for ${wait.for}`;
 }
 
 /** Whole seconds as `1h 2m 3s`, without leading zeros. */

@@ -37,18 +37,16 @@ export async function tryLockCache(transaction: Queryable): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-/** Which of the schemas are being written. */
-export async function writtenSchemas(database: Queryable, schemas: readonly string[]): Promise<Set<string>> {
-  const { rows } = await database.query<{ schema: string }>(
-    `SELECT schema FROM unnest($2::text[]) AS schema
-     WHERE EXISTS (
-       SELECT FROM pg_locks
-       WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1
-         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-         AND objid::int8 = hashtext(schema)::int8 & 4294967295)`,
+/** Which of the schemas are being written, each with the process of Postgres that does it for the writer. */
+export async function schemaWriters(database: Queryable, schemas: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ schema: string; pid: number }>(
+    `SELECT schema, pid FROM unnest($2::text[]) AS schema
+     JOIN pg_locks ON locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND objid::int8 = hashtext(schema)::int8 & 4294967295`,
     [SCHEMA_LOCK, schemas],
   );
-  return new Set(rows.map(({ schema }) => schema));
+  return new Map(rows.map(({ schema, pid }) => [schema, pid]));
 }
 
 /**

@@ -34,13 +34,17 @@ const BOMB: Hex = '0x6133ff5f526002601ef3';
 
 const turncoatAbi = parseAbi(['function turn(uint8 next)']);
 const FORTUNE = 10n ** 30n;
-const SHARES = 10n ** 15n;
+/** Of each bin, a raw unit each. A pool scales both tokens to 18 decimals or more, so that of many it refuses whole units. */
+const SHARES = 10n ** 12n;
 /** In a hundred. */
 const OPENINGS = 65;
+const FUNDINGS = 60;
 const BETRAYALS = 80;
 const TRADES = 40;
+/** In a packed pool that was just funded, while its contracts are still honest: most of those that turn let nobody trade. */
+const FIRST_TRADES = 4;
 /** Raw units of a trade. */
-const MOST_TRADED = 10 ** 6;
+const MAX_TRADED = 10 ** 6;
 const STOP_LOSS = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
 
 /** A pool of either generation. */
@@ -53,8 +57,8 @@ interface HostilePool {
 
 /**
  * Opens pools at factories of its own, one of each generation, from the same tokens as honest ones and from its own, behind
- * providers, with extensions and tokens that are honest at first and then turn. In packed ones it trades: what their swaps
- * mean is found out from them.
+ * providers, with extensions and tokens that are honest at first and then turn. In packed ones it trades, before they turn
+ * and at times afterwards: what their swaps mean is found out from them.
  */
 export class Attacker {
   /** Everything that was ever made here, lowercase: rows which name one of these are the attacker's. */
@@ -64,7 +68,7 @@ export class Attacker {
   readonly turns: Record<string, number> = {};
   readonly deployment: Deployment;
   readonly packed: PackedDeployment;
-  /** Swaps in packed pools. */
+  /** Swaps in packed pools that moved anything. */
   trades = 0;
   readonly #chain: DevChain;
   readonly #honestTokens: readonly Address[];
@@ -103,7 +107,7 @@ export class Attacker {
   /** One more evil deed. Throws what the node or a contract refuses. */
   async act(): Promise<void> {
     const packedPools = this.pools.filter(({ isPacked }) => isPacked);
-    if (this.#turncoats.length === 0 || this.#random.chance(OPENINGS)) await this.#openPool();
+    if (this.trades === 0 || this.#random.chance(OPENINGS)) await this.#openPool();
     else if (packedPools.length > 0 && this.#random.chance(TRADES)) await this.#trade(this.#random.pick(packedPools));
     else await this.#turn(this.#random.pick(this.#turncoats));
   }
@@ -113,7 +117,9 @@ export class Attacker {
     const token0 = random.pick(this.#honestTokens);
     const token1 = random.chance(50) ? await this.#token() : random.pick(this.#honestTokens);
     if (token0 === token1) return;
-    const isPacked = random.chance(50);
+    // Even the shortest run is to see trades.
+    const isFirst = this.trades === 0;
+    const isPacked = isFirst || random.chance(50);
     const deployment = isPacked ? this.packed : this.deployment;
     const provider = await this.#turncoat(token0, token1);
     const extensions = await this.#extensions(token0, token1, { isPacked, provider });
@@ -125,10 +131,12 @@ export class Attacker {
       salt: numberToHex(++this.#opened, { size: 32 }),
     });
     this.addresses.add(pool);
-    this.pools.push({ address: pool, token0, token1, isPacked });
+    const opened = { address: pool, token0, token1, isPacked };
+    this.pools.push(opened);
     const bins = evenBins(-3, 3, 1_000).map(({ bin }) => ({ bin, shares: SHARES }));
-    if (random.chance(60)) {
+    if (isFirst || random.chance(FUNDINGS)) {
       await addLiquidity(this.#chain, deployment, { pool, owner: this.#chain.roles.stranger, bins });
+      for (let i = 0; isPacked && i < FIRST_TRADES; i++) await this.#trade(opened);
     }
     for (const contract of [provider, token1, ...extensions.map(({ address }) => address)]) {
       if (this.#turncoats.includes(contract) && random.chance(BETRAYALS)) await this.#turn(contract);
@@ -154,15 +162,15 @@ export class Attacker {
 
   async #trade({ address }: HostilePool): Promise<void> {
     const random = this.#random;
-    const amountSpecified = BigInt(random.integer(1, MOST_TRADED)) * (random.chance(50) ? 1n : -1n);
+    const amountSpecified = BigInt(random.integer(1, MAX_TRADED)) * (random.chance(50) ? 1n : -1n);
     const trader = this.#chain.roles.stranger;
-    await packedSwap(this.#chain, this.packed, {
+    const { amount0Delta, amount1Delta } = await packedSwap(this.#chain, this.packed, {
       pool: address,
       zeroForOne: random.chance(50),
       amountSpecified,
       trader,
     });
-    this.trades += 1;
+    if (amount0Delta !== 0n || amount1Delta !== 0n) this.trades += 1;
   }
 
   async #turncoat(token0: Address, token1: Address): Promise<Address> {

@@ -73,7 +73,7 @@ export async function openExampleApp() {
       ...unusedStreams(),
     }),
     {
-      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
       rateLimit: {
         ...{ limits: LimitsConfig.parse({ enabled: false }), redis: limiterRedis, prefix: 'test', trustedProxies: 0 },
       },

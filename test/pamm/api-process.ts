@@ -30,7 +30,7 @@ runMain(async () => {
     logger,
   });
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
-    verifyKey: async () => ({ keyId: 'any' }),
+    verifyKey: async () => ({ keyId: 'any', holder: 'any' }),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),
       redis: limiterRedis,

@@ -11,7 +11,8 @@ import {
   takeInModel,
 } from './bundle-model.ts';
 import { eventually } from './eventually.ts';
-import { BSC } from './rig.ts';
+import { claimInModel, type OwnerModel } from './owner-model.ts';
+import { API_KEY, BSC, OTHER_KEY } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 import { registerInModel, type StreamModel } from './stream-model.ts';
 import { startWorld, type World } from './world.ts';
@@ -20,6 +21,7 @@ import { startWorld, type World } from './world.ts';
 
 const LIMITS: Limits = { waiting: 256, cancelGuardMs: 30_000, shortestPauseMs: 500, longestPauseMs: 30_000 };
 const OLDER = 'skipped: older than a quote already seen for this stream';
+const FOREIGN = 'skipped: this replacementUuid belongs to another key';
 
 let world: World;
 let rig: World['rig'];
@@ -32,9 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-type Submitted = { uuid: number; seq: number; block: number; tx: number; cancel: boolean };
+type Submitted = { key: string; uuid: number; seq: number; block: number; tx: number; cancel: boolean };
 
 const submitted: fc.Arbitrary<Submitted> = fc.record({
+  key: fc.constantFrom(API_KEY, API_KEY, OTHER_KEY),
   uuid: fc.integer({ min: 0, max: 1 }),
   seq: fc.integer({ min: 1, max: 5 }),
   block: fc.integer({ min: 100, max: 101 }),
@@ -61,6 +64,7 @@ test('one after another: both builders say what the models say', { timeout: 180_
       // Uuids and expiry are new in each run, so that runs share nothing.
       const uuids = [newUuid(), newUuid()];
       const maxTimestamp = Math.floor(Date.now() / 1000) + 4;
+      let owners: OwnerModel = new Map();
       let stream: StreamModel = new Map();
       let bundle: BundleModel = EMPTY_BUNDLE_MODEL;
       for (const step of steps) {
@@ -70,18 +74,22 @@ test('one after another: both builders say what the models say', { timeout: 180_
         const body = bodyOf(step, uuid, maxTimestamp);
         // Accepted bundles are shared by all uuids: the block tells the runs apart.
         body.blockNumber += Number(BigInt(`0x${(uuids[0] ?? '').slice(2, 12)}`)) * 2;
-        const answer = await rig.submit(BSC, body);
+        const answer = await rig.submit(BSC, body, step.key);
+        const said = answer.providers.map(({ accepted, error }) => (accepted ? 'accepted' : error));
         const content = `${body.tx}|${body.blockNumber}`;
 
+        const claimed = claimInModel(owners, uuid, step.key);
+        owners = claimed.model;
+        if (!claimed.isOwner) {
+          expect(said).toEqual([FOREIGN, FOREIGN]);
+          continue;
+        }
         const registered = registerInModel(stream, { uuid, seq: BigInt(step.seq), content });
         stream = registered.model;
         const streamWords = registered.registration === 'older' ? OLDER : 'accepted';
         const expected = expectBundle(bundle, step, { uuid, content, block: BigInt(body.blockNumber) });
         bundle = expected.model;
-        expect(answer.providers.map(({ accepted, error }) => (accepted ? 'accepted' : error))).toEqual([
-          streamWords,
-          expected.words,
-        ]);
+        expect(said).toEqual([streamWords, expected.words]);
       }
     }),
     { numRuns: 40 },
@@ -110,21 +118,36 @@ function expectBundle(
   return { model: settled.model, words: 'accepted' };
 }
 
-test('all at once: a stream never goes back, and ends with the newest', { timeout: 180_000 }, async () => {
+test('all at once: a stream never goes back, and ends with the newest of the key that came first', {
+  timeout: 180_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 40 }), async (steps) => {
       const uuids = [newUuid(), newUuid()];
       const maxTimestamp = Math.floor(Date.now() / 1000) + 4;
       // Under one number there is one update: what comes under it later, with other content, is older by rule.
-      const bodies = steps.map((step) =>
-        bodyOf({ ...step, cancel: step.seq % 3 === 0, tx: 0, block: 100 }, uuids[step.uuid] ?? '', maxTimestamp),
+      const bodyAt = (step: Submitted) =>
+        bodyOf({ ...step, cancel: step.seq % 3 === 0, tx: 0, block: 100 }, uuids[step.uuid] ?? '', maxTimestamp);
+      const answers = await Promise.all(
+        steps.map(async (step) => {
+          const { providers } = await rig.submit(BSC, bodyAt(step), step.key);
+          const foreign = providers.filter(({ error }) => error === FOREIGN).length;
+          return { ...step, foreign };
+        }),
       );
-      await Promise.all(bodies.map((body) => rig.submit(BSC, body)));
+      // Every builder decided alike.
+      for (const { foreign } of answers) expect([0, 2]).toContain(foreign);
       for (const [index, uuid] of uuids.entries()) {
-        const mine = steps.filter((step) => step.uuid === index).map(({ seq }) => seq);
-        if (mine.length === 0) continue;
-        await eventually(() => sequences(uuid).at(-1) === Math.max(...mine));
+        const all = answers.filter((answer) => answer.uuid === index);
+        if (all.length === 0) continue;
+        const owners = new Set(all.filter(({ foreign }) => foreign === 0).map(({ key }) => key));
+        expect(owners.size).toBe(1);
+        const mine = all.filter(({ key }) => owners.has(key));
+        expect(mine.map(({ foreign }) => foreign)).toEqual(mine.map(() => 0));
+        const numbers = mine.map(({ seq }) => seq);
+        await eventually(() => sequences(uuid).at(-1) === Math.max(...numbers));
         expect(sequences(uuid)).toEqual(sequences(uuid).toSorted((a, b) => a - b));
+        expect(numbers).toEqual(expect.arrayContaining(sequences(uuid)));
       }
     }),
     { numRuns: 40 },

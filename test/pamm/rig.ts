@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
+import type { KeyIdentity } from '../../api/auth/authenticate.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
@@ -20,6 +21,17 @@ import { connectBackground, connectPatient } from '../../runtime/redis-connectio
 import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';
+/** Of the same holder as {@link API_KEY}, as after a rotation. */
+export const ROTATED_KEY = 'rotated-test-key';
+/** Of another holder. */
+export const OTHER_KEY = 'other-test-key';
+
+const IDENTITIES: Readonly<Record<string, KeyIdentity>> = {
+  [API_KEY]: { keyId: 'k1', holder: 'k1' },
+  [ROTATED_KEY]: { keyId: 'k2', holder: 'k1' },
+  [OTHER_KEY]: { keyId: 'k3', holder: 'k3' },
+};
+
 export const ETHEREUM = 31337;
 export const BSC = 31338;
 
@@ -176,7 +188,7 @@ export async function startApi(
     logger,
   });
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
-    verifyKey: async (key) => (key === API_KEY ? { keyId: 'k1' } : null),
+    verifyKey: async (key) => IDENTITIES[key] ?? null,
     rateLimit: { limits, redis: limiterRedis, prefix: queuePrefix, trustedProxies: 0 },
     metrics: registry,
     logger,
@@ -184,16 +196,18 @@ export async function startApi(
   const server = await startServer(app, '127.0.0.1', 0);
   await eventually(async () => (await listeners()) > before, 30_000);
   const base = `http://127.0.0.1:${server.port}`;
-  const client = createPoolTradingDataClient(base, { apiKey: API_KEY });
-  const send = (chainId: number, body: PammBody) =>
-    client.POST('/public/v1/evm/{chain_id}/pamm-quote', { params: { path: { chain_id: chainId } }, body });
+  const send = (chainId: number, body: PammBody, apiKey: string = API_KEY) =>
+    createPoolTradingDataClient(base, { apiKey }).POST('/public/v1/evm/{chain_id}/pamm-quote', {
+      params: { path: { chain_id: chainId } },
+      body,
+    });
   return {
     base,
     /** Sends an update with the typed client. */
     send,
     /** The same; fails unless it is answered with 200. */
-    async submit(chainId: number, body: PammBody): Promise<PammAnswer> {
-      const { data, error, response } = await send(chainId, body);
+    async submit(chainId: number, body: PammBody, apiKey: string = API_KEY): Promise<PammAnswer> {
+      const { data, error, response } = await send(chainId, body, apiKey);
       if (!data) throw new Error(`${response.status} ${JSON.stringify(error)}`);
       return data;
     },

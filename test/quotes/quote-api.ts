@@ -70,7 +70,7 @@ export function quoteApi({
   });
   const chains = new Map([[chain.chainId, chain]]);
   const app = createApp(bindRoutes(quotesResource, { chains, directory, snapshots, ...rest }), {
-    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),
       // Limits are off: it never connects.

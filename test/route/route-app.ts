@@ -50,7 +50,7 @@ export function routeApp({
       ...bindRoutes(routeResource, { ...deps, outlooks, routing: RoutingConfig.parse(routing) }),
     ],
     {
-      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
       rateLimit: {
         limits,
         // Never connects: requests are counted in memory.

@@ -58,7 +58,7 @@ export async function startStreamApi({ chain, directory, isSimulated, ...options
   const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
-    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1' } : null),
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
     webSockets: {
       chains,

@@ -10,6 +10,7 @@ export const skipped = {
   cancel: skip('the request was a cancel'),
   superseded: skip('superseded by a newer quote before sending'),
   older: skip('older than a quote already seen for this stream'),
+  foreign: skip('this replacementUuid belongs to another key'),
   duplicate: skip('this quote is already queued or being sent'),
   queueFull: skip('the bundle queue is full'),
   expired: skip('maxTimestamp passed while queued'),

@@ -11,6 +11,7 @@ export class RedisKeys {
   lastFence = (endpointId: string) => `${this.prefix}:fence:${endpointId}`;
   epoch = () => `${this.prefix}:epoch`;
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
+  owner = (chainId: number, uuid: string) => `${this.prefix}:owner:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;
   /** There while a worker runs. */
   heartbeat = () => `${this.prefix}:heartbeat`;

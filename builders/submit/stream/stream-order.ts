@@ -6,11 +6,13 @@ import type { QuoteUpdate } from '../quote-update.ts';
 
 /** How long the newest update of a uuid is remembered after it was last seen. */
 const NEWEST_KEPT_MS = 3_600_000;
+/** What builders' scripts know of a uuid is noted within seconds of its registration: its owner outlives all of that. */
+const OWNER_KEPT_MS = NEWEST_KEPT_MS + 60_000;
 
 const register = loadScript('./register.lua', import.meta.url);
 const admit = loadScript('./admit.lua', import.meta.url);
 
-export type Registration = 'newest' | 'same' | 'older';
+export type Registration = 'foreign' | 'newest' | 'same' | 'older';
 export type Admission = 'send' | 'fenced' | 'superseded';
 
 /**
@@ -26,11 +28,17 @@ export class StreamOrder {
     this.#keys = keys;
   }
 
-  /** Notes an arriving update. `same` is this very update once more, which may be sent again. */
-  async register(update: QuoteUpdate): Promise<Registration> {
-    const key = this.#keys.newestUpdate(update.chainId, update.replacementUuid);
-    const args = [sortableUint64(update.replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS];
-    return (await register(this.#redis, [key], args)) as Registration;
+  /**
+   * Notes an arriving update, once for all builders of the chain. `same` is this very update once more, which may be sent
+   * again; `foreign` is one of a uuid that another holder used first, which must change nothing.
+   *
+   * @param holder whose key the update came with; see `KeyIdentity`
+   */
+  async register(update: QuoteUpdate, holder: string): Promise<Registration> {
+    const { chainId, replacementUuid, replacementSeqNumber } = update;
+    const keys = [this.#keys.newestUpdate(chainId, replacementUuid), this.#keys.owner(chainId, replacementUuid)];
+    const args = [sortableUint64(replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS, holder, OWNER_KEPT_MS];
+    return (await register(this.#redis, keys, args)) as Registration;
   }
 
   /** Asks, right before the bytes go out, whether the holder of this fencing token may send the update. */

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { eventually } from './eventually.ts';
+import { BSC, ETHEREUM, OTHER_KEY, type PammBody, ROTATED_KEY } from './rig.ts';
+import { startWorld, type World } from './world.ts';
+
+/** A uuid belongs to the key that first used it: what another key sees and can do that knows it. */
+
+let world: World;
+let rig: World['rig'];
+let mocks: World['mocks'];
+let bodies: World['bodies'];
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ rig, mocks, bodies } = world);
+});
+afterAll(() => world.stop());
+
+beforeEach(() => {
+  for (const mock of [mocks.stream, mocks.bundle]) mock.state.received.length = 0;
+});
+
+const FOREIGN = { accepted: false, error: 'skipped: this replacementUuid belongs to another key' };
+
+/** What a stream builder received under a uuid, as `seq`, or `cancel seq`. */
+const sent = (builder: 'titan' | 'quasar' | 'stream', { replacementUuid }: PammBody) =>
+  mocks[builder].state.received
+    .filter((update) => update.replacementUuid === replacementUuid)
+    .map(({ replacementSeqNumber, tx }) => (tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber));
+
+const accepted = async (chainId: number, body: PammBody, key?: string) =>
+  (await rig.submit(chainId, body, key)).providers.map((provider) => provider.accepted);
+
+test.each([
+  ['quote', () => bodies.ethereumTx],
+  ['cancel', () => '0x'],
+])("another key's %s is skipped at every stream and does not outrank its owner's", async (_name, tx) => {
+  const body = bodies.ethereum({ replacementSeqNumber: 5 });
+  expect(await accepted(ETHEREUM, body)).toEqual([true, true]);
+  const foreign = await rig.submit(ETHEREUM, { ...body, tx: tx(), replacementSeqNumber: 1_000 }, OTHER_KEY);
+  expect(foreign).toMatchObject({ accepted: false, providers: [FOREIGN, FOREIGN] });
+  expect(await accepted(ETHEREUM, { ...body, replacementSeqNumber: 6 })).toEqual([true, true]);
+  for (const builder of ['titan', 'quasar'] as const) expect(sent(builder, body)).toEqual(['5', '6']);
+});
+
+test("another key's cancel neither removes a push that waits at the bundle builder nor guards against the next", async () => {
+  const { state } = mocks.bundle;
+  state.behaviour = { kind: 'slow-ack', delayMs: 1_500 };
+  await rig.submit(BSC, bodies.bsc({ blockNumber: 20, responseTimeoutMs: 0 }));
+  await eventually(() => state.received.length > 0);
+  state.behaviour = { kind: 'ack' };
+  const waiting = bodies.bsc({ blockNumber: 21 });
+  const answer = accepted(BSC, waiting);
+  const queue = rig.keys.bundle(mocks.endpointId('bundle')).waiting;
+  await eventually(async () => Boolean(await rig.redis.hexists(queue, waiting.replacementUuid)));
+  for (const changes of [{ tx: '0x' }, { blockNumber: 1_000 }]) {
+    const foreign = await rig.submit(BSC, { ...waiting, ...changes, replacementSeqNumber: 1_000 }, OTHER_KEY);
+    expect(foreign.providers).toMatchObject([FOREIGN, FOREIGN]);
+  }
+  expect(await answer).toEqual([true, true]);
+  expect(await accepted(BSC, { ...waiting, blockNumber: 22, replacementSeqNumber: 2 })).toEqual([true, true]);
+  expect(sent('stream', waiting)).toEqual(['1', '2']);
+  expect(mocks.bundle.state.received.map(({ blockNumber }) => blockNumber)).toEqual(['20', '21', '22']);
+});
+
+test('a rotated key goes on with the uuids of its holder; on another chain a uuid is another', async () => {
+  const body = bodies.ethereum();
+  expect(await accepted(ETHEREUM, body)).toEqual([true, true]);
+  expect(await accepted(ETHEREUM, { ...body, replacementSeqNumber: 2 }, ROTATED_KEY)).toEqual([true, true]);
+  const elsewhere = bodies.bsc({ replacementUuid: body.replacementUuid, blockNumber: 40 });
+  expect(await accepted(BSC, elsewhere, OTHER_KEY)).toEqual([true, true]);
+});
+
+test('the audit trail has them: the update, and that it was skipped at each builder', async () => {
+  const body = bodies.bsc({ blockNumber: 50 });
+  expect(await accepted(BSC, body)).toEqual([true, true]);
+  await rig.submit(BSC, { ...body, replacementSeqNumber: 2 }, OTHER_KEY);
+  const outcomes = await eventually(async () => {
+    const all = await rig.outcomes(body.replacementUuid);
+    return all.length >= 4 ? all : undefined;
+  });
+  expect(outcomes.map(({ provider, outcome, error }) => [provider.split(':')[0], outcome, error]).sort()).toEqual([
+    ['bundle', 'accepted', null],
+    ['bundle', 'skipped', FOREIGN.error],
+    ['stream', 'accepted', null],
+    ['stream', 'skipped', FOREIGN.error],
+  ]);
+});
