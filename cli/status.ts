@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { and, desc, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import { isUnreadable } from '../db/factory-calibration.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import {
   layoutCalibrations,
@@ -10,7 +11,6 @@ import {
   readAttentions,
 } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
-import { isUnreadable } from '../db/unreadable-factories.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { EXIT_CODES, printResult } from './output.ts';
 import { formatTable } from './table.ts';

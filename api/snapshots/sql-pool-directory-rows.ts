@@ -3,10 +3,11 @@ import { PgDialect } from 'drizzle-orm/pg-core';
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
+import { readStopLossMarks, readUnreadableFactories } from '../../db/factory-calibration.ts';
 import { delistedPools } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
-import { readUnreadableFactories } from '../../db/unreadable-factories.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
+import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import type { PoolImmutables } from '../../protocol/layout.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
@@ -112,8 +113,14 @@ const decode = (row: DriverRow): PoolRow => ({
 export interface DirectoryEpoch {
   /** Changes when another index is served, and when pools are delisted or listed again: any pool may have changed then. */
   readonly epoch: string;
-  /** Factories whose pools cannot be read, as {@link factoryKey} names them: their pools are not served. */
+  readonly calibration: DirectoryCalibration;
+}
+
+/** What calibration says of factories, as {@link factoryKey} names them. */
+export interface DirectoryCalibration {
+  /** Their pools cannot be read, and are not served. */
   readonly unreadable: ReadonlySet<string>;
+  readonly stopLossMarks: ReadonlyMap<string, StopLossMark>;
 }
 
 export async function readEpoch(database: Database): Promise<DirectoryEpoch> {
@@ -121,7 +128,11 @@ export async function readEpoch(database: Database): Promise<DirectoryEpoch> {
     SELECT concat_ws(':', to_regclass('live.pool')::oid, count(*), max(${delistedPools.delistedAt})) AS epoch
     FROM ${delistedPools}`);
   const unreadable = (await readUnreadableFactories(database.$client)).map(factoryKey);
-  return { epoch: [rows[0]?.epoch, ...unreadable].join(), unreadable: new Set(unreadable) };
+  const marks = (await readStopLossMarks(database.$client)).map((row) => [factoryKey(row), row.mark] as const);
+  return {
+    epoch: [rows[0]?.epoch, ...unreadable, ...marks.flat()].join(),
+    calibration: { unreadable: new Set(unreadable), stopLossMarks: new Map(marks) },
+  };
 }
 
 const factoryKey = ({ chainId, factory }: Pick<PoolRow, 'chainId' | 'factory'>) => `${chainId}:${factory}`;
@@ -131,7 +142,7 @@ const NO_EXTENSIONS: readonly PoolExtension[] = [];
 /** Makes served pools of rows, of enabled deployments alone. Pools share the objects of their tokens and immutables. */
 export class PoolMaker {
   readonly #deployments: ReadonlyMap<string, DeploymentConfig>;
-  #unreadable: ReadonlySet<string> = new Set();
+  #calibration: DirectoryCalibration = { unreadable: new Set(), stopLossMarks: new Map() };
   /** By chain and address. */
   readonly #tokens = new Map<number, Map<Address, PoolToken>>();
   /** By their values. */
@@ -147,16 +158,16 @@ export class PoolMaker {
     );
   }
 
-  /** Factories of enabled deployments whose pools are not served from now on, until they are left out again. */
-  leaveOut(unreadable: ReadonlySet<string>): void {
-    this.#unreadable = unreadable;
+  /** Makes pools by this from now on. */
+  use(calibration: DirectoryCalibration): void {
+    this.#calibration = calibration;
   }
 
   /** @returns null for a pool of a factory that is not served */
   make(row: PoolRow): ServedPool | null {
     const key = factoryKey(row);
     const deployment = this.#deployments.get(key);
-    if (!deployment || this.#unreadable.has(key)) return null;
+    if (!deployment || this.#calibration.unreadable.has(key)) return null;
     const token0 = this.#token(row.chainId, row.token0, row.token0Symbol, row.token0Decimals);
     const token1 = this.#token(row.chainId, row.token1, row.token1Symbol, row.token1Decimals);
     return {
@@ -173,7 +184,11 @@ export class PoolMaker {
       extensions:
         row.extensions?.map((extension) => ({ ...extension, kind: kindOf(extension.address, deployment) })) ??
         NO_EXTENSIONS,
-      stopLossMark: deployment.stopLossMark ?? layoutAdapter(deployment.layout).stopLoss.mark,
+      stopLossMark:
+        deployment.stopLossMark ??
+        layoutAdapter(deployment.layout).stopLoss.mark ??
+        this.#calibration.stopLossMarks.get(key) ??
+        null,
     };
   }
 

@@ -250,3 +250,33 @@ test('pools whose storage no arrangement explains are not served until one does,
     await client.query('DELETE FROM operator.layout_calibration');
   }
 });
+
+test('the mark of a packed stop loss is what was found, and a setting comes before it', async () => {
+  const served = (stopLossMark?: 'mid') =>
+    new SqlPoolDirectory({
+      ...{ database, logger, pace: { pollMs: 50 } },
+      chains: chains.map((chain) => ({
+        ...chain,
+        deployments: chain.deployments.map((each) => ({
+          ...each,
+          layout: 'packed',
+          ...(stopLossMark && { stopLossMark }),
+        })),
+      })),
+    });
+  const [own, set] = [served(), served('mid')];
+  const markOf = async (directory: SqlPoolDirectory) => (await directory.table()).find(7, LISTED)?.stopLossMark;
+  try {
+    expect([await markOf(own), await markOf(set)]).toEqual([null, 'mid']);
+    await client.query(
+      "INSERT INTO operator.layout_calibration VALUES (7, $1, 'stopLossMark', 'bidAsk', '{}', 'job', now(), 1)",
+      [FACTORY],
+    );
+    expect(await eventually(async () => (await markOf(own)) === 'bidAsk')).toBe(true);
+    expect(await markOf(set)).toBe('mid');
+  } finally {
+    own.stop();
+    set.stop();
+    await client.query('DELETE FROM operator.layout_calibration');
+  }
+});

@@ -102,9 +102,10 @@ export class SqlPoolDirectory implements PoolDirectory {
   }
 
   async #poll(): Promise<void> {
-    const { epoch, unreadable } = await readEpoch(this.#deps.database);
+    const { epoch, calibration } = await readEpoch(this.#deps.database);
     if (epoch !== this.#epoch) {
-      this.#leaveOut(unreadable);
+      this.#leaveOut(calibration.unreadable);
+      this.#maker.use(calibration);
       await this.#readAll();
       this.#epoch = epoch;
       return;
@@ -124,7 +125,6 @@ export class SqlPoolDirectory implements PoolDirectory {
       if (!unreadable.has(factory)) logger.info({ factory }, 'pools are served: their storage is established');
     }
     this.#unreadable = unreadable;
-    this.#maker.leaveOut(unreadable);
   }
 
   async #readAll(): Promise<void> {

@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { readUnreadableFactories } from '../../db/factory-calibration.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices } from '../../db/schema/operator.ts';
 import { poolStates, pools } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { readUnreadableFactories } from '../../db/unreadable-factories.ts';
 
 const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
 

@@ -15,7 +15,6 @@ import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/provi
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { encodeSimulation as encodeFlat } from '../../protocol/layouts/flat/quoted-curve.ts';
 import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
 import { decodeSimulation, encodeSimulation as encodePacked } from '../../protocol/layouts/packed/simulation.ts';
@@ -57,8 +56,6 @@ export interface GuardedMarket {
   readonly layout: 'flat' | 'packed';
   readonly chain: DevChain;
   readonly deployment: Pick<Deployment, 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist'>;
-  /** How the chain's stop loss values bins. */
-  readonly mark: StopLossMark;
   make(spec: GuardedSpec): Promise<GuardedPool>;
   stop(): Promise<void>;
 }
@@ -113,7 +110,7 @@ async function flatMarket(chain: DevChain, url: string): Promise<Opened> {
       },
     };
   };
-  return { layout: 'flat', deployment, mark: 'mean', make };
+  return { layout: 'flat', deployment, make };
 }
 
 async function packedMarket(chain: DevChain, variant: PackedVariant): Promise<Opened> {
@@ -143,7 +140,7 @@ async function packedMarket(chain: DevChain, variant: PackedVariant): Promise<Op
       },
     };
   };
-  return { layout: 'packed', deployment, mark: 'bidAsk', make };
+  return { layout: 'packed', deployment, make };
 }
 
 /** Two basis points wide, and the reference a quarter above the bid. */

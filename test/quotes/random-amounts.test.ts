@@ -18,9 +18,9 @@ import { scaleWatermarks } from './watermarks.ts';
 /** Of all markets together. */
 const AMOUNTS = 30_000;
 const MARKETS = [
-  ['flat', null],
-  ['packed, by a formula', packedVariant('sumOnPrice')],
-  ['packed, fitted or simulated', packedVariant('quotient')],
+  ['flat', null, 'mean'],
+  ['packed, by a formula', packedVariant('sumOnPrice'), 'bidAsk'],
+  ['packed, fitted or simulated, by a mark that nobody told', packedVariant('quotient'), null],
 ] as const;
 const POOLS = 12;
 const READS_PER_POOL = 6;
@@ -68,7 +68,7 @@ const story = fc.record({
   reads: fc.array(read, { minLength: READS_PER_POOL, maxLength: READS_PER_POOL }),
 });
 
-describe.each(MARKETS)('%s', (_name, variant) => {
+describe.each(MARKETS)('%s', (_name, variant, mark) => {
   let market: GuardedMarket;
   const seen = { amounts: 0, cut: 0, closed: 0, whole: 0, contradicted: 0 };
 
@@ -104,7 +104,7 @@ describe.each(MARKETS)('%s', (_name, variant) => {
 
   /** Bids and asks of the pool's quote; without its guards, what it would offer if nothing held it back. */
   async function sidesOf({ address }: GuardedPool, guards: 'guarded' | 'unguarded') {
-    const { chain, deployment, mark, layout } = market;
+    const { chain, deployment, layout } = market;
     const served = await servedPool(chain, deployment, address, mark, layout);
     const api = quoteApi({
       chain: chainConfig(chain.chainId, [chain.rpcUrl]),
