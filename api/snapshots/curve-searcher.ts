@@ -132,8 +132,7 @@ export class CurveSearcher {
     }
     if (step.kind === 'code') {
       const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
-      const [pool, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
-      return step.next({ pool, provider });
+      return step.next(await Promise.all(step.accounts.map(codeOf)));
     }
     return step.next(await this.#runProgram(block, step, signal));
   }

@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import { codeFacts } from '../../contract-code.ts';
 import type { SellAndBuyPrices } from '../../curve.ts';
 import type {
   CodeState,
@@ -20,6 +19,7 @@ import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
 import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
+import { readCode } from './read-code.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
@@ -84,13 +84,13 @@ function byKnownFormula(search: Search): SearchStep {
   if (!known?.formulas) return askForm(search);
   // This read began before the formulas were known: it did not ask for the code.
   if (!code) return byFit({ ...search, form: known.form as SimulationForm });
-  if (!isSameCode(code, known.formulas.code) || provider !== code.provider) {
+  if (!isSameCode(code, known.formulas.code) || provider !== code.accounts[1]) {
     return askForm({ ...search, known: undefined, dropped: 'code' });
   }
   const asking = { ...search, form: known.form as SimulationForm };
   if (known.formulas.names.length === 0) return byFit(asking);
   const { names, sides } = standIn(priced, prices, known.formulas.names);
-  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { names, code } });
+  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { ...known.formulas, names } });
   const dropped = names.length === 0 ? 'prices' : 'ambiguous';
   return tryFormulas({ ...asking, known: { ...known, formulas: null }, dropped });
 }
@@ -119,20 +119,15 @@ function tryFormulas(search: Asking): SearchStep {
   });
 }
 
-/** Formulas count only for the code that they agreed with, and never for code that runs that of others. */
+/** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
 function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
-  return {
-    kind: 'code',
-    provider,
-    next(codes) {
-      const [pool, quoting] = [codeFacts(codes.pool), codeFacts(codes.provider)];
-      const code = { provider, poolHash: pool.hash, providerHash: quoting.hash };
-      const names = pool.mayDelegate || quoting.mayDelegate ? [] : agreeing;
-      const known = { form: search.form, formulas: { names, code } };
-      const { sides } = standIn(search.priced, search.prices, names);
-      return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
-    },
-  };
+  return readCode([search.context.pool, provider], (code, distrust) => {
+    const names = distrust === null ? agreeing : [];
+    const formulas = { names, code, distrust: agreeing.length === 0 ? null : distrust };
+    const known = { form: search.form, formulas };
+    const { sides } = standIn(search.priced, search.prices, names);
+    return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
+  });
 }
 
 function byFit(search: Asking): SearchStep {
@@ -199,5 +194,6 @@ function failed({ known, dropped }: Search, reason: string): SearchStep {
 }
 
 function isSameCode(a: CodeState, b: CodeState): boolean {
-  return a.provider === b.provider && a.poolHash === b.poolHash && a.providerHash === b.providerHash;
+  const areSame = (some: readonly string[], others: readonly string[]) => some.join() === others.join();
+  return areSame(a.accounts, b.accounts) && areSame(a.hashes, b.hashes);
 }
