@@ -68,8 +68,13 @@ export type SearchStep =
   | {
       readonly kind: 'simulate';
       readonly swaps: readonly SearchedSwap[];
-      /** @param results in order, the first 68 bytes of each; no data where the node ran out of gas */
-      next(results: readonly CallResult[]): SearchStep;
+      /** Extensions that object to nothing in these swaps, where the node can put other code at their addresses. */
+      readonly silenced: readonly Address[];
+      /**
+       * @param results in order, the first 68 bytes of each; no data where the node ran out of gas
+       * @param isSilenced whether these extensions were left out
+       */
+      next(results: readonly CallResult[], isSilenced: boolean): SearchStep;
     }
   | {
       /** A call of its own, from address 0. */

@@ -100,7 +100,8 @@ function askForm(search: Search): SearchStep {
   if (form !== undefined) return tryFormulas({ ...search, form: form as SimulationForm });
   return {
     kind: 'simulate',
-    swaps: formSwaps(search.priced, search.context.isGuarded),
+    swaps: formSwaps(search.priced, areGuardsAsked(search.context)),
+    silenced: search.context.evaluatedGuards,
     next(results) {
       const found = knownForm(results);
       if (found === null) return failed(search, 'the pool simulates no swaps in a known form');
@@ -139,11 +140,13 @@ function byFit(search: Asking): SearchStep {
   const probes = [bids, asks].flatMap((plan) =>
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
-  return simulate(search, probes, (results) => {
+  return simulate(search, probes, (results, isSilenced) => {
     const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
     if (!sold || !bought) {
+      // What known guards refused says nothing of the curve: the next read tries again.
+      if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(search);
       return bySimulation({ ...search, known: known && { ...known, readsWithoutFit: READS_WITHOUT_FIT } });
     }
     if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
@@ -174,11 +177,16 @@ function bySimulation(search: Asking): SearchStep {
 function simulate(
   { priced, form, context }: Asking,
   probes: readonly Probe[],
-  next: (results: readonly CallResult[]) => SearchStep,
+  next: (results: readonly CallResult[], isSilenced: boolean) => SearchStep,
 ): SearchStep {
-  if (probes.length === 0) return next([]);
-  return { kind: 'simulate', swaps: searchedSwaps(priced, form, probes, context.isGuarded), next };
+  if (probes.length === 0) return next([], true);
+  const swaps = searchedSwaps(priced, form, probes, areGuardsAsked(context));
+  return { kind: 'simulate', swaps, silenced: context.evaluatedGuards, next };
 }
+
+/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
+const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
+  isGuarded && evaluatedGuards.length === 0;
 
 function found(
   { form, dropped }: Asking,
