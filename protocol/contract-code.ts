@@ -20,14 +20,18 @@ export interface CodeFacts {
 /** First byte of a designator of EIP-7702, and of no contract. */
 const DESIGNATOR = 0xef;
 
-/** What the code of an account says of it. */
-export function codeFacts(code: Hex): CodeFacts {
+/**
+ * What the code of an account says of it.
+ *
+ * @param mostSteps as {@link delegationOf} counts them; a provider that delegates takes some ten thousand
+ */
+export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
   const bytes = hexToBytes(code);
   const facts = { hash: keccak256(bytes), distrust: null, libraries: [] };
   if (bytes.length === 0) return { ...facts, distrust: 'unknown' };
   if (bytes[0] === DESIGNATOR) return { ...facts, distrust: 'designator' };
   if (!mayDelegate(bytes)) return facts;
-  const delegation = delegationOf(bytes);
+  const delegation = delegationOf(bytes, mostSteps);
   return delegation.kind === 'fixed'
     ? { ...facts, libraries: delegation.libraries }
     : { ...facts, distrust: delegation.kind };

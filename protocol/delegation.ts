@@ -33,15 +33,15 @@ const ADDRESS_MASK = 2n ** 160n - 1n;
 const LEAST_ADDRESS = 2n ** 64n;
 /** Offsets and constants are told apart by characters of 16 bits. */
 const MOST_BYTES = 0xffff;
-/** Instructions and words on the stack at jumps that are looked at: a pool of 23,000 bytes takes two million. */
-const MOST_STEPS = 3_000_000;
 
 /**
  * Follows the code from its start along every jump, with the words that it pushes itself. Where a jump or a delegation
  * goes to a word that it did not push, an instruction is not known or the code is too large, it is `open`.
+ *
+ * @param mostSteps instructions that are looked at, and words on the stack at jumps: a million take about 40 ms
  */
-export function delegationOf(code: Uint8Array): Delegation {
-  return code.length > MOST_BYTES ? { kind: 'open' } : new Follower(code).follow();
+export function delegationOf(code: Uint8Array, mostSteps: number): Delegation {
+  return code.length > MOST_BYTES ? { kind: 'open' } : new Follower(code).follow(mostSteps);
 }
 
 class Follower {
@@ -71,7 +71,7 @@ class Follower {
     }
   }
 
-  follow(): Delegation {
+  follow(mostSteps: number): Delegation {
     const seen = new Set<string>();
     const kept = this.#constants.map((constant) => this.#isKept(constant));
     for (let visit = this.#ahead.pop(); visit; visit = this.#ahead.pop()) {
@@ -81,7 +81,7 @@ class Follower {
       if (seen.has(key)) continue;
       seen.add(key);
       const isFollowed = this.#run({ offset: visit.offset, stack });
-      if (!isFollowed || this.#steps > MOST_STEPS) return { kind: 'open' };
+      if (!isFollowed || this.#steps > mostSteps) return { kind: 'open' };
       if (visit.offset === 0 && this.#libraries.size > 0) return { kind: 'proxy' };
     }
     return { kind: 'fixed', libraries: [...this.#libraries] };

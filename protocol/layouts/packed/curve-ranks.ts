@@ -19,7 +19,7 @@ import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
 import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
-import { readCode } from './read-code.ts';
+import { isSameCode, readCode, readHashes } from './read-code.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
@@ -122,13 +122,17 @@ function tryFormulas(search: Asking): SearchStep {
 
 /** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
 function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
-  return readCode([search.context.pool, provider], (code, distrust) => {
-    const names = distrust === null ? agreeing : [];
-    const formulas = { names, code, distrust: agreeing.length === 0 ? null : distrust };
-    const known = { form: search.form, formulas };
-    const { sides } = standIn(search.priced, search.prices, names);
-    return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
+  const accounts = [search.context.pool, provider] as const;
+  if (agreeing.length === 0) return readHashes(accounts, (code) => withFormulas(search, [], code, null));
+  return readCode(accounts, (code, distrust) => {
+    return withFormulas(search, distrust === null ? agreeing : [], code, distrust);
   });
+}
+
+function withFormulas(search: Asking, names: readonly string[], code: CodeState, distrust: string | null): SearchStep {
+  const known = { form: search.form, formulas: { names, code, distrust } };
+  const { sides } = standIn(search.priced, search.prices, names);
+  return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
 }
 
 function byFit(search: Asking): SearchStep {
@@ -199,9 +203,4 @@ function found(
 
 function failed({ known, dropped }: Search, reason: string): SearchStep {
   return { kind: 'failed', reason, known, dropped };
-}
-
-function isSameCode(a: CodeState, b: CodeState): boolean {
-  const areSame = (some: readonly string[], others: readonly string[]) => some.join() === others.join();
-  return areSame(a.accounts, b.accounts) && areSame(a.hashes, b.hashes);
 }

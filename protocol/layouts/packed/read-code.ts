@@ -1,7 +1,9 @@
-import type { Address } from 'viem';
+import { type Address, keccak256 } from 'viem';
 import { type CodeFacts, codeFacts, type Distrust } from '../../contract-code.ts';
 import type { CodeState, SearchStep } from '../../curve-search.ts';
 
+/** What a pool of 23,000 bytes takes, and half as much again; a provider can be anyone's contract. */
+export const POOL_STEPS = 3_000_000;
 /** A pool, its provider and their libraries: each costs a hash at every read. */
 const MOST_ACCOUNTS = 10;
 
@@ -11,6 +13,15 @@ const CAUSES: Readonly<Record<Distrust, string>> = {
   proxy: 'is a proxy',
   open: 'may delegate to a target that is not fixed in its code',
 };
+
+/** Reads what the code of a pool and of its provider is, whatever it does. */
+export function readHashes(accounts: readonly [Address, Address], next: (code: CodeState) => SearchStep): SearchStep {
+  return {
+    kind: 'code',
+    accounts,
+    next: (codes) => next({ accounts, hashes: codes.map((code) => keccak256(code)) }),
+  };
+}
 
 /**
  * Reads the code of a pool and of its provider, and that of the libraries which are linked into them by fixed addresses, as
@@ -27,7 +38,10 @@ export function readCode(
     accounts: asked,
     next(codes) {
       const accounts = [...before, ...asked];
-      const all = [...facts, ...codes.map(codeFacts)];
+      const all = [
+        ...facts,
+        ...codes.map((code, index) => codeFacts(code, asked[index] === pool ? POOL_STEPS : undefined)),
+      ];
       const code = { accounts, hashes: all.map(({ hash }) => hash) };
       const index = all.findIndex(({ distrust }) => distrust !== null);
       const cause = all[index]?.distrust;
@@ -39,4 +53,9 @@ export function readCode(
     },
   });
   return read([], [], [pool, provider]);
+}
+
+export function isSameCode(a: CodeState, b: CodeState): boolean {
+  const areSame = (some: readonly string[], others: readonly string[]) => some.join() === others.join();
+  return areSame(a.accounts, b.accounts) && areSame(a.hashes, b.hashes);
 }
