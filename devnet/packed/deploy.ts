@@ -32,12 +32,12 @@ const DEFAULT_FEES = [200_000, 100] as const;
 /**
  * Deploys a factory of this variant, its extensions and its helpers, from the owner's account.
  *
- * @param linkedCode creation code of the pools, where it is not the variant's own
+ * @param code creation code of the pools, where it is not the variant's own
  */
 export async function deployPackedProtocol(
   chain: DevChain,
   variant: PackedVariant,
-  linkedCode?: Hex,
+  code?: Hex,
 ): Promise<PackedDeployment> {
   const fromBlock = Number(await chain.client.getBlockNumber());
   const poolFactory = await deployContract(chain, 'PackedPoolFactory');
@@ -49,7 +49,7 @@ export async function deployPackedProtocol(
     flagsFirst: variant.details === 'flagsFirst',
     rawDeltas: variant.deltaScale === 'raw',
   };
-  const poolCode = linkedCode ?? loadArtifact(pool).bytecode;
+  const poolCode = code ?? loadArtifact(pool).bytecode;
   const poolDeployer = await deployContract(chain, 'PackedPoolDeployer', [poolFactory, choices, poolCode]);
   for (const data of [
     encodeFunctionData({ abi: factoryOwnerAbi, functionName: 'setPoolDeployer', args: [poolDeployer] }),
