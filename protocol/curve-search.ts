@@ -49,6 +49,8 @@ export interface SearchContext {
   readonly isCallerJudged: boolean;
   /** A natural number below 2^31, drawn at random. */
   draw(): number;
+  /** Told what a proof was given that does not hold at this block and did when it was last tried. */
+  refuted(inputs: Readonly<Record<string, unknown>>): void;
 }
 
 /** The curve of a pool that only the chain knows. */

@@ -6,6 +6,8 @@ import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
+import { stringifyJson } from '../../runtime/json.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { CountCurve } from '../observability/curve-metrics.ts';
 import { whyNotCheaper } from '../observability/why-not-cheaper.ts';
 import { batched } from './batched.ts';
@@ -20,6 +22,7 @@ export interface CurveSearcherDeps {
   /** Of so many pools it is remembered what was found out. */
   readonly rememberedPools: number;
   readonly countCurve: CountCurve;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** The end of a search that found the curve. */
@@ -83,6 +86,10 @@ export class CurveSearcher {
       evaluatedGuards: guardPlan(pool).kind === 'evaluated' ? swapGuards(pool).map(({ address }) => address) : [],
       isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
+      refuted: (inputs: unknown) => {
+        const fields = { pool: pool.address, blockNumber: Number(block.number), inputs: stringifyJson(inputs) };
+        this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
+      },
     };
     const end = await this.#run(block, pool, () => search.start(context), signal);
     if (end.known) this.#known.set(pool.address, end.known);

@@ -59,6 +59,7 @@ function createSnapshotCache(
     simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
     rememberedPools: quotes.rememberedPools,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
+    logger: logger.child({ chainId }),
   });
   return new SnapshotCache({
     clock,

@@ -4,6 +4,7 @@ import type { CurveReport } from '../../api/observability/curve-metrics.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
 import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import {
   callPool,
   createTestPools,
@@ -47,6 +48,7 @@ export async function packedApi(
   pools: readonly Pick<PackedTestPool, 'address' | 'deployment'>[],
   quotes = eagerQuotes,
   node = chain.rpcUrl,
+  logger?: Logger,
 ): Promise<PackedApi> {
   const served = await Promise.all(
     pools.map(({ address, deployment }) => servedPool(chain, deployment, address, 'bidAsk', 'packed')),
@@ -54,7 +56,10 @@ export async function packedApi(
   const reports: CurveReport[] = [];
   const countCurve = (report: CurveReport) => reports.push(report);
   const config = chainConfig(chain.chainId, [node], { blockTimeMs: 1 });
-  return { ...quoteApi({ chain: config, directory: fixedDirectory(served), quotes, countCurve }), reports };
+  return {
+    ...quoteApi({ chain: config, directory: fixedDirectory(served), quotes, countCurve, ...(logger && { logger }) }),
+    reports,
+  };
 }
 
 /** Has the service see the newest block, which it else shows a second late. */

@@ -13,7 +13,7 @@ import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { eagerQuotes } from './quote-world.ts';
@@ -26,6 +26,7 @@ export interface QuoteApiOptions {
   readonly wantedPools?: NonNullable<QuotesDeps['wantedPools']>;
   readonly countDisagreement?: () => void;
   readonly countCurve?: CountCurve;
+  readonly logger?: Logger;
 }
 
 export interface Answer {
@@ -54,9 +55,9 @@ export function quoteApi({
   quotes = eagerQuotes,
   countDisagreement,
   countCurve,
+  logger = createLogger('test', 'silent'),
   ...rest
 }: QuoteApiOptions): QuoteApi {
-  const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
   const snapshots = createSnapshotService({

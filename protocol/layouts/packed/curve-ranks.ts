@@ -85,12 +85,14 @@ function byKnownFormula(search: Search): SearchStep {
   // This read began before the formulas were known: it did not ask for the code.
   if (!code) return byFit({ ...search, form: known.form as SimulationForm });
   if (!isSameCode(code, known.formulas.code) || provider !== code.accounts[1]) {
+    if (known.formulas.names.length > 0) search.context.refuted({ code, provider, formulas: known.formulas });
     return askForm({ ...search, known: undefined, dropped: 'code' });
   }
   const asking = { ...search, form: known.form as SimulationForm };
   if (known.formulas.names.length === 0) return byFit(asking);
   const { names, sides } = standIn(priced, prices, known.formulas.names);
   if (sides) return found(asking, 'formula', sides, { ...known, formulas: { ...known.formulas, names } });
+  search.context.refuted({ priced, prices, formulas: known.formulas });
   const dropped = names.length === 0 ? 'prices' : 'ambiguous';
   return tryFormulas({ ...asking, known: { ...known, formulas: null }, dropped });
 }
@@ -151,12 +153,15 @@ function byFit(search: Asking): SearchStep {
     if (!sold || !bought) {
       // What known guards refused says nothing of the curve: the next read tries again.
       if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(search);
+      const didHold = context.known && context.known.readsWithoutFit === undefined;
+      if (didHold) context.refuted({ priced, prices, probes, results });
       return bySimulation({ ...search, known: known && { ...known, readsWithoutFit: READS_WITHOUT_FIT } });
     }
     if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
       return failed(search, 'the quote that the provider told is not the one that its pool gets');
     }
-    return found(search, 'fit', { bids: sold, asks: bought }, known);
+    const fitted = known && { form: known.form, formulas: known.formulas };
+    return found(search, 'fit', { bids: sold, asks: bought }, fitted);
   });
 }
 
