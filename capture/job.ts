@@ -23,10 +23,17 @@ export type RunningJob = {
  * comes after the usual pause: a job recovers by itself when the chain or the database does.
  *
  * @param onRound told how each round went
+ * @param begin what the first round waits for; it has to settle before {@link RunningJob.stop} can
  */
-export function startJob(job: Job, logger: Logger, onRound: (ok: boolean, durationMs: number) => void): RunningJob {
+export function startJob(
+  job: Job,
+  logger: Logger,
+  onRound: (ok: boolean, durationMs: number) => void,
+  begin?: Promise<void>,
+): RunningJob {
   const wake = new AbortController();
   const loop = async () => {
+    await begin;
     let lastFailure: string | null = null;
     while (!wake.signal.aborted) {
       const startedAt = performance.now();

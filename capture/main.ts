@@ -58,6 +58,7 @@ runMain(async () => {
       onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
+    database.$client,
     metrics,
     logger,
   );

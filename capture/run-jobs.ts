@@ -1,6 +1,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Queryable } from '../db/transaction.ts';
 import type { ReadinessCheck } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { firstIndex } from './first-index.ts';
 import { type Job, startJob } from './job.ts';
 
 export type RunningJobs = {
@@ -13,8 +15,10 @@ const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Pauses that may pass without a good round before a job counts as not ready. */
 const PATIENCE = 4;
 
-/** Runs all jobs side by side; each fails and recovers alone. */
-export function startJobs(jobs: readonly Job[], metrics: Registry, logger: Logger): RunningJobs {
+/** Runs all jobs side by side once the database has an index; each fails and recovers alone. */
+export function startJobs(jobs: readonly Job[], database: Queryable, metrics: Registry, logger: Logger): RunningJobs {
+  const stopping = new AbortController();
+  const begin = firstIndex(database, logger, stopping.signal);
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
     help: 'Time of a round of a job, by result',
@@ -30,18 +34,20 @@ export function startJobs(jobs: readonly Job[], metrics: Registry, logger: Logge
   });
   const running = jobs.map((job) => {
     let goodAt: number | null = null;
-    const { stop } = startJob(job, logger, (ok, durationMs) => {
+    const onRound = (ok: boolean, durationMs: number) => {
       duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);
       if (!ok) return;
       goodAt = Date.now();
       lastGood.set({ job: job.name }, goodAt / 1000);
-    });
+    };
+    const { stop } = startJob(job, logger, onRound, begin);
     const check: ReadinessCheck = async () => staleness(goodAt, job.maxPauseMs * PATIENCE);
     return { name: job.name, stop, check };
   });
   return {
     checks: Object.fromEntries(running.map(({ name, check }) => [name, check])),
     stop: async () => {
+      stopping.abort();
       await Promise.all(running.map(({ stop }) => stop()));
     },
   };

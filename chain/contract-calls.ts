@@ -12,7 +12,7 @@ import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run
 import { packGroups } from '../protocol/pack-groups.ts';
 import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
-import { checkChain, RpcFailure } from './rpc-failure.ts';
+import { checkChain, isRefusal, RpcFailure } from './rpc-failure.ts';
 
 /** The nodes of a chain. Every answer names its chain, so that a node of another one is found out by it. */
 export interface ChainTarget {
@@ -44,6 +44,10 @@ const CANARY: Address = '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a';
 const CANARY_CODE: Hex = '0x602a5f5260205ff3';
 const CANARY_ANSWER = numberToHex(42, { size: 32 });
 const CANARY_CALL: ContractCall = { target: CANARY, data: '0x', gas: 5_000 };
+const BOUNDED_CANARY_CALL: BoundedCall = {
+  ...{ target: CANARY, data: '0x' },
+  ...{ likelyGas: 5_000, gasLimit: 5_000, keptBytes: 32 },
+};
 
 /**
  * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Multicall3
@@ -95,6 +99,36 @@ export function boundedCalls(
   signal?: AbortSignal,
 ): Promise<(GroupAnswer | null)[]> {
   return runBoundedCalls(groups, (calls) => boundedCallsOnce(target, block, calls, signal));
+}
+
+/**
+ * {@link boundedCalls} with other code at some addresses.
+ *
+ * @returns the answers, and whether the node put the code there; where it did not, the calls ran with the code as it is
+ */
+export async function boundedCallsWithCode(
+  target: ChainTarget,
+  block: BlockRef,
+  groups: readonly (readonly BoundedCall[])[],
+  code: CodeOverrides,
+  signal?: AbortSignal,
+): Promise<{ readonly isApplied: boolean; readonly answers: (GroupAnswer | null)[] }> {
+  if (code.size === 0) return { isApplied: true, answers: await boundedCalls(target, block, groups, signal) };
+  const overrides = new Map([...code, [CANARY, CANARY_CODE]]);
+  let isApplied = true;
+  const send = async (calls: readonly BoundedCall[]): Promise<BoundedAnswer> => {
+    const all = [BOUNDED_CANARY_CALL, ...calls];
+    const { results, ...read } = await boundedCallsOnce(target, block, all, signal, CALL_GAS_CAP, overrides);
+    if (results[0]?.data !== CANARY_ANSWER) isApplied = false;
+    return { ...read, results: results.slice(1) };
+  };
+  try {
+    const answers = await runBoundedCalls(groups, send);
+    return { isApplied, answers };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { isApplied: false, answers: await boundedCalls(target, block, groups, signal) };
+  }
 }
 
 /**

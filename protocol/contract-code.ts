@@ -1,40 +1,54 @@
-import { type Hex, hexToBytes, keccak256, size } from 'viem';
+import { type Address, type Hex, hexToBytes, keccak256 } from 'viem';
+import { delegationOf } from './delegation.ts';
+import { dataBytes, HALTS, OP } from './evm-instructions.ts';
 
-const DELEGATE_CALL = 0xf4;
-const CALL_CODE = 0xf2;
-const JUMP_DEST = 0x5b;
-const PUSH_1 = 0x60;
-const PUSH_32 = 0x7f;
-/** STOP, JUMP, RETURN, REVERT, INVALID, SELFDESTRUCT: execution does not go on behind them. */
-const ENDS = new Set([0x00, 0x56, 0xf3, 0xfd, 0xfe, 0xff]);
-/** First byte of a designator of EIP-7702, and of no contract. */
-const DESIGNATOR = 0xef;
+/**
+ * Why the hash of an account's code does not say what the account does: the node gives no code; it is an EIP-7702
+ * designator; it delegates whatever it is asked; or it may delegate to a target that its code does not fix.
+ */
+export type Distrust = 'unknown' | 'designator' | 'proxy' | 'open';
 
 export interface CodeFacts {
   /** As EXTCODEHASH gives it. */
   readonly hash: Hex;
-  /**
-   * Whether the account may run code of others as its own, so that its hash does not say what it does: a proxy, an EIP-7702
-   * designator, or no code at all. Data behind the code is not taken for instructions unless a jump could land in it.
-   */
-  readonly mayDelegate: boolean;
+  /** Null where the hash, with those of the libraries, says what the account does. */
+  readonly distrust: Distrust | null;
+  /** Contracts whose code it runs as its own, by addresses that are part of its code. */
+  readonly libraries: readonly Address[];
 }
 
-/** What the code of an account says of it. */
-export function codeFacts(code: Hex): CodeFacts {
-  return { hash: keccak256(code), mayDelegate: size(code) === 0 || reachesDelegation(hexToBytes(code)) };
+/** First byte of a designator of EIP-7702, and of no contract. */
+const DESIGNATOR = 0xef;
+
+/**
+ * What the code of an account says of it.
+ *
+ * @param mostSteps as {@link delegationOf} counts them; a provider that delegates takes some ten thousand
+ */
+export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
+  const bytes = hexToBytes(code);
+  const facts = { hash: keccak256(bytes), distrust: null, libraries: [] };
+  if (bytes.length === 0) return { ...facts, distrust: 'unknown' };
+  if (bytes[0] === DESIGNATOR) return { ...facts, distrust: 'designator' };
+  if (!mayDelegate(bytes)) return facts;
+  const delegation = delegationOf(bytes, mostSteps);
+  return delegation.kind === 'fixed'
+    ? { ...facts, libraries: delegation.libraries }
+    : { ...facts, distrust: delegation.kind };
 }
 
-/** Reads the instructions one after another: those behind an end run only when a jump lands on them. */
-function reachesDelegation(code: Uint8Array): boolean {
-  if (code[0] === DESIGNATOR) return true;
+/**
+ * Whether a delegation is among the instructions, read one after another: those behind a jump or an end run only when a
+ * jump lands on them, so that data behind the code does not count.
+ */
+function mayDelegate(code: Uint8Array): boolean {
   let isReached = true;
   for (let offset = 0; offset < code.length; offset++) {
     const instruction = code[offset] ?? 0;
-    if (instruction === JUMP_DEST) isReached = true;
-    if (isReached && (instruction === DELEGATE_CALL || instruction === CALL_CODE)) return true;
-    if (ENDS.has(instruction)) isReached = false;
-    if (instruction >= PUSH_1 && instruction <= PUSH_32) offset += instruction - PUSH_1 + 1;
+    if (instruction === OP.jumpDestination) isReached = true;
+    if (isReached && (instruction === OP.delegateCall || instruction === OP.callCode)) return true;
+    if (instruction === OP.jump || HALTS.has(instruction)) isReached = false;
+    offset += dataBytes(instruction);
   }
   return false;
 }

@@ -12,19 +12,26 @@ export type CurveRank = 'formula' | 'fit' | 'simulation';
 /** Why a formula no longer stands in for a pool: other code, other prices, or formulas that agreed before and differ now. */
 export type DropReason = 'code' | 'prices' | 'ambiguous';
 
-/** The code of a pool and of its provider at one block, by EXTCODEHASH. */
+/** Code at one block. */
 export interface CodeState {
-  readonly provider: Address;
-  readonly poolHash: Hex;
-  readonly providerHash: Hex;
+  /** The pool, its provider, and the libraries that are linked into them. */
+  readonly accounts: readonly Address[];
+  /** Of the code of each, as EXTCODEHASH gives it. */
+  readonly hashes: readonly Hex[];
 }
 
 /** What a search found out about a pool that counts at later blocks as well. Strings are the layout's own. */
 export interface CurveKnowledge {
   /** How simulated swaps are asked of the pool. */
   readonly form: string;
-  /** Formulas that agreed while the code was this; none of them when all were refuted; null when none was tried yet. */
-  readonly formulas: { readonly names: readonly string[]; readonly code: CodeState } | null;
+  /** Formulas that stand in while the code is this; null when none was tried yet. */
+  readonly formulas: {
+    /** None when all were refuted, or for a reason of the code. */
+    readonly names: readonly string[];
+    readonly code: CodeState;
+    /** Why formulas that agreed do not count: hashes do not say what the code does. */
+    readonly distrust: string | null;
+  } | null;
   /** Reads for which no fit is tried, since the last one did not hold; absent when it did. */
   readonly readsWithoutFit?: number;
 }
@@ -42,6 +49,8 @@ export interface SearchContext {
   readonly isCallerJudged: boolean;
   /** A natural number below 2^31, drawn at random. */
   draw(): number;
+  /** Told what a proof was given that does not hold at this block and did when it was last tried. */
+  refuted(inputs: Readonly<Record<string, unknown>>): void;
 }
 
 /** The curve of a pool that only the chain knows. */
@@ -61,8 +70,13 @@ export type SearchStep =
   | {
       readonly kind: 'simulate';
       readonly swaps: readonly SearchedSwap[];
-      /** @param results in order, the first 68 bytes of each; no data where the node ran out of gas */
-      next(results: readonly CallResult[]): SearchStep;
+      /** Extensions that object to nothing in these swaps, where the node can put other code at their addresses. */
+      readonly silenced: readonly Address[];
+      /**
+       * @param results in order, the first 68 bytes of each; no data where the node ran out of gas
+       * @param isSilenced whether these extensions were left out
+       */
+      next(results: readonly CallResult[], isSilenced: boolean): SearchStep;
     }
   | {
       /** A call of its own, from address 0. */
@@ -74,9 +88,9 @@ export type SearchStep =
     }
   | {
       readonly kind: 'code';
-      readonly provider: Address;
-      /** @param codes of the pool and of its provider */
-      next(codes: { readonly pool: Hex; readonly provider: Hex }): SearchStep;
+      readonly accounts: readonly Address[];
+      /** @param codes in order; no bytes where the node gives none */
+      next(codes: readonly Hex[]): SearchStep;
     }
   | {
       /** Creation code that asks the pool more than single swaps can; only some pools may at one block. */

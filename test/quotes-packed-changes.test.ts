@@ -2,6 +2,7 @@ import { concatHex, type Hex, numberToHex, size } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { administer, sellAndBuyPrices } from '../devnet/actions.ts';
 import { setQuote } from '../devnet/packed/providers.ts';
+import type { Logger } from '../runtime/logger.ts';
 import { type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
 import { bringAbout, ordinary, quotingCode } from './packed/packed-states.ts';
 import {
@@ -94,6 +95,30 @@ describe('a formula counts no longer', () => {
     const { api } = await afterChange(own, () => setCode(own.provider, changed));
     expect(api.reports.at(-1)).toMatchObject({ rank: 'formula', dropped: 'code' });
   });
+});
+
+test('what a proof was given is logged once when a pool is fitted no longer', async () => {
+  const own = pool('quotient', 2);
+  const code = await packedChain.chain.client.getCode({ address: own.address });
+  const growing = await packedChain.chain.client.getCode({ address: pool('growing', 2).address });
+  const logged: { fields: Record<string, string>; message: string }[] = [];
+  const warn = (fields: Record<string, string>, message: string) => logged.push({ fields, message });
+  const logger = { warn, info: () => undefined, child: () => logger } as unknown as Logger;
+  const api = await packedApi(packedChain, [own], eagerQuotes, packedChain.chain.rpcUrl, logger);
+  await bringAbout(packedChain, own, ordinary(own));
+  const ranks = [];
+  for (const bytecode of [code, code, growing, growing, code]) {
+    await packedChain.chain.client.setCode({ address: own.address, bytecode: bytecode ?? '0x' });
+    await mineAndSee(packedChain, api, own);
+    await api.quote(own.address);
+    ranks.push(lastRank(api, own.address));
+  }
+  expect(ranks).toEqual(['fit', 'fit', 'simulation', 'simulation', 'fit']);
+  const proofs = logged.filter(({ message }) => message.startsWith('what proved'));
+  expect(proofs).toMatchObject([{ fields: { pool: own.address } }]);
+  const { priced, probes, results } = JSON.parse(proofs[0]?.fields.inputs ?? '{}');
+  expect(priced.state.bins).toHaveLength(7);
+  expect(results).toHaveLength(probes.length);
 });
 
 test('a provider that tells us another quote than its pool gives no depth', async () => {

@@ -66,8 +66,7 @@ describe.each([
     await expectFills(tight, 204n, false, asks);
     expect(asks).toHaveLength(BINS.asks);
     expect(bids.length).toBeLessThan(BINS.bids);
-    // A fit needs all of a side to fill.
-    expect(lastRank(api, lowercase(tight))).toBe(rank === 'fit' ? 'simulation' : rank);
+    expect(lastRank(api, lowercase(tight))).toBe(rank);
     const end = bids.at(-1);
     const beyond = end ? amountsOf(end).input + ONE : SMALLEST_SWAP;
     expect(await simulated(tight, 204n, true, beyond)).toBe('refused');
@@ -101,6 +100,34 @@ describe.each([
       expect(tradingLevels(quote?.depth?.bids ?? [])).not.toEqual([]);
     }
   });
+  test('keep their rank when guards refuse after a move of the price, also more of them than may be simulated', async () => {
+    const refusing = [];
+    for (let index = 0; index < 3; index++)
+      refusing.push(await pool(velocity(10n ** 15n)), await pool(stopLoss(10_000)));
+    const quotes = { ...eagerQuotes, simulatedPoolsPerRead: rank === 'simulation' ? 6 : 1 };
+    const { api, quotes: moved } = await afterMove(refusing, 206n, undefined, quotes);
+    expect(moved.map((quote) => quote?.priceProviderStatus)).toEqual(
+      refusing.map((_, index) => (index % 2 === 0 ? 'pool_refused' : 'healthy')),
+    );
+    expect(refusing.map((own) => lastRank(api, lowercase(own)))).toEqual(refusing.map(() => rank));
+  });
+
+  test.runIf(rank === 'fit').each(['refuse', 'ignore'] as const)(
+    'are fitted again as soon as guards let them where the node cannot leave guards out: %s',
+    async (how) => {
+      const jumpy = await pool(velocity(10n ** 15n));
+      await withProxies(market.ground.chain.rpcUrl, async (node) => {
+        node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
+        const { api, quotes } = await afterMove([jumpy], 204n, node.url);
+        expect(quotes[0]?.priceProviderStatus).toBe('pool_refused');
+        expect(lastRank(api, lowercase(jumpy))).toBe('simulation');
+        await setQuote(market.ground.chain, jumpy.provider, quoteAround(200n));
+        await mineAndSee(market.ground, api, { address: lowercase(jumpy) });
+        const [result] = await api.results([lowercase(jumpy)]);
+        await expectWhole(api, jumpy, 200n, result && 'quote' in result ? result.quote : undefined);
+      });
+    },
+  );
 
   test.runIf(rank === 'simulation').each(['refuse', 'ignore'] as const)(
     'are asked on the way where the node cannot leave them out: %s',
@@ -158,13 +185,18 @@ describe.each([
   }
 
   /** Quotes pools at price 2, at which their guards let them trade, and then at another. */
-  async function afterMove(pools: readonly MarketPool[], hundredths: bigint, node = market.ground.chain.rpcUrl) {
+  async function afterMove(
+    pools: readonly MarketPool[],
+    hundredths: bigint,
+    node = market.ground.chain.rpcUrl,
+    limits = eagerQuotes,
+  ) {
     const { chain, deployment } = market.ground;
     const addresses = pools.map(lowercase);
     const tested = addresses.map((address) => ({ address, deployment }));
     const [first] = tested;
     if (!first) throw new Error('no pools');
-    const api = await packedApi({ chain }, tested, eagerQuotes, node);
+    const api = await packedApi({ chain }, tested, limits, node);
     await api.results(addresses);
     for (const { provider } of pools) await setQuote(chain, provider, quoteAround(hundredths));
     await mineAndSee({ chain }, api, first);

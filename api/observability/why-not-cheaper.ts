@@ -1,4 +1,4 @@
-import type { DropReason, SearchStep } from '../../protocol/curve-search.ts';
+import type { CurveKnowledge, DropReason, SearchStep } from '../../protocol/curve-search.ts';
 
 const DROPPED: Readonly<Record<DropReason, string>> = {
   code: 'the code of the pool or of its provider is another than the one that a formula agreed with',
@@ -12,14 +12,14 @@ export function whyNotCheaper(
 ): string | null {
   if (end.kind === 'failed') return end.reason;
   if (end.rank === 'formula') return null;
-  const noFormula = end.dropped ? DROPPED[end.dropped] : ofFormulas(end.known?.formulas?.names);
+  const noFormula = end.dropped ? DROPPED[end.dropped] : ofFormulas(end.known?.formulas);
   if (end.rank === 'fit') return noFormula;
   const noFit = 'no fit is proved by simulated swaps';
   return noFormula === null ? noFit : `${noFormula}; ${noFit}`;
 }
 
-/** @param names formulas that agreed; undefined while none could be tried */
-function ofFormulas(names: readonly string[] | undefined): string | null {
-  if (names === undefined) return 'the pool fills too few swaps to try formulas';
-  return names.length === 0 ? 'no known formula agrees with the pool, or its code may run that of others' : null;
+function ofFormulas(formulas: CurveKnowledge['formulas'] | undefined): string | null {
+  if (!formulas) return 'the pool fills too few swaps to try formulas';
+  if (formulas.distrust !== null) return `a formula agrees with the pool, but ${formulas.distrust}`;
+  return formulas.names.length === 0 ? 'no known formula agrees with the pool' : null;
 }

@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, zeroAddress } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCalls, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
+import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
+import { stringifyJson } from '../../runtime/json.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { CountCurve } from '../observability/curve-metrics.ts';
 import { whyNotCheaper } from '../observability/why-not-cheaper.ts';
 import { batched } from './batched.ts';
@@ -22,6 +24,7 @@ export interface CurveSearcherDeps {
   readonly rememberedPools: number;
   readonly countCurve: CountCurve;
   readonly logUnknown: LogUnknownError;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** The end of a search that found the curve. */
@@ -29,6 +32,13 @@ export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' 
 type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
 type Question = Exclude<SearchStep, End>;
 type Program = Extract<SearchStep, { readonly kind: 'program' }>;
+
+/** Of one pool. */
+interface SimulatedSwaps {
+  readonly swaps: readonly BoundedCall[];
+  readonly silenced: readonly Address[];
+  readonly signal: AbortSignal;
+}
 
 /** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
 const SPARED_MS = 60_000;
@@ -78,6 +88,10 @@ export class CurveSearcher {
       evaluatedGuards: guardPlan(pool).kind === 'evaluated' ? swapGuards(pool).map(({ address }) => address) : [],
       isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
+      refuted: (inputs: unknown) => {
+        const fields = { pool: pool.address, blockNumber: Number(block.number), inputs: stringifyJson(inputs) };
+        this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
+      },
     };
     const end = await this.#run(block, pool, () => search.start(context), signal);
     if (end.known) this.#known.set(pool.address, end.known);
@@ -124,12 +138,12 @@ export class CurveSearcher {
     const { address } = pool;
     if (step.kind === 'simulate') {
       const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-      const results = await this.#simulate(block, { swaps, signal });
+      const { results, isSilenced } = await this.#simulate(block, { swaps, silenced: step.silenced, signal });
       // An unknown extension may revert with anything.
       if (guardPlan(pool).kind !== 'probed') for (const result of results) logUnknown(address, result);
       run.swaps += results.length;
       run.silent += results.filter(({ data }) => data === '0x').length;
-      return step.next(results);
+      return step.next(results, isSilenced);
     }
     if (step.kind === 'ask') {
       const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
@@ -137,8 +151,7 @@ export class CurveSearcher {
     }
     if (step.kind === 'code') {
       const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
-      const [own, provider] = await Promise.all([codeOf(address), codeOf(step.provider)]);
-      return step.next({ pool: own, provider });
+      return step.next(await Promise.all(step.accounts.map(codeOf)));
     }
     return step.next(await this.#runProgram(block, step, signal));
   }
@@ -147,25 +160,26 @@ export class CurveSearcher {
   async #runProgram(block: BlockRef, step: Program, signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
     if (step.silenced.length === 0) return runProgram(target, block, step, signal);
-    const silent = new Map(step.silenced.map((extension) => [extension, NO_OBJECTION]));
-    return runProgram(target, block, step, signal, silent).catch((error) => {
+    return runProgram(target, block, step, signal, withoutObjection(step.silenced)).catch((error) => {
       if (!isRefusal(error)) throw error;
       return runProgram(target, block, step, signal);
     });
   }
 
-  readonly #simulate = batched(
-    async (
-      block: BlockRef,
-      asked: readonly { readonly swaps: readonly BoundedCall[]; readonly signal: AbortSignal }[],
-    ) => {
-      const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
-      const answers = await boundedCalls(this.#deps.target, block, groups, asked[0]?.signal);
-      const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
-      return asked.map(({ swaps }) => results.splice(0, swaps.length));
-    },
-  );
+  /** Guards that some leave out are known contracts of the deployment: the swaps of other pools do not need them either. */
+  readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
+    const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
+    const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
+    const { target } = this.#deps;
+    const { isApplied, answers } = await boundedCallsWithCode(target, block, groups, code, asked[0]?.signal);
+    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+    return asked.map(({ swaps }) => ({ results: results.splice(0, swaps.length), isSilenced: isApplied }));
+  });
 }
+
+/** Code to put in place of extensions. */
+const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>
+  new Map(extensions.map((extension) => [extension, NO_OBJECTION]));
 
 /** Of a contract that reverts, and of a node that does not tell code: no formula counts for code that is unknown. */
 function nothingWhenRefused(error: unknown): Hex {

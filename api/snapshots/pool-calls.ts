@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Address, type Hex, zeroAddress } from 'viem';
+import { type Hex, zeroAddress } from 'viem';
 import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import type { ContractCall } from '../../chain/contract-calls.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
@@ -47,16 +47,19 @@ export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
 /**
  * Asks the pool for its prices and both tokens for its balances.
  *
- * @param watched the provider whose code, beside the pool's, a formula counts for
+ * @param watched whose code a formula counts for
  */
-export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched?: Address): BoundedCall[] {
+export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched: Watched = []): BoundedCall[] {
   return [
     { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
     balanceCall(token0.address, address),
     balanceCall(token1.address, address),
-    ...(watched ? [codeHashCall(address), codeHashCall(watched)] : []),
+    ...watched.map(codeHashCall),
   ];
 }
+
+/** Accounts of a {@link CodeState}. */
+type Watched = CodeState['accounts'];
 
 /** What the calls of a pool gave; absent where the nodes did not run them. */
 export interface PoolAnswers {
@@ -64,8 +67,8 @@ export interface PoolAnswers {
   readonly quote?: CallResult | undefined;
   /** Of {@link priceCalls}. */
   readonly prices?: readonly CallResult[] | undefined;
-  /** The provider that {@link priceCalls} watched. */
-  readonly watched?: Address | undefined;
+  /** As {@link priceCalls} had it. */
+  readonly watched?: Watched | undefined;
 }
 
 /** A pool that is to be read, and its snapshot of an earlier block, where there is one: most blocks leave a pool as it was. */
@@ -130,8 +133,8 @@ function decodePrices(
 }
 
 function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
-  const [pool, provider] = prices?.slice(3) ?? [];
-  return pool && provider && watched && { provider: watched, poolHash: pool.data, providerHash: provider.data };
+  if (!watched || !prices) return undefined;
+  return { accounts: watched, hashes: prices.slice(-watched.length).map(({ data }) => data) };
 }
 
 /** The snapshot with the sides that trade. With both refused the pool does not trade. */

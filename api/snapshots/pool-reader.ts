@@ -93,7 +93,7 @@ export class PoolReader {
     const { target, clock, searcher, logger, logUnknown } = this.#deps;
     const pools = reads.map(({ pool }) => pool);
     const signal = this.#deadline();
-    const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.provider);
+    const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
     const [states, answers] = await Promise.all([
       this.#readStates(head.block, pools, signal),

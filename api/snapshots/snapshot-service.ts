@@ -65,6 +65,7 @@ function createSnapshotCache(
     rememberedPools: quotes.rememberedPools,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
     logUnknown,
+    logger: logger.child({ chainId }),
   });
   return new SnapshotCache({
     clock,

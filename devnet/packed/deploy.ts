@@ -1,4 +1,4 @@
-import { encodeAbiParameters, encodeFunctionData } from 'viem';
+import { encodeAbiParameters, encodeFunctionData, type Hex } from 'viem';
 import { factoryOwnerAbi } from '../abi.ts';
 import { loadArtifact } from '../artifacts.ts';
 import { type Deployment, deployContract } from '../deploy.ts';
@@ -29,8 +29,16 @@ export interface PackedDeployment
 /** Protocol fees of new pools: a fifth of the spread, a hundredth of a basis point of the notional. */
 const DEFAULT_FEES = [200_000, 100] as const;
 
-/** Deploys a factory of this variant, its extensions and its helpers, from the owner's account. */
-export async function deployPackedProtocol(chain: DevChain, variant: PackedVariant): Promise<PackedDeployment> {
+/**
+ * Deploys a factory of this variant, its extensions and its helpers, from the owner's account.
+ *
+ * @param code creation code of the pools, where it is not the variant's own
+ */
+export async function deployPackedProtocol(
+  chain: DevChain,
+  variant: PackedVariant,
+  code?: Hex,
+): Promise<PackedDeployment> {
   const fromBlock = Number(await chain.client.getBlockNumber());
   const poolFactory = await deployContract(chain, 'PackedPoolFactory');
   const pool = variant.simulation === 'sender' ? 'PackedPoolOfSender' : 'PackedPool';
@@ -42,7 +50,7 @@ export async function deployPackedProtocol(chain: DevChain, variant: PackedVaria
     rawDeltas: variant.deltaScale === 'raw',
     zeroReverts: variant.zeroAmounts === 'revert',
   };
-  const poolCode = loadArtifact(pool).bytecode;
+  const poolCode = code ?? loadArtifact(pool).bytecode;
   const poolDeployer = await deployContract(chain, 'PackedPoolDeployer', [poolFactory, choices, poolCode]);
   for (const data of [
     encodeFunctionData({ abi: factoryOwnerAbi, functionName: 'setPoolDeployer', args: [poolDeployer] }),

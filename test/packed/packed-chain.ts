@@ -70,8 +70,9 @@ export async function createTestPools(
   decimalPairs: readonly (readonly [number, number])[],
   [lowestBin, highestBin]: readonly [number, number] = [-3, 3],
   extensionsOf: (deployment: PackedDeployment) => readonly ExtensionSpec[] = () => [],
+  poolCode?: Hex,
 ): Promise<readonly PackedTestPool[]> {
-  const deployment = await deployPackedProtocol(chain, variant);
+  const deployment = await deployPackedProtocol(chain, variant, poolCode);
   const pools: PackedTestPool[] = [];
   for (const [decimals0, decimals1] of decimalPairs) {
     const token0 = await deployToken(chain, { name: 'Base', symbol: 'BASE', decimals: decimals0 });

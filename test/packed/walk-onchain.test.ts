@@ -26,6 +26,8 @@ const RUNS = 8;
 const ANY = { minBits: 0, maxBits: 80, empty: true };
 /** Every bin that holds something holds dozens of tokens. */
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };
+/** Two to four million units of a token with six decimals. */
+const FEW_UNITS = { minBits: 41, maxBits: 62, empty: true };
 const ONE = 10n ** 18n;
 const Q64 = 1n << 64n;
 
@@ -106,6 +108,26 @@ describe('a pool with 60 bins a side', () => {
       }
     },
   );
+});
+
+it('promises no unit that an exact input does not give where a fee on the whole is worth less than a unit', async () => {
+  const pools = await createTestPools(packedChain, packedVariant('older'), [
+    [18, 6],
+    [6, 6],
+  ]);
+  const drawn = fc
+    .constantFrom(...pools)
+    .chain((pool) =>
+      fc
+        .tuple(poolStateOf(pool.immutables, FEW_UNITS), quoteUpTo(4), fc.integer({ min: 1, max: 20 }))
+        .map(([state, quote, notionalFeeE8]) => ({ pool, priced: pricePool({ ...state, notionalFeeE8 }, quote) })),
+    );
+  const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
+    const { sides } = await walked(pool, priced);
+    await expectOnChain(pool, priced, true, sides.bids ?? []);
+    await expectOnChain(pool, priced, false, sides.asks ?? []);
+  });
+  await fc.assert(property, { numRuns: 3 * RUNS });
 });
 
 async function walked(pool: PackedTestPool, priced: PricedPool) {

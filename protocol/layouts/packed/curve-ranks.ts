@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import { codeFacts } from '../../contract-code.ts';
 import type { SellAndBuyPrices } from '../../curve.ts';
 import type {
   CodeState,
@@ -20,6 +19,7 @@ import { trialProbes, triedFormulas } from './formula-trial.ts';
 import { type PricedPool, pricePool } from './ladder.ts';
 import { packedCurve } from './pool-curve.ts';
 import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
+import { isSameCode, readCode, readHashes } from './read-code.ts';
 import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 import { standIn } from './stand-in.ts';
@@ -84,13 +84,15 @@ function byKnownFormula(search: Search): SearchStep {
   if (!known?.formulas) return askForm(search);
   // This read began before the formulas were known: it did not ask for the code.
   if (!code) return byFit({ ...search, form: known.form as SimulationForm });
-  if (!isSameCode(code, known.formulas.code) || provider !== code.provider) {
+  if (!isSameCode(code, known.formulas.code) || provider !== code.accounts[1]) {
+    if (known.formulas.names.length > 0) search.context.refuted({ code, provider, formulas: known.formulas });
     return askForm({ ...search, known: undefined, dropped: 'code' });
   }
   const asking = { ...search, form: known.form as SimulationForm };
   if (known.formulas.names.length === 0) return byFit(asking);
   const { names, sides } = standIn(priced, prices, known.formulas.names);
-  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { names, code } });
+  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { ...known.formulas, names } });
+  search.context.refuted({ priced, prices, formulas: known.formulas });
   const dropped = names.length === 0 ? 'prices' : 'ambiguous';
   return tryFormulas({ ...asking, known: { ...known, formulas: null }, dropped });
 }
@@ -100,7 +102,8 @@ function askForm(search: Search): SearchStep {
   if (form !== undefined) return tryFormulas({ ...search, form: form as SimulationForm });
   return {
     kind: 'simulate',
-    swaps: formSwaps(search.priced, search.context.isGuarded),
+    swaps: formSwaps(search.priced, areGuardsAsked(search.context)),
+    silenced: search.context.evaluatedGuards,
     next(results) {
       const found = knownForm(results);
       if (found === null) return failed(search, 'the pool simulates no swaps in a known form');
@@ -119,20 +122,19 @@ function tryFormulas(search: Asking): SearchStep {
   });
 }
 
-/** Formulas count only for the code that they agreed with, and never for code that runs that of others. */
+/** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
 function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
-  return {
-    kind: 'code',
-    provider,
-    next(codes) {
-      const [pool, quoting] = [codeFacts(codes.pool), codeFacts(codes.provider)];
-      const code = { provider, poolHash: pool.hash, providerHash: quoting.hash };
-      const names = pool.mayDelegate || quoting.mayDelegate ? [] : agreeing;
-      const known = { form: search.form, formulas: { names, code } };
-      const { sides } = standIn(search.priced, search.prices, names);
-      return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
-    },
-  };
+  const accounts = [search.context.pool, provider] as const;
+  if (agreeing.length === 0) return readHashes(accounts, (code) => withFormulas(search, [], code, null));
+  return readCode(accounts, (code, distrust) => {
+    return withFormulas(search, distrust === null ? agreeing : [], code, distrust);
+  });
+}
+
+function withFormulas(search: Asking, names: readonly string[], code: CodeState, distrust: string | null): SearchStep {
+  const known = { form: search.form, formulas: { names, code, distrust } };
+  const { sides } = standIn(search.priced, search.prices, names);
+  return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
 }
 
 function byFit(search: Asking): SearchStep {
@@ -144,17 +146,22 @@ function byFit(search: Asking): SearchStep {
   const probes = [bids, asks].flatMap((plan) =>
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
-  return simulate(search, probes, (results) => {
+  return simulate(search, probes, (results, isSilenced) => {
     const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
     const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
     const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
     if (!sold || !bought) {
+      // What known guards refused says nothing of the curve: the next read tries again.
+      if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(search);
+      const didHold = context.known && context.known.readsWithoutFit === undefined;
+      if (didHold) context.refuted({ priced, prices, probes, results });
       return bySimulation({ ...search, known: known && { ...known, readsWithoutFit: READS_WITHOUT_FIT } });
     }
     if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
       return failed(search, 'the quote that the provider told is not the one that its pool gets');
     }
-    return found(search, 'fit', { bids: sold, asks: bought }, known);
+    const fitted = known && { form: known.form, formulas: known.formulas };
+    return found(search, 'fit', { bids: sold, asks: bought }, fitted);
   });
 }
 
@@ -179,11 +186,16 @@ function bySimulation(search: Asking): SearchStep {
 function simulate(
   { priced, form, context }: Asking,
   probes: readonly Probe[],
-  next: (results: readonly CallResult[]) => SearchStep,
+  next: (results: readonly CallResult[], isSilenced: boolean) => SearchStep,
 ): SearchStep {
-  if (probes.length === 0) return next([]);
-  return { kind: 'simulate', swaps: searchedSwaps(priced, form, probes, context.isGuarded), next };
+  if (probes.length === 0) return next([], true);
+  const swaps = searchedSwaps(priced, form, probes, areGuardsAsked(context));
+  return { kind: 'simulate', swaps, silenced: context.evaluatedGuards, next };
 }
+
+/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
+const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
+  isGuarded && evaluatedGuards.length === 0;
 
 function found(
   { form, dropped }: Asking,
@@ -196,8 +208,4 @@ function found(
 
 function failed({ known, dropped }: Search, reason: string): SearchStep {
   return { kind: 'failed', reason, known, dropped };
-}
-
-function isSameCode(a: CodeState, b: CodeState): boolean {
-  return a.provider === b.provider && a.poolHash === b.poolHash && a.providerHash === b.providerHash;
 }

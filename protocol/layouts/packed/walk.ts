@@ -49,6 +49,8 @@ export interface FoundSide {
   readonly isWhole: boolean;
 }
 
+const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
+
 /** Calls after which a walk ends where it is: a side of a hundred bins takes four. */
 const MOST_CALLS = 6;
 
@@ -81,7 +83,7 @@ function walkSide<S>(side: WalkedSide, bestX64: bigint, then: (found: FoundSide)
     if (isClosedBy(records)) return finish(new Map(), false, true);
     if (emptied === null) return cutSide(side, outputs, (pairs) => finish(pairs, false));
     const end: Pairs = new Map([[whole, emptied]]);
-    if (emptied.amountOut === whole) return finish(new Map([...outputs, ...end]), true);
+    if (emptied.amountOut === whole) return finish(new Map([...certain(outputs), ...end]), true);
     return byInputs(side, inputsBefore(side, outputs, emptied), (pairs) => finish(new Map([...pairs, ...end]), true));
   });
 }
@@ -105,6 +107,17 @@ function filledOutputs(side: WalkedSide, records: readonly WalkRecord[]): Pairs 
   const pairs = records.flatMap((record) => {
     const pair = pairOf(side, record);
     return pair?.amountOut === -record.amount ? [[pair.amountOut, pair] as const] : [];
+  });
+  return new Map(pairs);
+}
+
+/**
+ * Pairs of exact outputs as an exact input of the same amount surely gives them: what pools round on the way may be worth a
+ * unit. A single unit is none.
+ */
+function certain(outputs: Pairs): Pairs {
+  const pairs = [...outputs].map(([output, { amountIn, amountOut }]) => {
+    return [output, amountOut > 1n ? { amountIn, amountOut: amountOut - 1n } : NOTHING] as const;
   });
   return new Map(pairs);
 }
@@ -139,7 +152,7 @@ function cutSide<S>(side: WalkedSide, outputs: Pairs, finish: (pairs: Pairs) => 
   const edges = [...outputs].filter(([output]) => output < last && side.edges.includes(output));
   const asked = fee === 0n ? [] : edges.map(([output, { amountIn }]) => [output, amountIn] as const);
   return byInputs(side, new Map([...asked, [last, end]]), (pairs) => {
-    return finish(fee === 0n ? new Map([...edges, ...pairs]) : pairs);
+    return finish(fee === 0n ? new Map([...certain(new Map(edges)), ...pairs]) : pairs);
   });
 }
 

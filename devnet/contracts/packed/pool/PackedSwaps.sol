@@ -126,12 +126,22 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         returns (BinFill memory fill, uint256 notional)
     {
         FeeCurve memory curve = _feeCurve(bin, bare, walk.mid, walk.baseFee, walk.notionalFeeE8);
-        fill = walk.exactInput
-            ? PackedCurve.fillExactInput(curve, walk.remaining, most)
-            : PackedCurve.fillExactOutput(curve, walk.remaining < most ? walk.remaining : most);
+        fill = _fillCurve(curve, walk.exactInput, walk.remaining, most);
         if (RULE == FeeRule.Older) return (fill, 0);
         notional = FullMath.mulDivFloor(fill.net, walk.notionalFeeE8, E8);
         if (notional > fill.fee) notional = fill.fee;
+    }
+
+    /// The arithmetic of it.
+    function _fillCurve(FeeCurve memory curve, bool exactInput, uint256 remaining, uint256 most)
+        internal
+        view
+        virtual
+        returns (BinFill memory)
+    {
+        return exactInput
+            ? PackedCurve.fillExactInput(curve, remaining, most)
+            : PackedCurve.fillExactOutput(curve, remaining < most ? remaining : most);
     }
 
     function _binSwapped(int256 bin, int256 delta0, int256 delta1, uint256 lpFee, uint256 protocolFee)

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ChainsFile } from '../config/chains-schema.ts';
+import { migrate } from '../db/migrate.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createOnchainTables } from '../test/harness/onchain-tables.ts';
+import { captureJobs } from './capture-jobs.ts';
+import { startJobs } from './run-jobs.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await migrate(database.url);
+  pool = new pg.Pool({ connectionString: database.url });
+  pool.on('error', () => undefined); // Dropping the database ends its sessions.
+});
+
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+function startAll() {
+  const logged: string[] = [];
+  const log = (_fields: unknown, message: string) => logged.push(message);
+  const logger = { info: log, warn: log, error: log } as unknown as Logger;
+  const factory = { poolFactory: `0x${'1'.repeat(40)}`, dataProvider: `0x${'2'.repeat(40)}` };
+  const deployment = { contractVersion: 'v1', layout: 'packed', fromBlock: 0, ...factory };
+  const chain = { chainId: 5, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
+  const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
+  const settings = { fiatMaxAgeSecs: 10, statusMaxAgeSecs: 10, llamaUrl: 'http://127.0.0.1:1' };
+  const all = captureJobs({ file, database: pool, ...settings, logger });
+  return { logged, jobs: startJobs(all, pool, new Registry(), logger) };
+}
+
+test('jobs wait for the first index, and begin soon after it without having failed', async () => {
+  const early = startAll();
+  await vi.waitFor(() => expect(early.logged).toEqual(['jobs wait for the first index']), { timeout: 10_000 });
+  await early.jobs.stop();
+  const { logged, jobs } = startAll();
+  const states = () => Promise.all(Object.values(jobs.checks).map((check) => check()));
+  expect(new Set(await states())).toEqual(new Set(['has not succeeded yet']));
+  await vi.waitFor(() => expect(logged).not.toEqual([]), { timeout: 10_000 });
+  await createOnchainTables(pool);
+  await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])), { timeout: 20_000 });
+  expect(logged).toEqual(['jobs wait for the first index']);
+  await jobs.stop();
+});
