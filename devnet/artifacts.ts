@@ -4,6 +4,7 @@ import { type Artifact, buildContracts } from './build-contracts.ts';
 export type ContractName =
   | 'AnchoredProvider'
   | 'AnchoredProviderFactory'
+  | 'BinsElsewhere'
   | 'Bytes32Token'
   | 'DataProvider'
   | 'DepositAllowlist'
