@@ -89,7 +89,7 @@ export interface paths {
         };
         /**
          * Current bid, ask and depth of one pool
-         * @description Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.
+         * @description Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading API key is optional and raises the rate limit.
          */
         get: operations["getBidAsk"];
         put?: never;

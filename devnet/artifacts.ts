@@ -5,6 +5,7 @@ export type ContractName =
   | 'AnchoredProvider'
   | 'AnchoredProviderFactory'
   | 'AskedDelegator'
+  | 'BinsElsewhere'
   | 'Bytes32Token'
   | 'Chained'
   | 'ChoosingDelegator'

@@ -22,7 +22,7 @@ export interface StatusFacts {
   readonly price: 'read' | PriceFailure;
   /** Null when it could not be read. */
   readonly pauseLevel: number | null;
-  /** Whether guards refuse the very first unit of a side. */
+  /** Whether guards reject the smallest swap of a side. */
   readonly bidsRefused: boolean;
   readonly asksRefused: boolean;
 }

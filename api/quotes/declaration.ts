@@ -32,7 +32,9 @@ export const getBidAsk = {
   description:
     'Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` ' +
     '2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while ' +
-    'the status is `healthy`; it has its sentinel then. A Trading API key is optional and raises the rate limit.',
+    'the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to ' +
+    'the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading ' +
+    'API key is optional and raises the rate limit.',
   request: { params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }), query: Query },
   answer: {
     description: 'The quote; any status but `healthy` means: do not trade',

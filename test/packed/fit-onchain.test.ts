@@ -142,7 +142,8 @@ async function expectOnChain(pool: PackedTestPool, { levels, priced, zeroForOne 
       amountSpecified,
     }));
     const [enough, tooLittle] = await simulate(packedChain, pool, priced, probes);
-    expect(enough?.amountOut).toBeGreaterThanOrEqual(cumulativeOutput);
+    // Some cores reject an input that buys less than a unit.
+    expect(enough?.amountOut ?? 0n).toBeGreaterThanOrEqual(cumulativeOutput);
     if (tooLittle) expect(tooLittle.amountOut).toBeLessThanOrEqual(cumulativeOutput);
   }
 }

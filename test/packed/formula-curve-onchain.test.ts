@@ -90,7 +90,10 @@ describe.each(withFormula)('the formula $rule, on pools that charge by it', ({ v
             ...inputs.map((amount) => amountsAt(side, amount)),
             ...outputs.map((amount) => swapExactOutput(side, amount)),
           ];
-          expect(computed).toEqual(await simulate(packedChain, pool, priced, probes));
+          const isRejected = ({ amountIn, amountOut }: (typeof computed)[number]) =>
+            variant.zeroAmounts === 'revert' && (amountIn === 0n || amountOut === 0n);
+          const expected = computed.map((amounts) => (isRejected(amounts) ? null : amounts));
+          expect(await simulate(packedChain, pool, priced, probes)).toEqual(expected);
         }
       }),
       { numRuns: RUNS },

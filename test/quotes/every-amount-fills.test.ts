@@ -5,6 +5,7 @@ import { swap } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { RevertedError } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
+import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';
@@ -23,8 +24,8 @@ import {
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 /*
- * The promise of depth: every amount from one unit to the last level's pair fills at its block. Amounts are executed as
- * transactions on the chain that the quote was read from, and the chain is put back after each.
+ * The promise of depth: every amount that gives at least one unit, up to the last level's pair, fills at its block.
+ * Amounts are executed as transactions on the chain that the quote was read from, and the chain is put back after each.
  */
 
 type Pool = WorldPool & { readonly mark: StopLossMark; readonly stopLoss: Address };
@@ -106,7 +107,7 @@ async function brokenPromises(pool: Pool, parts: readonly number[]): Promise<str
       seen.amounts += 1;
       if (!(await executesOnSnapshot(world, order(amount)))) broken.push(`${name}: ${amount} is refused`);
     }
-    const beyond = side.isClosed ? 1n : justBeyond(side.levels, unguarded[index]?.levels ?? []);
+    const beyond = side.isClosed ? SMALLEST_SWAP : justBeyond(side.levels, unguarded[index]?.levels ?? []);
     if (beyond === null) continue;
     seen.cuts += 1;
     if (await executesAtBlock(world, order(beyond))) broken.push(`${name}: ${beyond} beyond the end fills`);

@@ -11,6 +11,7 @@ import type {
 } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { Probe } from './calibration/formulas.ts';
+import { emptySideProbes, isShownEmpty } from './empty-sides.ts';
 import { fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
@@ -134,7 +135,7 @@ function remember(search: Asking, provider: Address, agreeing: readonly string[]
 function withFormulas(search: Asking, names: readonly string[], code: CodeState, distrust: string | null): SearchStep {
   const known = { form: search.form, formulas: { names, code, distrust } };
   const { sides } = standIn(search.priced, search.prices, names);
-  return sides ? found(search, 'formula', sides, known) : byFit({ ...search, known });
+  return sides ? proved(search, found(search, 'formula', sides, known)) : byFit({ ...search, known });
 }
 
 function byFit(search: Asking): SearchStep {
@@ -161,7 +162,7 @@ function byFit(search: Asking): SearchStep {
       return failed(search, 'the quote that the provider told is not the one that its pool gets');
     }
     const fitted = known && { form: known.form, formulas: known.formulas };
-    return found(search, 'fit', { bids: sold, asks: bought }, fitted);
+    return proved(search, found(search, 'fit', { bids: sold, asks: bought }, fitted));
   });
 }
 
@@ -172,14 +173,14 @@ function bySimulation(search: Asking): SearchStep {
   const learned = { rank: 'simulation', known, dropped } as const;
   const asItIs = () =>
     walkSides<SearchStep>({ pool, priced, form, isGuarded, silenced: [] }, prices, (bids, asks) => {
-      return { kind: 'sides', sides: { bids: bids.levels, asks: asks.levels }, ...learned };
+      return proved(search, { kind: 'sides', sides: { bids: bids.levels, asks: asks.levels }, ...learned });
     });
   if (evaluatedGuards.length === 0) return asItIs();
   const free = { pool, priced, form, isGuarded: false, silenced: evaluatedGuards };
   return walkSides<SearchStep>(free, prices, (bids, asks) => {
     // Where guards could not be left out, they are asked on the way.
     if (!bids.isWhole || !asks.isWhole) return asItIs();
-    return { kind: 'curve', curve: walkedCurve(bids, asks), ...learned };
+    return proved(search, { kind: 'curve', curve: walkedCurve(bids, asks), ...learned });
   });
 }
 
@@ -196,6 +197,17 @@ function simulate(
 /** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
 const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
   isGuarded && evaluatedGuards.length === 0;
+
+/** The end of a search, once sides that are read as empty are shown to give nothing: other swaps do not touch them. */
+function proved(search: Asking, end: SearchStep): SearchStep {
+  const probes = emptySideProbes(search.priced);
+  return simulate(search, probes, (results, isSilenced) => {
+    const { isGuarded } = search.context;
+    const mayReject = areGuardsAsked(search.context) || (isGuarded && !isSilenced);
+    const isShown = probes.every((probe, index) => isShownEmpty(probe, results[index], mayReject));
+    return isShown ? end : failed(search, 'a side that is read as empty is not shown to be');
+  });
+}
 
 function found(
   { form, dropped }: Asking,
