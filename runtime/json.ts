@@ -1,4 +1,8 @@
 import { parse, stringify } from 'lossless-json';
+import { scanJson } from './json-scan.ts';
+
+/** A number of so few characters is no integer above 2^53 - 1. */
+const SAFE_CHARS = 15;
 
 /**
  * `JSON.parse` that keeps integers exact: one above 2^53 - 1 in size becomes a bigint, every other number a number.
@@ -6,6 +10,8 @@ import { parse, stringify } from 'lossless-json';
  * @throws SyntaxError as `JSON.parse`
  */
 export function parseJson(text: string): unknown {
+  // The native parser is some ten times as fast, most of all with long strings and spaces.
+  if (scanJson(text).numberChars <= SAFE_CHARS) return JSON.parse(text);
   return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 

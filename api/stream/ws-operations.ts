@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
+import { stringList } from '../body.ts';
 
 const Id = z
   .union([z.string().max(64), z.int().nonnegative()])
   .describe("The client's name of the operation, which its answer repeats.");
 
-const Pools = z.array(z.string()).min(1);
+const Pools = stringList(z.array(z.string()).min(1));
 
 /** The shape alone: the handler checks each address, and names what is wrong. */
 export const WsAuth = z

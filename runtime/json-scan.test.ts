@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { scanJson } from './json-scan.ts';
+
+/** The same by taking the text apart, one token after the other. */
+function modelSize(text: string) {
+  const tokens = text.match(/"(?:\\.|[^"\\])*"?|[-\d][-+.\deE]*|./gs) ?? [];
+  const numbers = tokens.filter((token) => /^-|^\d/.test(token));
+  let depth = 0;
+  const depths = tokens.map((token) => {
+    if (/^[[{]$/.test(token)) depth += 1;
+    if (/^[\]}]$/.test(token)) depth -= 1;
+    return depth;
+  });
+  return {
+    depth: Math.max(0, ...depths),
+    values: 1 + tokens.filter((token) => /^[[{,]$/.test(token)).length,
+    numberChars: Math.max(0, ...numbers.map(({ length }) => length)),
+  };
+}
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+const countOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, each) => sum + countOf(each), 1)
+    : 1;
+
+test('of JSON it gives the depth, no fewer values than there are, and the longest number', () => {
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ depthSize: 'medium', stringUnit: 'binary' }),
+      fc.constantFrom(undefined, 1, '\t'),
+      (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        const size = scanJson(text);
+        expect(size).toEqual(modelSize(text));
+        expect(size.depth).toBe(depthOf(JSON.parse(text)));
+        expect(size.values).toBeGreaterThanOrEqual(countOf(JSON.parse(text)));
+      },
+    ),
+  );
+});
+
+test('of any other text it gives what its tokens say', () => {
+  const unit = fc.constantFrom(...'[]{},:"\\-+.eE0129 \n', 'a', 'é', '\u2028');
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
+      expect(scanJson(text)).toEqual(modelSize(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  ['', { depth: 0, values: 1, numberChars: 0 }],
+  ['[[{}],[]]', { depth: 3, values: 6, numberChars: 0 }],
+  ['{"[[[[":"{\\"[,,,123"}', { depth: 1, values: 2, numberChars: 0 }],
+  ['{"a\\\\":-1.5e+10,"b":"123456789"}', { depth: 1, values: 3, numberChars: 8 }],
+  ['"not closed [[[', { depth: 0, values: 1, numberChars: 0 }],
+])('%s has %j', (text, size) => {
+  expect(scanJson(text)).toEqual(size);
+});
