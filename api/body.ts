@@ -12,12 +12,11 @@ import { bodyText } from './http/body-text.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  return parseBody(await bodyText(c), schema);
+  return checkBody(readJson(await bodyText(c), JSON.parse), schema);
 }
 
-/** The same of a text. */
-export function parseBody<S extends z.ZodType>(text: string, schema: S): z.output<S> {
-  const json = readJson(text, JSON.parse);
+/** The same of a text that {@link readJson} has read. */
+export function checkBody<S extends z.ZodType>(json: ReadJson, schema: S): z.output<S> {
   if ('problem' in json) throw badRequest(invalidBody(json.problem));
   const parsed = schema.safeParse(json.value, { reportInput: true });
   if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));
@@ -60,11 +59,11 @@ const MAX_DEPTH = 32;
 const MAX_VALUES = 12_000;
 const MAX_NUMBER_CHARS = 100;
 
-/** The value of a JSON text in which no object has a key twice, or what is wrong with the text. */
-export function readJson(
-  text: string,
-  parse: (text: string) => unknown,
-): { readonly value: unknown } | { readonly problem: string } {
+/** The value of a JSON text, or what is wrong with the text. */
+export type ReadJson = { readonly value: unknown } | { readonly problem: string };
+
+/** Reads a JSON text in which no object has a key twice. */
+export function readJson(text: string, parse: (text: string) => unknown): ReadJson {
   if (text === '') return { problem: 'the body is empty' };
   const { depth, values, numberChars } = scanJson(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES || numberChars > MAX_NUMBER_CHARS) return { problem: 'not JSON' };

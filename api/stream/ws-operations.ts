@@ -60,7 +60,9 @@ export const WsAck = z
 export const WsError = z
   .strictObject({
     event: z.literal('error'),
-    id: AnsweredId.nullable().describe('`id` of the operation; null when it could not be read.'),
+    id: AnsweredId.nullable().describe(
+      '`id` of the operation; null when it could not be read, and when it was not read because of too many operations or bytes a second.',
+    ),
     status: z.int().describe('HTTP status that a request with this fault gets.'),
     error: z.string().describe('What is wrong, in one sentence for people.'),
     retryMs: z.int().optional().describe('Of status 429 and 503: wait this long before trying again, milliseconds.'),
