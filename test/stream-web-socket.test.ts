@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -251,6 +252,18 @@ test('a refused upgrade is answered as a request is', async () => {
   expect(await refusedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
   const plain = await fetch(`${api.base}/ws`);
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
+});
+
+test('a path that would be resolved into that of a WebSocket is not found', async () => {
+  const { port, pathname } = new URL(api.base);
+  const socket = connect(Number(port), '127.0.0.1');
+  const head = `GET ${pathname}/x/%2e%2e/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n`;
+  socket.write(
+    `${head}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /);
+  socket.destroy();
 });
 
 test('connections are bounded by address, key and process, whatever their transport', async () => {
