@@ -44,8 +44,8 @@ test.each([
   [`{"pools":[${'9'.repeat(100)}]}`, 'pools[0] must be a string'],
   [`{"pools":[${'9'.repeat(101)}]}`, 'not JSON'],
   [`{"pools":[0.${'1'.repeat(101)}]}`, 'not JSON'],
-  [`{"pools":[${Array(11_000).fill(1)}]}`, 'pools[0] must be a string'],
-  [`{"pools":[${Array(20_000).fill(1)}]}`, 'not JSON'],
+  [`{"pools":[${Array(6_000).fill(1)}]}`, 'pools[0] must be a string'],
+  [`{"pools":[${Array(7_000).fill(1)}]}`, 'not JSON'],
   [`{"pools":[${Array(5_000).fill('"a"')},{}]}`, 'pools[5000] must be a string'],
 ])('%.40j is refused with the reason', async (body, reason) => {
   expect(await post(body)).toEqual({ status: 400, body: { error: `Invalid request body: ${reason}` } });
@@ -62,7 +62,7 @@ test('the reason does not grow with the body', async () => {
     status: 400,
     body: { error: `Invalid request body: duplicate key "${'x'.repeat(300 - 15)}...` },
   });
-  const fields = Array.from({ length: 10_000 }, (_, n) => `"field${n}":1`);
+  const fields = Array.from({ length: 6_000 }, (_, n) => `"field${n}":1`);
   const { status, body } = await post(`{"pools":[],${fields.join(',')}}`);
   expect(status).toBe(400);
   expect((body as { error: string }).error).toMatch(

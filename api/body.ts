@@ -54,9 +54,9 @@ function shapeProblem(error: z.ZodError): string {
     : `${name} must be ${TYPES[issue.expected] ?? issue.expected}`;
 }
 
-/** A text beyond these is not parsed: it would hold up everybody else. No body of ours comes near them. */
+/** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
 const MAX_DEPTH = 32;
-const MAX_VALUES = 12_000;
+const MAX_VALUES = 6_500;
 const MAX_NUMBER_CHARS = 100;
 
 /** The value of a JSON text, or what is wrong with the text. */
