@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { firstIssue } from '../config/load-chains.ts';
 import { duplicateKey } from '../runtime/json.ts';
-import { scanJson } from '../runtime/json-scan.ts';
+import { isWithin, type JsonBounds } from '../runtime/json-scan.ts';
 import { badRequest } from './errors.ts';
 import { bodyText } from './http/body-text.ts';
 
@@ -55,9 +55,7 @@ function shapeProblem(error: z.ZodError): string {
 }
 
 /** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
-const MAX_DEPTH = 32;
-const MAX_VALUES = 6_500;
-const MAX_NUMBER_CHARS = 100;
+const BOUNDS: JsonBounds = { depth: 32, values: 6_500, numberChars: 100 };
 
 /** The value of a JSON text, or what is wrong with the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
@@ -65,8 +63,7 @@ export type ReadJson = { readonly value: unknown } | { readonly problem: string 
 /** Reads a JSON text in which no object has a key twice. */
 export function readJson(text: string, parse: (text: string) => unknown): ReadJson {
   if (text === '') return { problem: 'the body is empty' };
-  const { depth, values, numberChars } = scanJson(text);
-  if (depth > MAX_DEPTH || values > MAX_VALUES || numberChars > MAX_NUMBER_CHARS) return { problem: 'not JSON' };
+  if (!isWithin(text, BOUNDS)) return { problem: 'not JSON' };
   let value: unknown;
   try {
     value = parse(text);

@@ -1,10 +1,10 @@
-/** What decides how long a JSON text takes to parse and to check, beside its length. */
-export type JsonSize = {
+/** What decides how long a JSON text takes to parse and to check, next to its length. */
+export type JsonBounds = {
   /** Arrays and objects inside of each other. */
   readonly depth: number;
-  /** At least as many as the text has values. */
+  /** Values, which are no more than the text has commas, arrays and objects, and one. */
   readonly values: number;
-  /** Length of the longest number. */
+  /** Length of a number. */
   readonly numberChars: number;
 };
 
@@ -13,27 +13,29 @@ const COMMA = 0x2c;
 const MINUS = 0x2d;
 const BACKSLASH = 0x5c;
 
-/** Measures a text without parsing it, in one pass that looks into no string. Of a text that is no JSON, anything may come. */
-export function scanJson(text: string): JsonSize {
+/**
+ * Whether a text stays within bounds, without parsing it: one pass that looks into no string and ends where a bound is
+ * exceeded. Says nothing about whether the text is JSON.
+ */
+export function isWithin(text: string, bounds: JsonBounds): boolean {
   let depth = 0;
-  let deepest = 0;
   let values = 1;
-  let numberChars = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === COMMA) values++;
     else if (isOpening(code)) {
       values++;
-      deepest = Math.max(deepest, ++depth);
+      depth++;
     } else if (isClosing(code)) depth--;
     else if (code === MINUS || isDigit(code)) {
       const end = endOfNumber(text, at);
-      numberChars = Math.max(numberChars, end - at);
+      if (end - at > bounds.numberChars) return false;
       at = end - 1;
     }
+    if (depth > bounds.depth || values > bounds.values) return false;
   }
-  return { depth: deepest, values, numberChars };
+  return values <= bounds.values;
 }
 
 /** @returns where the closing quote is, or the end of the text */

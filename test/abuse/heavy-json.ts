@@ -1,5 +1,6 @@
 import { AskedProcess } from '../../bench/asked-process.ts';
 import type { LoadOrder, LoadWindow } from '../../bench/hostile/load-clients.ts';
+import { givePrecedence } from '../../bench/hostile/precedence.ts';
 import type { HeavyOrder, HeavyResult } from './heavy-attack.ts';
 import { HEAVY_BODIES } from './heavy-bodies.ts';
 import { type AbuseWorld, CHAIN } from './world.ts';
@@ -15,6 +16,8 @@ export interface HeavyWindow {
 
 /** Texts that take long to parse, kind after kind, each for so long beside a client that asks for quotes. */
 export async function attackWithHeavyJson({ api, key, pools }: AbuseWorld, seconds: number): Promise<HeavyWindow[]> {
+  // As in production: what else runs on the machine must not stand for the attackers.
+  givePrecedence(api.pid);
   const client = new AskedProcess<LoadOrder>(new URL('../../bench/hostile/load-clients.ts', import.meta.url));
   const attackers = new AskedProcess<HeavyOrder>(new URL('./heavy-attack.ts', import.meta.url));
   const requests = pools.map((pool) => ({
