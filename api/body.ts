@@ -55,7 +55,7 @@ function shapeProblem(error: z.ZodError): string {
 }
 
 /** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
-const BOUNDS: JsonBounds = { depth: 32, values: 6_500, numberChars: 100 };
+const BOUNDS: JsonBounds = { depth: 32, values: 6_500, fields: 1_000, numberChars: 100 };
 
 /** The value of a JSON text, or what is wrong with the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };

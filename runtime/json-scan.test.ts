@@ -15,6 +15,7 @@ function sizeOf(text: string): JsonBounds {
   return {
     depth: Math.max(0, ...depths),
     values: 1 + tokens.filter((token) => /^[[{,]$/.test(token)).length,
+    fields: tokens.filter((token) => token === ':').length,
     numberChars: Math.max(0, ...numbers.map(({ length }) => length)),
   };
 }
@@ -26,7 +27,15 @@ const countOf = (value: unknown): number =>
     ? Object.values(value).reduce<number>((sum, each) => sum + countOf(each), 1)
     : 1;
 
-const BOUNDS = ['depth', 'values', 'numberChars'] as const;
+const fieldsOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>(
+        (sum, each) => sum + fieldsOf(each),
+        Array.isArray(value) ? 0 : Object.keys(value).length,
+      )
+    : 0;
+
+const BOUNDS = ['depth', 'values', 'fields', 'numberChars'] as const;
 
 /** Within its own size, and no longer when any of it is less by one. */
 function expectSize(text: string, size: JsonBounds): void {
@@ -36,7 +45,7 @@ function expectSize(text: string, size: JsonBounds): void {
   }
 }
 
-test('of JSON the bounds are its depth, no fewer values than it has, and its longest number', () => {
+test('of JSON the bounds are its depth, its fields, no fewer values than it has, and its longest number', () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ depthSize: 'medium', stringUnit: 'binary' }),
@@ -46,6 +55,7 @@ test('of JSON the bounds are its depth, no fewer values than it has, and its lon
         const size = sizeOf(text);
         expectSize(text, size);
         expect(size.depth).toBe(depthOf(JSON.parse(text)));
+        expect(size.fields).toBe(fieldsOf(JSON.parse(text)));
         expect(size.values).toBeGreaterThanOrEqual(countOf(JSON.parse(text)));
       },
     ),
@@ -61,11 +71,11 @@ test('of any other text they are what its tokens say', () => {
 });
 
 test.each([
-  ['', { depth: 0, values: 1, numberChars: 0 }],
-  ['[[{}],[]]', { depth: 3, values: 6, numberChars: 0 }],
-  ['{"[[[[":"{\\"[,,,123"}', { depth: 1, values: 2, numberChars: 0 }],
-  ['{"a\\\\":-1.5e+10,"b":"123456789"}', { depth: 1, values: 3, numberChars: 8 }],
-  ['"not closed [[[', { depth: 0, values: 1, numberChars: 0 }],
+  ['', { depth: 0, values: 1, fields: 0, numberChars: 0 }],
+  ['[[{}],[]]', { depth: 3, values: 6, fields: 0, numberChars: 0 }],
+  ['{"[[[[":"{\\"[,,,123"}', { depth: 1, values: 2, fields: 1, numberChars: 0 }],
+  ['{"a\\\\":-1.5e+10,"b":"123456789"}', { depth: 1, values: 3, fields: 2, numberChars: 8 }],
+  ['"not closed [[[', { depth: 0, values: 1, fields: 0, numberChars: 0 }],
 ])('%s has %j', (text, size) => {
   expectSize(text, size);
 });

@@ -4,6 +4,8 @@ export type JsonBounds = {
   readonly depth: number;
   /** Values, which are no more than the text has commas, arrays and objects, and one. */
   readonly values: number;
+  /** Fields of all objects: many different ones take longer than as many values. */
+  readonly fields: number;
   /** Length of a number. */
   readonly numberChars: number;
 };
@@ -11,6 +13,7 @@ export type JsonBounds = {
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /**
@@ -20,10 +23,12 @@ const BACKSLASH = 0x5c;
 export function isWithin(text: string, bounds: JsonBounds): boolean {
   let depth = 0;
   let values = 1;
+  let fields = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === COMMA) values++;
+    else if (code === COLON) fields++;
     else if (isOpening(code)) {
       values++;
       depth++;
@@ -33,7 +38,7 @@ export function isWithin(text: string, bounds: JsonBounds): boolean {
       if (end - at > bounds.numberChars) return false;
       at = end - 1;
     }
-    if (depth > bounds.depth || values > bounds.values) return false;
+    if (depth > bounds.depth || values > bounds.values || fields > bounds.fields) return false;
   }
   return values <= bounds.values;
 }

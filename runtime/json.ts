@@ -3,7 +3,7 @@ import { isWithin } from './json-scan.ts';
 
 /** A number of so few characters is no integer above 2^53 - 1. */
 const SAFE_CHARS = 15;
-const WITHOUT_LARGE_INTEGERS = { depth: Infinity, values: Infinity, numberChars: SAFE_CHARS };
+const WITHOUT_LARGE_INTEGERS = { depth: Infinity, values: Infinity, fields: Infinity, numberChars: SAFE_CHARS };
 
 /** A string of valid JSON, or a number. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*/g;

@@ -32,8 +32,10 @@ function heavyTexts(size: number): Readonly<Record<string, readonly string[]>> {
     ],
     'wide nesting': [
       ...['[]', '{}', '1', '{"a":1}', '"a"'].map((unit) => listed(size, unit)),
-      ...['[]', '{}', '1', '{"a":1}', '"a"'].map((unit) => listed(size, unit, Math.min(3_000, size / 10))),
-      keys(Math.min(6_000, size / 20)),
+      ...['[]', '{}', '1', '"a"'].map((unit) => listed(size, unit, 3_000)),
+      listed(size, '{"a":1}', 999),
+      keys(6_000),
+      keys(999),
     ],
     'long numbers': [
       filled(size, '{"blockNumber":', '9', '}'),
