@@ -19,8 +19,13 @@ export interface HeavyOrder {
 /** How many answers had which status; of WebSockets also how many ended. */
 export type HeavyResult = Readonly<Record<string, number>>;
 
-/** Each sends its next body when it is answered, from another address: no limit of requests holds it up. */
+/**
+ * Each sends as much as the default limits let an address send without a key, 5 batches and 10 routes a second, and quote
+ * updates with a key. The limits of this API are lower, so that each request has an address of its own.
+ */
 const CONNECTIONS = 4;
+const REQUESTS_PER_SEC = 25;
+const ENDPOINTS = ['bid_ask/batch', 'route', 'pamm-quote', 'route', 'pamm-quote'];
 /** As many as an address may open, and what each may send in a second. */
 const SOCKETS = 15;
 const OPERATIONS_PER_SEC = 10;
@@ -35,6 +40,7 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
   const end = performance.now() + seconds * 1_000;
   let sent = 0;
   const connection = async () => {
+    let due = performance.now();
     while (performance.now() < end) {
       const n = sent++;
       const body = bodies[Math.floor(n / ENDPOINTS.length) % bodies.length] ?? null;
@@ -46,6 +52,8 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
       const client = `100.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
       const { status } = await sender.send({ kind, method: 'POST', target, headers, body }, client);
       counts.add(status);
+      due = Math.max(due + 1_000 / REQUESTS_PER_SEC, performance.now());
+      await sleep(due - performance.now());
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, connection));
@@ -53,7 +61,6 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
   return counts.all;
 }
 
-const ENDPOINTS = ['bid_ask/batch', 'route', 'pamm-quote'];
 const bearer = (key: string) => ['Authorization', `Bearer ${key}`] as const;
 
 async function operate({ port, chainId, seconds }: HeavyOrder): Promise<HeavyResult> {
