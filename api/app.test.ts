@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -193,6 +194,49 @@ describe('methods', () => {
     for (let i = 0; i < 4; i++) statuses.push((await send('POST', '/public/v1/chains', as)).status);
     expect(statuses).toEqual([405, 405, 405, 429]);
   });
+});
+
+describe('a path that would be resolved into another', () => {
+  /** The path as it is: `fetch` would resolve it itself. */
+  async function getRaw(path: string, method = 'GET'): Promise<{ status?: number; body: string; name: unknown }> {
+    const request = httpRequest({ port: server.port, path, method });
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+    let body = '';
+    for await (const chunk of response) body += chunk;
+    return { status: response.statusCode ?? 0, body, name: response.headers['x-request-id'] };
+  }
+
+  test.each([
+    '/public/../openapi.json',
+    '/public/%2e%2e/openapi.json',
+    '/public/%2E./openapi.json',
+    '/public/.%2e/openapi.json?x=1',
+    '/assets/../openapi.json',
+    '/assets/../../openapi.json#x',
+    '/./openapi.json',
+    '/%2e/openapi.json',
+    '/openapi.json/.',
+    '/public/v1/evm/1/../../chains',
+    '/public/v1/chains/x/..',
+    'http://x/public/../openapi.json',
+  ])('%s is 404, as any path that is not known', async (path) => {
+    expect(await getRaw(path)).toEqual({ status: 404, body: '{"error":"Not found"}', name: expect.any(String) });
+  });
+
+  test.each(['/public\\..\\openapi.json', '/\\openapi.json', 'http://x\\openapi.json'])('%s is 400', async (path) => {
+    expect(await getRaw(path)).toMatchObject({ status: 400, body: '{"error":"Bad Request"}' });
+  });
+
+  test.each(['/openapi.json?x=/../y', '/openapi.json?/..', '/openapi.json'])('%s is not one', async (path) => {
+    expect((await getRaw(path)).status).toBe(200);
+  });
+
+  test.each(['/public%2f..%2fopenapi.json', '/public/.../openapi.json', '/public/..;/openapi.json', '//openapi.json'])(
+    '%s leads nowhere',
+    async (path) => {
+      expect((await getRaw(path)).status).toBe(404);
+    },
+  );
 });
 
 describe('response headers', () => {

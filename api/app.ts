@@ -8,6 +8,7 @@ import { ApiError, internalError, methodNotAllowed, notFound, sendError } from '
 import { allowedMethods } from './http/allowed-methods.ts';
 import { noteArrival } from './http/arrival.ts';
 import { limitBody } from './http/limit-body.ts';
+import { refuseDotSegments } from './http/refuse-dot-segments.ts';
 import { mountResponseHeaders } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
@@ -34,6 +35,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
   mountResponseHeaders(app);
+  app.use(refuseDotSegments);
   app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   const limitOf = createLimits(deps.rateLimit);

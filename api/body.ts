@@ -1,7 +1,8 @@
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { z } from 'zod';
 import { firstIssue } from '../config/load-chains.ts';
 import { duplicateKey } from '../runtime/json.ts';
+import { isWithin, type JsonBounds } from '../runtime/json-scan.ts';
 import { badRequest } from './errors.ts';
 import { bodyText } from './http/body-text.ts';
 
@@ -11,17 +12,26 @@ import { bodyText } from './http/body-text.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  return parseBody(await bodyText(c), schema);
+  return checkBody(readJson(await bodyText(c), JSON.parse), schema);
 }
 
-/** The same of a text. */
-export function parseBody<S extends z.ZodType>(text: string, schema: S): z.output<S> {
-  const json = readJson(text, JSON.parse);
+/** The same of a text that {@link readJson} has read. */
+export function checkBody<S extends z.ZodType>(json: ReadJson, schema: S): z.output<S> {
   if ('problem' in json) throw badRequest(invalidBody(json.problem));
   const parsed = schema.safeParse(json.value, { reportInput: true });
   if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));
   return parsed.data;
 }
+
+/**
+ * Checks an array of strings up to its first entry that is not one: an issue for each of thousands takes zod longer than
+ * everything else about a body.
+ */
+export const stringList = <S extends z.ZodArray<z.ZodType<string>>>(list: S) =>
+  z.preprocess((value) => {
+    const wrong = Array.isArray(value) ? value.findIndex((each) => typeof each !== 'string') : -1;
+    return wrong < 0 ? value : (value as unknown[]).slice(0, wrong + 1);
+  }, list);
 
 const TYPES: Readonly<Record<string, string>> = {
   array: 'an array',
@@ -44,16 +54,21 @@ function shapeProblem(error: z.ZodError): string {
     : `${name} must be ${TYPES[issue.expected] ?? issue.expected}`;
 }
 
-/** The value of a JSON text in which no object has a key twice, or what is wrong with the text. */
-export function readJson(
-  text: string,
-  parse: (text: string) => unknown,
-): { readonly value: unknown } | { readonly problem: string } {
+/** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
+const BOUNDS: JsonBounds = { depth: 32, values: 6_500, fields: 1_000, numberChars: 100 };
+
+/** The value of a JSON text, or what is wrong with the text. */
+export type ReadJson = { readonly value: unknown } | { readonly problem: string };
+
+/** Reads a JSON text in which no object has a key twice. */
+export function readJson(text: string, parse: (text: string) => unknown): ReadJson {
+  if (text === '') return { problem: 'the body is empty' };
+  if (!isWithin(text, BOUNDS)) return { problem: 'not JSON' };
   let value: unknown;
   try {
     value = parse(text);
   } catch {
-    return { problem: text === '' ? 'the body is empty' : 'not JSON' };
+    return { problem: 'not JSON' };
   }
   const key = duplicateKey(text);
   return key === null ? { value } : { problem: `duplicate key ${JSON.stringify(key)}` };

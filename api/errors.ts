@@ -69,6 +69,8 @@ export function sendError(c: Context, { status, body, headers }: ApiError): Resp
   const text = isText ? body : JSON.stringify(body);
   return c.body(text, status, {
     'Content-Type': isText ? 'text/plain; charset=UTF-8' : 'application/json',
+    // A text repeats parts of the request: no browser may take it for a page.
+    ...(isText && { 'X-Content-Type-Options': 'nosniff' }),
     // Known here for nothing, and what spares short answers the compression.
     'Content-Length': String(Buffer.byteLength(text)),
     ...headers,

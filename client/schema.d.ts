@@ -996,7 +996,7 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. */
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused. */
                 search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
@@ -1234,7 +1234,7 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. */
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused. */
                 search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
@@ -1535,6 +1535,15 @@ export interface operations {
             };
             /** @description Unknown chain */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Body larger than 262144 bytes */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2284,6 +2293,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Body larger than 262144 bytes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description No plan */
             422: {
                 headers: {
@@ -2417,6 +2435,15 @@ export interface operations {
             };
             /** @description Unknown chain */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Body larger than 262144 bytes */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -33,7 +33,14 @@ test.each([
   ["AT&T's `stock`, new; 1", 'AT＆T’s ‘stock‘‚ new； 1'],
   ['=HYPERLINK("x")', 'HYPERLINK(”x”)'],
   ['\u200b +-@=\t=1', '1'],
+  ['＝HYPERLINK(1)', 'HYPERLINK(1)'],
+  ['＋1', '1'],
+  ['－1', '1'],
+  ['＠SUM(1)', 'SUM(1)'],
+  [' ＝\u200b=＋ －＠1', '1'],
+  ['＝', null],
   ['a-b+c=d@e', 'a-b+c=d@e'],
+  ['a－b＋c＝d＠e', 'a－b＋c＝d＠e'],
   ['x'.repeat(65), 'x'.repeat(64)],
   [`${'😀'.repeat(63)} and more`, '😀'.repeat(63)],
   ['\u202e\u0001 \u2028', null],
@@ -46,7 +53,7 @@ test('no text, however odd, is shown long, hidden, turned or as markup, and what
   const odd = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 150 }),
     fc.string({
-      unit: fc.constantFrom(...'<>&"\'`,;=+-@ ', '\u202e', '\n', 'a', '\u{e0020}', '\u0301'),
+      unit: fc.constantFrom(...'<>&"\'`,;=+-@ ＝＋－＠', '\u202e', '\n', 'a', '\u{e0020}', '\u0301'),
       maxLength: 150,
     }),
   );
@@ -59,7 +66,7 @@ test('no text, however odd, is shown long, hidden, turned or as markup, and what
     expect([...text].length).toBeLessThanOrEqual(64);
     expect(text).not.toBe('');
     expect(text).not.toMatch(
-      /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Co}\p{Bidi_Control}<>&"'`,;]|^[\s=+@-]|\s$|\s\s/u,
+      /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Co}\p{Bidi_Control}<>&"'`,;]|^[\s=+@＝＋－＠-]|\s$|\s\s/u,
     );
   }
   expect(await shown(texts.map((text) => text ?? ''))).toEqual(texts);

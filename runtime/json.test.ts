@@ -16,19 +16,44 @@ test('the largest cooldown is written as a plain integer', () => {
   expect(stringifyJson({ secs: 18446744073709551615n })).toBe('{"secs":18446744073709551615}');
 });
 
-test('everything else reads as JSON.parse does', () => {
+/** Largest safe integer, and neighbours of it on both sides. */
+const EDGES = [2n ** 53n - 1n, 2n ** 53n, 10n ** 15n - 1n, 10n ** 15n, 10n ** 99n];
+
+test('everything else reads as JSON.parse does, also beside large integers', () => {
   fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      const text = JSON.stringify(value);
-      const plain = JSON.parse(text);
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(0n, ...EDGES), (value, large) => {
       const isUnsafe = (n: unknown) => typeof n === 'number' && Number.isInteger(n) && !Number.isSafeInteger(n);
-      fc.pre(!isUnsafe(plain));
-      expect(JSON.parse(stringifyJson(parseJson(text)))).toEqual(plain);
+      const text = JSON.stringify(value, (_key, each) => (isUnsafe(each) ? 0.1 : each));
+      const json = `{"value":${text},"integers":[${large},-${large}]}`;
+      const exact = (n: bigint) => (n < 2n ** 53n ? Number(n) : n);
+      expect(parseJson(json)).toEqual({
+        value: JSON.parse(text),
+        integers: [exact(large), large < 2n ** 53n ? -Number(large) : -large],
+      });
     }),
   );
 });
 
-test.each(['{"a":1,}', '', '{"a":01}', '[1', 'NaN'])('refuses %j', (text) => {
+test('only an integer beyond 2^53 - 1 becomes a bigint', () => {
+  const text =
+    '[9007199254740991,9007199254740992,1234567890.1234567890,1e21,-0.0000000000000001,"12345678901234567890"]';
+  expect(parseJson(text)).toEqual([
+    ...JSON.parse('[9007199254740991]'),
+    9007199254740992n,
+    ...JSON.parse(text).slice(2),
+  ]);
+  const keys = '{"12345678901234567890":12345678901234567890,"__proto__":12345678901234567890}';
+  const large = 12345678901234567890n;
+  expect(Object.entries(parseJson(keys) as object)).toEqual([
+    [String(large), large],
+    ['__proto__', large],
+  ]);
+});
+
+test.each([
+  ...['{"a":1,}', '', '{"a":01}', '[1', 'NaN', '{"a":00000000000000000001}', '{12345678901234567890:1}'],
+  ...['"a"12345678901234567890', '[12345678901234567890', '"12345678901234567890', '-', '[- 12345678901234567890]'],
+])('refuses %j', (text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);
 });
 

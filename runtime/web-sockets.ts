@@ -7,7 +7,7 @@ import type { WSEvents } from 'hono/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 /** Longest message of a client. A longer one closes its socket with 1009. */
-const MAX_MESSAGE_BYTES = 64 * 1024;
+export const MAX_MESSAGE_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
 
 type Answer = (request: Request, env: object) => Response | Promise<Response>;

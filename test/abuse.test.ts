@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { flood } from './abuse/flood.ts';
+import { attackWithHeavyJson } from './abuse/heavy-json.ts';
 import { fingerprint, injectionPlaces } from './abuse/injections.ts';
 import { createJudge } from './abuse/judge.ts';
 import { LARGE_BYTES, sendLarge } from './abuse/large-bodies.ts';
@@ -12,6 +13,10 @@ import { eventually } from './pamm/eventually.ts';
 
 /** The short form; `npm run test:abuse` sends as many as docs/operations.md reports. */
 const REQUESTS = Number(process.env.ABUSE_REQUESTS ?? 5_000);
+/** Only then times are judged: others share the cores with `npm test`. */
+const IS_FULL = process.env.ABUSE_REQUESTS !== undefined;
+/** What comes of a heavy text; `closed` of a WebSocket that sent too many. */
+const REFUSED = ['400', '422', '429', 'closed'];
 /** The same seed gives the same requests. */
 const SEED = Number(process.env.ABUSE_SEED ?? 20_261_121);
 const MB = 1024 * 1024;
@@ -91,6 +96,18 @@ test(`${REQUESTS} malformed requests beside slow clients: documented answers, ot
   expectCut(await slow.headers, 10_000);
   expectCut(await slow.bodies, 20_000);
 }, 3_600_000);
+
+test('JSON that takes long to parse, at the full rate: refused, and others are served as before', async () => {
+  const windows = await attackWithHeavyJson(world, IS_FULL ? 10 : 1);
+  for (const { kind, calm, attacked, answers } of windows) {
+    const times = `p99 ${calm.p99.toFixed(1)} ms calm, ${attacked.p99.toFixed(1)} ms beside it`;
+    print(`${kind}: ${times}; answers ${JSON.stringify(answers)}`);
+  }
+  expect(windows.filter(({ calm, attacked }) => calm.refused + attacked.refused > 0)).toEqual([]);
+  const undocumented = windows.flatMap(({ answers }) => Object.keys(answers).filter((each) => !REFUSED.includes(each)));
+  expect(undocumented).toEqual([]);
+  if (IS_FULL) expect(windows.filter(({ calm, attacked }) => attacked.p99 > 3 * calm.p99)).toEqual([]);
+}, 600_000);
 
 test('nothing of it was a defect, ended the process or reached the database', async () => {
   expect(world.api.defects).toEqual([]);

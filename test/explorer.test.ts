@@ -281,6 +281,23 @@ test('an address of the page that is none says so, and one of the API is the API
   await close();
 });
 
+test('the page of the documents shows and runs operations under a policy without inline styles', async () => {
+  const page = await open('/docs');
+  const operations = page.locator('.opblock-summary');
+  await operations.first().waitFor();
+  expect(await operations.count()).toBeGreaterThan(9);
+  await operations.last().click();
+  await page.locator('.opblock.is-open .highlight-code').first().waitFor();
+  await operations.first().click();
+  const first = page.locator('.opblock').first();
+  await first.getByRole('button', { name: 'Try it out' }).click();
+  await first.getByRole('button', { name: 'Execute' }).click();
+  await first.locator('.live-responses-table').getByText('chainId').first().waitFor();
+  await page.locator('.authorize').first().click();
+  await page.locator('.modal-ux').waitFor();
+  await close();
+});
+
 test('an empty index is told, not shown as loading', async () => {
   await world.listing.pool.query('DELETE FROM operator.listed_pool');
   await world.listing.pool.query('DELETE FROM operator.pool_listing');

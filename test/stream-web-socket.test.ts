@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -83,6 +84,11 @@ const withoutTime = (quote: object | undefined) => ({ ...quote, serverTs: 0 });
 const restQuote = async (pool: Address, depth = true) =>
   (await fetch(`${api.base}/${pool}/bid_ask?depth=${depth}`)).json() as Promise<object>;
 
+/** A `ping` of which so many objects and arrays are inside of each other. */
+function nested(depth: number): string {
+  return `{"op":"ping","id":1,"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+}
+
 test('tells subscribed pools and their changes as REST does, and no others', async () => {
   const client = await open();
   expect(await client.ask({ op: 'subscribe', id: 'a', pools: [...names, NO_POOL] })).toEqual({ event: 'ack', id: 'a' });
@@ -146,12 +152,48 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect((await client.ask({ op: 'subscribe', id: 1, pools: names })).event).toBe('ack');
     expect(await client.ask({ op: 'subscribe', id: 2, pools: [NO_POOL] })).toMatchObject({ id: 2, status: 429 });
     for (const id of [3, 4, 5]) client.send({ op: 'ping', id });
-    await expect.poll(() => client.answers, WAIT).toContainEqual(expect.objectContaining({ id: 5, status: 429 }));
+    // Not even its id is read.
+    const refusal = { event: 'error', id: null, status: 429, retryMs: 1_000 };
+    await expect.poll(() => client.answers, WAIT).toContainEqual(expect.objectContaining(refusal));
+    expect(client.answers).not.toContainEqual(expect.objectContaining({ id: 5 }));
+  });
+
+  test('more than 64 KiB in a second, of which only the first is read', async () => {
+    const client = await open();
+    const ping = (id: number, bytes: number) => {
+      const text = JSON.stringify({ op: 'ping', id });
+      client.send(text + ' '.repeat(bytes - text.length));
+    };
+    ping(1, 40_000);
+    ping(2, 40_000);
+    ping(3, 20_000);
+    await expect.poll(() => client.answers.length, WAIT).toBe(3);
+    expect(client.answers).toContainEqual({ event: 'ack', id: 1 });
+    expect(client.answers).toContainEqual({ event: 'ack', id: 3 });
+    expect(client.answers).toContainEqual(expect.objectContaining({ id: null, status: 429 }));
+  });
+
+  test('ten times as much; who goes on is sent away', async () => {
+    const client = await open();
+    for (let n = 0; n < 20; n++) client.send('['.repeat(64 * 1024));
+    expect(await client.closed).toEqual([1008, 'limits']);
+    expect(client.answers.length).toBeLessThan(12);
+  });
+
+  test.each([
+    ['deep', nested(33), null],
+    ['wide', `{"op":"ping","id":1,"x":[${Array(20_000).fill(1)}]}`, null],
+    ['a long number', `{"op":"ping","id":${'9'.repeat(101)}}`, null],
+    ['as deep as may be', nested(32), 1],
+  ])('%s', async (_name, text, id) => {
+    const client = await open();
+    const error = id === null ? 'Invalid request body: not JSON' : expect.stringContaining('Unrecognized key: "x"');
+    expect(await client.ask(text)).toEqual({ event: 'error', id, status: 400, error });
   });
 
   test('too many in a second; who goes on is sent away', async () => {
     const client = await open();
-    for (let id = 0; id < 500; id++) client.send({ op: 'ping', id });
+    for (let id = 0; id < 500; id++) client.send(id % 2 ? '' : { op: 'ping', id });
     expect(await client.closed).toEqual([1008, 'limits']);
     const refused = client.answers.filter(({ event }) => event === 'error');
     expect(refused[0]).toMatchObject({ status: 429, retryMs: expect.any(Number) });
@@ -210,6 +252,18 @@ test('a refused upgrade is answered as a request is', async () => {
   expect(await refusedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
   const plain = await fetch(`${api.base}/ws`);
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
+});
+
+test('a path that would be resolved into that of a WebSocket is not found', async () => {
+  const { port, pathname } = new URL(api.base);
+  const socket = connect(Number(port), '127.0.0.1');
+  const head = `GET ${pathname}/x/%2e%2e/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n`;
+  socket.write(
+    `${head}Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /);
+  socket.destroy();
 });
 
 test('connections are bounded by address, key and process, whatever their transport', async () => {

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import { incompleteBody } from './body-text.ts';
 
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
-const MAX_BODY_BYTES = 256 * 1024;
+export const MAX_BODY_BYTES = 256 * 1024;
 
 const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
 

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { firstIssue } from '../../config/load-chains.ts';
 import { MAX_UINT64 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { invalidBody, readJson } from '../body.ts';
+import { invalidBody, readJson, stringList } from '../body.ts';
 import { ApiError } from '../errors.ts';
 import { bodyText } from '../http/body-text.ts';
 
@@ -42,12 +42,10 @@ export const CommonBody = z.object({
 /** Ethereum builders match quotes to trades by the last three fields; on BSC they are not even looked at. */
 export const EthereumBody = CommonBody.extend({
   quoteAddress: hex('Address a taker touches to trigger the quote; Ethereum only.').nullish(),
-  poolAddresses: z
-    .array(hex('Pool covered.'), 'must be an array of hex strings')
+  poolAddresses: stringList(z.array(hex('Pool covered.'), 'must be an array of hex strings'))
     .nullish()
     .openapi({ description: 'Pools that the quote covers; Ethereum only.' }),
-  assetPairs: z
-    .array(hex('Two addresses joined, 40 bytes of hex.'), 'must be an array of hex strings')
+  assetPairs: stringList(z.array(hex('Two addresses joined, 40 bytes of hex.'), 'must be an array of hex strings'))
     .nullish()
     .openapi({ description: 'Token pairs that the quote prices; Ethereum only.' }),
 });

@@ -96,10 +96,25 @@ describe('a body that cannot be read is answered in plain text', () => {
     expect((await rig.post(ETHEREUM, bodies.ethereum(), headers)).status).toBe(200);
   });
 
-  test.each(['{"tx":', '', 'nonsense', '{"a":1}}'])('400 for malformed JSON %j', async (text) => {
-    const [status, body] = await outcome(await rig.post(ETHEREUM, text));
+  test.each([
+    '{"tx":',
+    '',
+    'nonsense',
+    '{"a":1}}',
+    `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`,
+    `{"blockNumber":${'9'.repeat(101)}}`,
+  ])('400 for malformed JSON %j', async (text) => {
+    const response = await rig.post(ETHEREUM, text);
+    expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff');
+    const [status, body] = await outcome(response);
     expect([status, typeof body]).toEqual([400, 'string']);
     expect(body).toMatch(/^Invalid request body: /);
+  });
+
+  test('the largest integers and the deepest bodies are read', async () => {
+    const text = JSON.stringify(bodies.ethereum()).slice(0, -1);
+    const extra = `${'['.repeat(31)}${'9'.repeat(100)}${']'.repeat(31)}`;
+    expect((await rig.post(ETHEREUM, `${text},"extra":${extra}}`)).status).toBe(200);
   });
 
   test('400 for a key that an object has twice, with equal values or not, at any depth', async () => {

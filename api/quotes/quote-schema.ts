@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { stringList } from '../body.ts';
 
 const Integer = z.string().regex(/^\d+$/);
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -66,9 +67,9 @@ export const BatchResponse = z
 /** The shape alone: the handler checks the number of addresses and each address, and names what is wrong. */
 export const BatchRequest = z
   .strictObject({
-    pools: z
-      .array(z.string())
-      .openapi({ description: '1 to 100 pool addresses in any case, repeats counted; each is quoted once.' }),
+    pools: stringList(z.array(z.string())).openapi({
+      description: '1 to 100 pool addresses in any case, repeats counted; each is quoted once.',
+    }),
     depth: z
       .boolean()
       .nullish()

@@ -18,7 +18,8 @@ test('the page names no host but its own, and tells the browser to ask none', as
   expect(html).not.toMatch(/https?:|\/\//);
   const policy = response.headers.get('Content-Security-Policy') ?? '';
   expect(policy).toMatch(/^default-src 'none';/);
-  expect(policy).not.toMatch(/https?:|\*/);
+  expect(policy).not.toMatch(/https?:|\*|unsafe/);
+  expect(html).not.toMatch(/<style|style=/);
 });
 
 test('every file that the page links is served by the API itself, compressed for who takes it so', async () => {

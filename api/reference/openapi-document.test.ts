@@ -65,3 +65,15 @@ test('the document names its server, licence and contact', () => {
   expect(document.info.license).toMatchObject({ identifier: 'LicenseRef-UNLICENSED' });
   expect(document.info.contact).toEqual({ name: expect.stringMatching(/\w/) });
 });
+
+test('an operation with a body, and no other, may answer that it is too large', () => {
+  const named = operations.filter(({ responses }) => '413' in responses).map(({ operationId }) => operationId);
+  expect(named.sort()).toEqual(['findRoute', 'getBidAskBatch', 'submitQuoteUpdate']);
+});
+
+test('the search says what it does with white space and control characters', () => {
+  for (const { parameters } of operations.filter(({ operationId }) => operationId.startsWith('listPools'))) {
+    const { description } = parameters.find(({ name }) => name === 'search') ?? {};
+    expect(description).toMatch(/White space at its ends is left out; control characters are refused\./);
+  }
+});

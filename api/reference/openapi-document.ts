@@ -1,6 +1,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { COMMON_FAILURES, jsonContent } from './responses.ts';
+import { MAX_BODY_BYTES } from '../http/limit-body.ts';
+import { COMMON_FAILURES, errorResponse, jsonContent } from './responses.ts';
 
 export const API_TITLE = 'Pool Trading Data API';
 
@@ -61,6 +62,7 @@ function operationOf({ operationId, method, path, summary, description, key, ans
         content: route.streams ? eventContent(json) : json,
       },
       ...COMMON_FAILURES,
+      ...(body && { 413: errorResponse(`Body larger than ${MAX_BODY_BYTES} bytes`) }),
       ...route.failures,
     },
   });

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
+import { stringList } from '../body.ts';
 
 const Id = z
   .union([z.string().max(64), z.int().nonnegative()])
   .describe("The client's name of the operation, which its answer repeats.");
 
-const Pools = z.array(z.string()).min(1);
+const Pools = stringList(z.array(z.string()).min(1));
 
 /** The shape alone: the handler checks each address, and names what is wrong. */
 export const WsAuth = z
@@ -59,7 +60,9 @@ export const WsAck = z
 export const WsError = z
   .strictObject({
     event: z.literal('error'),
-    id: AnsweredId.nullable().describe('`id` of the operation; null when it could not be read.'),
+    id: AnsweredId.nullable().describe(
+      '`id` of the operation; null when it could not be read, and when it was not read because of too many operations or bytes a second.',
+    ),
     status: z.int().describe('HTTP status that a request with this fault gets.'),
     error: z.string().describe('What is wrong, in one sentence for people.'),
     retryMs: z.int().optional().describe('Of status 429 and 503: wait this long before trying again, milliseconds.'),

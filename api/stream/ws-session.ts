@@ -2,8 +2,9 @@ import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
-import { parseBody, readJson } from '../body.ts';
+import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
 import { snapshotFailure } from '../quotes/bid-ask.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
@@ -30,8 +31,11 @@ export interface WsSessionDeps {
   readonly logger: Logger;
 }
 
-/** A client whose operations are refused this often in a second is sent away. */
+/** Operations of a second that are read, together: room for a `subscribe` of 1,400 pools. */
+const BYTES_PER_SEC = MAX_MESSAGE_BYTES;
+/** A client whose operations are refused this often in a second is sent away; a longer one counts by its length. */
 const REFUSALS_PER_SEC = 100;
+const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
 const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 const RETRY_MS: Readonly<Record<ByeReason, number>> = { shutdown: 1_000, limits: 10_000, key_revoked: 60_000 };
@@ -42,6 +46,7 @@ export class WsSession {
   readonly #deps: WsSessionDeps;
   readonly #openedAt = performance.now();
   readonly #operations: WindowLimit;
+  readonly #bytes = new WindowLimit(BYTES_PER_SEC, 1_000);
   readonly #refusals = new WindowLimit(REFUSALS_PER_SEC, 1_000);
   readonly #newPools: WindowLimit;
   readonly #named = new Set<Address>();
@@ -60,14 +65,18 @@ export class WsSession {
     this.#newPools = new WindowLimit(deps.config.newPoolsPerMinute, 60_000);
   }
 
-  /** A message of the client. Anything but text is refused as text that is no operation. */
-  receive(data: unknown): void {
+  /**
+   * A message of the client. Anything but text is refused as text that is no operation. One beyond the limits is not looked
+   * into, so that its answer cannot name it.
+   */
+  receive(data: string | ArrayBufferLike | Blob): void {
     // What comes while the connection closes.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const text = typeof data === 'string' ? data : '';
-    const waitMs = this.#operations.take(1);
-    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(text));
-    else if (this.#refusals.take(1) === 0) this.#refuse(text, tooManyRequests(waitMs));
+    const bytes = sizeOf(data);
+    const waitMs = this.#operations.take(1) || this.#bytes.take(bytes);
+    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(typeof data === 'string' ? data : ''));
+    else if (this.#refusals.take(1 + Math.floor(bytes / BYTES_PER_REFUSAL)) === 0)
+      this.#refuse(null, tooManyRequests(waitMs));
     else this.end('limits');
   }
 
@@ -85,13 +94,14 @@ export class WsSession {
 
   async #run(text: string): Promise<void> {
     if (this.#isClosed) return;
+    const json = readJson(text, JSON.parse);
     try {
-      const operation = parseBody(text, WsOperation);
+      const operation = checkBody(json, WsOperation);
       const follow = await this.#prepare(operation);
       this.#reply({ event: 'ack', id: operation.id });
       follow?.();
     } catch (error) {
-      this.#refuse(text, this.#asApiError(error));
+      this.#refuse(idOf(json), this.#asApiError(error));
     }
     this.#isFirst = false;
   }
@@ -160,10 +170,10 @@ export class WsSession {
     return reader;
   }
 
-  #refuse(text: string, { status, message, headers }: ApiError): void {
+  #refuse(id: string | number | null, { status, message, headers }: ApiError): void {
     const waitSecs = headers['Retry-After'];
     const retry = waitSecs === undefined ? {} : { retryMs: Number(waitSecs) * 1_000 };
-    this.#reply({ event: 'error', id: idOf(text), status, error: message, ...retry });
+    this.#reply({ event: 'error', id, status, error: message, ...retry });
   }
 
   #asApiError(error: unknown): ApiError {
@@ -180,8 +190,10 @@ export class WsSession {
 }
 
 /** The id of a message that may be no operation. */
-function idOf(text: string): string | number | null {
-  const json = readJson(text, JSON.parse);
+function idOf(json: ReadJson): string | number | null {
   const named = 'value' in json ? OperationName.safeParse(json.value) : null;
   return named?.success ? named.data.id : null;
 }
+
+const sizeOf = (data: string | ArrayBufferLike | Blob): number =>
+  typeof data === 'string' ? Buffer.byteLength(data) : 'size' in data ? data.size : data.byteLength;

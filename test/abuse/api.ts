@@ -9,6 +9,7 @@ export interface Memory {
 
 export interface AbusedApi {
   readonly port: number;
+  readonly pid: number;
   /** Lines of its log that tell of a defect: anything above a warning, but for answers that say to come again. */
   readonly defects: readonly string[];
   /** Settles when it has ended, for whatever reason. */
@@ -36,6 +37,7 @@ export async function startAbusedApi(env: Readonly<Record<string, string>>): Pro
   });
   return {
     port: api.port,
+    pid: api.pid,
     defects: output.defects,
     ended: api.ended,
     stop: api.stop,
