@@ -128,7 +128,7 @@ async function serve(): Promise<void> {
   const rounds = new PoolRounds({
     ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   const wantedPools = new WantedPoolWriter({
     ...{ database: primary.$client, chains: file.chains, logger },

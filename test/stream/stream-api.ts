@@ -5,7 +5,7 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { streamMetrics } from '../../api/observability/stream-metrics.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
-import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
+import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
@@ -25,11 +25,10 @@ export interface StreamApiOptions {
   readonly quotes?: QuotesConfig;
   readonly stream?: Partial<StreamConfig>;
   readonly pingMs?: number;
-  readonly isSimulated?: (pool: ServedPool) => boolean;
 }
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
-export async function startStreamApi({ chain, directory, isSimulated, ...options }: StreamApiOptions) {
+export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
   const { quotes = QuotesConfig.parse({ minRefreshMs: 50 }) } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
@@ -42,7 +41,7 @@ export async function startStreamApi({ chain, directory, isSimulated, ...options
   const rounds = new PoolRounds({
     ...{ chains: [chain], quotes, snapshots, directory, logger },
     hasWorth: () => true,
-    isSimulated: isSimulated ?? (() => false),
+    rankOf: () => undefined,
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
