@@ -6,9 +6,18 @@ import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, SnapshotError } from '../snapshots/types.ts';
 import { Board } from './board.ts';
-import { History, type Missed } from './history.ts';
+import { History } from './history.ts';
+import { allOf, setOf } from './pool-set.ts';
 import { Reader, type ReaderSource } from './reader.ts';
-import type { ByeReason, ChainStream, RemovalReason, StreamClient, StreamObserver, StreamTransport } from './types.ts';
+import type {
+  ByeReason,
+  ChainStream,
+  RemovalReason,
+  StreamClient,
+  StreamObserver,
+  StreamTransport,
+  Subscription,
+} from './types.ts';
 
 export interface ChainStreamDeps {
   readonly chainId: number;
@@ -106,11 +115,14 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     };
   }
 
-  missed(after: string, pools: readonly ServedPool[], kind: QuoteKind): Missed | null {
-    const [epoch, seq] = after.split('-');
+  missed(after: string, kind: QuoteKind, { pools, unknown = [] }: Pick<Subscription, 'pools' | 'unknown'>) {
+    const [epoch, seq, poolSet] = after.split('-');
     if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '')) return null;
-    const isKept = pools.every(({ address }) => this.boards[kind].get(address));
-    return isKept ? this.#history.since(Number(seq)) : null;
+    const missed = this.#history.since(Number(seq));
+    const served = (pools === 'all' ? this.servedPools() : pools).map(({ address }) => address);
+    if (!missed || !served.every((pool) => this.boards[kind].get(pool))) return null;
+    const before = [...served, ...unknown.filter((pool) => missed.removed.has(pool))];
+    return poolSet === (pools === 'all' ? allOf(kind) : setOf(before, kind)) ? missed : null;
   }
 
   onResume(isResumed: boolean): void {
