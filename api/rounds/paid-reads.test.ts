@@ -222,3 +222,20 @@ test('a read that costs more than its tier has is waited for; what is cheaper an
   expect(simulatedTurns).toBeGreaterThan(20);
   expect(Math.abs(turns.length - 2 * simulatedTurns)).toBeLessThanOrEqual(20);
 });
+
+test('a pool that waits is not overtaken by pools that come all the while', () => {
+  const plain: Shape = { layout: 'flat', guard: null, bins: 1 };
+  const guarded: Shape = { layout: 'flat', guard: 'custom', bins: 1 };
+  const entryOf = (index: number, shape: Shape): Requested => ({
+    ...{ pool: poolOf(index, shape), rank: undefined, isFunded: false, byKey: false, withDepth: true },
+  });
+  const waiting = entryOf(0, plain);
+  const newcomers = Array.from({ length: 2_000 }, (_, index) => entryOf(index + 1, guarded));
+  const { nextBlock } = start([waiting, ...newcomers], WarmBudgetConfig.parse({ callsPerMinute: 144 }));
+  let reads = 0;
+  for (let block = 0; block < 200; block++) {
+    const paid = nextBlock([...newcomers.slice(10 * block, 10 * block + 10), waiting], 1_000);
+    if (paid.has(keyOf(waiting))) reads += 1;
+  }
+  expect(reads).toBeGreaterThan(20);
+});

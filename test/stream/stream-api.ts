@@ -5,6 +5,7 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { streamMetrics } from '../../api/observability/stream-metrics.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
@@ -33,15 +34,17 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
+  const outlooks = new PoolOutlooks();
   const snapshots = createSnapshotService({
     ...{ chains: [chain], quotes, logger },
+    countCurve: (chainId) => outlooks.of(chainId).report,
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
   const rounds = new PoolRounds({
     ...{ chains: [chain], quotes, snapshots, directory, logger },
     hasWorth: () => true,
-    rankOf: () => undefined,
+    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
