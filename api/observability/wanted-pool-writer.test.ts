@@ -102,6 +102,8 @@ test('what is read ahead is stored, as long as anything is requested of the proc
   serving.coverage = { requested: 32, unread: 5 };
   await serving.writer.flush();
   await idle.writer.flush();
-  const { rows: stored } = await database.query("SELECT *, chain_id::int FROM operator.read_attention WHERE class = 'ahead'");
+  const { rows: stored } = await database.query(
+    "SELECT *, chain_id::int FROM operator.read_attention WHERE class = 'ahead'",
+  );
   expect(stored).toMatchObject([{ chain_id: 7, pools: 32, waiting: 5, calls_spent: 360, calls_per_minute: 720 }]);
 });

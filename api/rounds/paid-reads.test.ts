@@ -95,6 +95,16 @@ const keyOf = ({ pool, withDepth }: Requested) =>
 const costOf = ({ pool, withDepth, rank }: Requested) => readCost(pool, withDepth, rank);
 const tierOf = ({ byKey, isFunded }: Requested): Tier => (byKey ? 'keyed' : isFunded ? 'funded' : 'others');
 
+test('property: the smallest budget can save up the calls of any pool', () => {
+  expect(WarmBudgetConfig.safeParse({ callsPerMinute: 143 }).success).toBe(false);
+  fc.assert(
+    fc.property(pools, (all) => {
+      const budget = WarmBudgetConfig.parse({ callsPerMinute: 144 });
+      for (const entry of all) expect(start(all, budget).nextBlock([entry], 0).size).toBe(1);
+    }),
+  );
+});
+
 test('property: no minute takes more calls or gas than the budget has, whatever is requested when', () => {
   const block = fc.record({ afterMs: fc.integer({ min: 0, max: 15_000 }), from: fc.nat(19), count: fc.nat(20) });
   const blocks = fc.array(block, { minLength: 20, maxLength: 150 });
