@@ -186,7 +186,7 @@ test('property: every pool is read again within the blocks in which its tier pay
         return blocksFor('calls', budget.callsPerMinute) + blocksFor('gas', budget.gasPerMinute) + 1;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
