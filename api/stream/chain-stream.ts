@@ -47,6 +47,8 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
   readonly #holders: Record<QuoteKind, Map<Address, Set<Reader>>> = { prices: new Map(), depths: new Map() };
   /** Removed in this turn. */
   readonly #gone: Address[] = [];
+  /** Removed, and not yet in the history. */
+  #untold = 0;
   #table: PoolTable | undefined;
   #seq = 0;
 
@@ -117,7 +119,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
 
   missed(after: string, kind: QuoteKind, { pools, unknown = [] }: Pick<Subscription, 'pools' | 'unknown'>) {
     const [epoch, seq, poolSet] = after.split('-');
-    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '')) return null;
+    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '') || this.#untold > 0) return null;
     const missed = this.#history.since(Number(seq));
     const served = (pools === 'all' ? this.servedPools() : pools).map(({ address }) => address);
     if (!missed || !served.every((pool) => this.boards[kind].get(pool))) return null;
@@ -163,6 +165,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     }
     if (this.#gone.length === 0) setImmediate(() => this.#tellRemoved(this.#gone.splice(0)));
     this.#gone.push(pool.address);
+    this.#untold += 1;
   }
 
   async #tellRemoved(pools: readonly Address[]): Promise<void> {
@@ -175,6 +178,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     this.#seq += 1;
     const { block } = this.boards.prices;
     if (block) this.#history.add(this.#seq, block, null, removed);
+    this.#untold -= pools.length;
     for (const reader of this.#readers) for (const [pool, reason] of removed) reader.remove(pool, reason);
   }
 }

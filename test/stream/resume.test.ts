@@ -20,7 +20,7 @@ afterEach(() => {
 async function start() {
   const chain = new SimulatedChain(4);
   const { clock, hub } = chain.startProcess('e', RICH);
-  const connect = async (pools: readonly ServedPool[], depth: boolean, book?: SimulatedClient['book']) => {
+  const connect = async (pools: readonly ServedPool[] | 'all', depth: boolean, book?: SimulatedClient['book']) => {
     const client = new SimulatedClient({ pools, depth, hasKey: true });
     if (book) client.book = book;
     await client.connect(hub, (pool) => chain.table.find(pool.chainId, pool.address) !== undefined);
@@ -80,4 +80,16 @@ test('a pool that was removed meanwhile is told as removed, and the others are n
   const after = await connect(chain.pools, true, before.book);
   expect([...after.book.removed]).toEqual([gone.address]);
   expect(after.book.events.slice(told)).toEqual(['removed', 'heartbeat']);
+});
+
+test('who resumes with all pools while one is being removed does not keep its quote', async () => {
+  const { chain, connect, nextBlock } = await start();
+  const before = await connect('all', true);
+  before.cut();
+  const [gone] = chain.pools as [ServedPool];
+  chain.table.remove(gone);
+  const after = await connect('all', true, before.book);
+  await nextBlock();
+  expect(after.book.quotes.has(gone.address)).toBe(false);
+  expect(after.book.quotes.size).toBe(3);
 });
