@@ -19,6 +19,7 @@ import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
+import { registerReadAheadMetrics } from './observability/read-ahead.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { streamMetrics } from './observability/stream-metrics.ts';
@@ -128,12 +129,14 @@ async function serve(): Promise<void> {
   const rounds = new PoolRounds({
     ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    isSimulated: (pool) => outlooks.of(pool.chainId).isSimulated(pool),
+    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   const wantedPools = new WantedPoolWriter({
     ...{ database: primary.$client, chains: file.chains, logger },
     wanted: (chainId) => rounds.of(chainId).wanted.list(),
+    ahead: (chainId) => rounds.of(chainId),
   });
+  registerReadAheadMetrics(metrics, [...chains.keys()], (chainId) => rounds.of(chainId));
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({

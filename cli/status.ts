@@ -40,7 +40,7 @@ function selectStatus(database: pg.Pool) {
     .orderBy(chainId);
 }
 
-/** One row per chain and class of pools: how its scheduled reads are served, by capture's last round. */
+/** One row per chain and class of pools: how its scheduled reads are served by capture, and its reads ahead by the API. */
 function selectAttention(database: pg.Pool) {
   return queriesOn(database)
     .select({
@@ -83,7 +83,9 @@ const command = new Command('status')
     `
 AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. READS are the
 pools whose prices are read: of worth, wanted by clients, and others; WAITING had their turn and the budget did not pay for
-them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has.
+them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has. "ahead"
+are the pools that an API process with clients reads at each new block because they are requested: POOLS are requested,
+WAITING of them were not read at the last block.
 Pools of a FACTORY NOT SERVED are in no answer: storage "none" says that no known arrangement explains theirs.
 
 Examples:

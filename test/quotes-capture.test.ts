@@ -334,7 +334,9 @@ test('of pools without worth those that clients ask for are read before all othe
   const chain = chainConfig(31337, [world.anvil.url], { deployments: deploymentsOf(factory) });
   const logger = createLogger('test', 'silent');
   const pools = new WantedPools({ warmMs: 30_000 });
-  const writer = new WantedPoolWriter({ database, chains: [chain], wanted: () => pools.list(), logger });
+  const noBudget = { perMinute: { calls: 0, gas: 0 }, spent: () => ({ calls: 0, gas: 0 }) };
+  const ahead = () => ({ rounds: { coverage: { requested: 0, unread: 0 } }, budget: noBudget });
+  const writer = new WantedPoolWriter({ database, chains: [chain], wanted: () => pools.list(), ahead, logger });
   const served = await servedPool(world.chain, world.deployment, (await plainPool()).address);
   const directory = fixedDirectory(wanted.map((address) => ({ ...served, address })));
   const { request, batch } = quoteApi({ chain, directory, wantedPools: { of: () => ({ wanted: pools }) } });

@@ -133,7 +133,7 @@ describe('browsers', () => {
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET,HEAD,POST',
-      'access-control-allow-headers': expect.stringMatching(/Authorization.*Content-Type/),
+      'access-control-allow-headers': expect.stringMatching(/Authorization.*Content-Type.*Last-Event-ID/),
       'access-control-max-age': '86400',
     });
   });

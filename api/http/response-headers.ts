@@ -27,7 +27,7 @@ export function mountResponseHeaders(app: Hono): void {
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: ['Authorization', 'Content-Type', 'X-Request-Id'],
+  allowHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-Id'],
   exposeHeaders: EXPOSED_HEADERS,
   maxAge: PREFLIGHT_MAX_AGE_SECS,
 });

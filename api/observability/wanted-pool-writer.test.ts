@@ -21,6 +21,8 @@ const opened: WantedPoolWriter[] = [];
 
 /** A process of the API: its clients, and the writer that tells what they want. */
 interface Process {
+  /** How chain 7 is read. */
+  coverage: { requested: number; unread: number };
   readonly asked: { readonly chainId: number; readonly address: Address }[];
   readonly writer: WantedPoolWriter;
 }
@@ -44,9 +46,13 @@ function openProcess(): Process {
   const logger = { info: () => undefined, warn: () => undefined } as never;
   const asked: Process['asked'] = [];
   const wanted = (chainId: number) => asked.filter((pool) => pool.chainId === chainId);
-  const writer = new WantedPoolWriter({ database, chains: [ONE, OTHER], wanted, logger, pauseMs: 3_600_000 });
+  const none = { requested: 0, unread: 0 };
+  const budget = { perMinute: { calls: 720, gas: 15e9 }, spent: () => ({ calls: 360, gas: 7e9 }) };
+  const ahead = (chainId: number) => ({ rounds: { coverage: chainId === 7 ? process.coverage : none }, budget });
+  const writer = new WantedPoolWriter({ database, chains: [ONE, OTHER], wanted, ahead, logger, pauseMs: 3_600_000 });
   opened.push(writer);
-  return { asked, writer };
+  const process: Process = { coverage: none, asked, writer };
+  return process;
 }
 
 const ask = ({ asked }: Process, chainId: number, ...pools: readonly number[]) =>
@@ -89,4 +95,15 @@ test('a pool that nobody asks for any more is forgotten', async () => {
   ask(process, 7, 2);
   await process.writer.flush();
   expect([await wanted(ONE), await rows()]).toEqual([[seedAddress(2)], 1]);
+});
+
+test('what is read ahead is stored, as long as anything is requested of the process', async () => {
+  const [serving, idle] = [openProcess(), openProcess()];
+  serving.coverage = { requested: 32, unread: 5 };
+  await serving.writer.flush();
+  await idle.writer.flush();
+  const { rows: stored } = await database.query(
+    "SELECT *, chain_id::int FROM operator.read_attention WHERE class = 'ahead'",
+  );
+  expect(stored).toMatchObject([{ chain_id: 7, pools: 32, waiting: 5, calls_spent: 360, calls_per_minute: 720 }]);
 });

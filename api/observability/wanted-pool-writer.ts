@@ -7,6 +7,7 @@ import { wantedPools } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { type ReadAhead, storeReadAhead } from './read-ahead.ts';
 import { RepeatedWrite } from './repeated-write.ts';
 
 export interface WantedPoolWriterDeps {
@@ -15,6 +16,8 @@ export interface WantedPoolWriterDeps {
   readonly chains: readonly Pick<ChainConfig, 'chainId' | 'readBudget'>[];
   /** What clients of this process want of a chain now. */
   readonly wanted: (chainId: number) => Iterable<{ readonly address: Address }>;
+  /** How this process reads what they want. */
+  readonly ahead: (chainId: number) => ReadAhead;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly pauseMs?: number;
 }
@@ -31,7 +34,7 @@ const WRITES_PER_STAY = 5;
 
 /**
  * Writes to `operator.wanted_pool` which pools clients want, beside the requests, so that capture reads their prices before
- * those of pools that nobody wants. Of each chain only the pools wanted most recently are kept, here and in the table.
+ * those of pools that nobody wants, and how they are read ahead. Of each chain only the pools wanted most recently are kept, here and in the table.
  */
 export class WantedPoolWriter {
   readonly #deps: WantedPoolWriterDeps;
@@ -56,10 +59,11 @@ export class WantedPoolWriter {
   }
 
   async #write(): Promise<number> {
-    const { database, chains } = this.#deps;
+    const { database, chains, ahead } = this.#deps;
     let written = 0;
     for (const { chainId, readBudget } of chains) {
       this.#note(chainId);
+      written += await storeReadAhead(database, chainId, ahead(chainId));
       const restMs = (readBudget.wantedSecs * 1_000) / WRITES_PER_STAY;
       const due = [...(this.#asked.get(chainId) ?? [])].filter(([, { at, writtenAt }]) => at - writtenAt > restMs);
       if (due.length === 0) continue;

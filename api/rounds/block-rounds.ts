@@ -4,9 +4,10 @@ import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
-import type { PaidReads, WantedRead } from './paid-reads.ts';
+import type { PaidReads } from './paid-reads.ts';
+import { isSimulated, type KnownRank } from './read-cost.ts';
 import type { BlockRound, RoundListener } from './types.ts';
-import type { QuoteKind, WantedPool, WantedPools } from './wanted-pools.ts';
+import { type QuoteKind, type WantedPool, type WantedPools, wantKey } from './wanted-pools.ts';
 
 export interface BlockRoundsDeps {
   readonly chainId: number;
@@ -14,14 +15,22 @@ export interface BlockRoundsDeps {
   readonly snapshots: ChainSnapshots;
   readonly directory: PoolDirectory;
   readonly paidReads: Pick<PaidReads, 'pay'>;
-  /** Whether its curve takes a simulation of every level, as far as is known. */
-  readonly isSimulated: (pool: ServedPool) => boolean;
+  /** How its curve became known last. */
+  readonly rankOf: (pool: ServedPool) => KnownRank;
   readonly logger: Logger;
   readonly now?: Clock;
 }
 
 /** A wanted pool that is served. */
 type Read = WantedPool & { readonly pool: ServedPool };
+
+/** How many pools are requested, those apart that are simulated and that no key requests, and how many of them are not read. */
+export interface Coverage {
+  readonly requested: number;
+  readonly unread: number;
+}
+
+const NO_POOLS: Coverage = { requested: 0, unread: 0 };
 
 interface Head {
   readonly block: BlockRef;
@@ -57,12 +66,18 @@ export class BlockRounds {
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
+  #coverage: Coverage = NO_POOLS;
 
   constructor(deps: BlockRoundsDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
     deps.snapshots.onHead((block, replacedFrom) => this.#takeHead(block, replacedFrom));
     deps.wanted.onWanted(() => this.#run());
+  }
+
+  /** Of the last head whose round is over. */
+  get coverage(): Coverage {
+    return this.#coverage;
   }
 
   /** Calls with what each round brought, prices first. The listener must not throw. */
@@ -120,22 +135,24 @@ export class BlockRounds {
     this.#isDue = false;
     const isNew = this.#done.hash !== head.block.hash || this.#replacedFrom !== null;
     if (this.#done.hash !== head.block.hash) this.#done = { hash: head.block.hash, keys: new Set() };
-    const open = wanted.list().filter((pool) => !this.#done.keys.has(keyOf(pool)));
-    const reads = open.flatMap((want): Read[] => {
+    const reads = wanted.list().flatMap((want): Read[] => {
       const pool = table.find(this.#deps.chainId, want.address);
       return pool ? [{ ...want, pool }] : [];
     });
-    if (isNew || reads.length > 0) await this.#read(head, reads);
+    if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(head, reads);
+    this.#count(reads);
   }
 
-  async #read(head: Head, reads: readonly Read[]): Promise<void> {
-    const { paidReads, isSimulated, snapshots } = this.#deps;
+  async #read(head: Head, wanted: readonly Read[]): Promise<void> {
+    const { paidReads, snapshots } = this.#deps;
     const replacedFrom = this.#replacedFrom;
     this.#replacedFrom = null;
-    const isThere = ({ pool, kind }: Read) => snapshots.isRead(pool, kind);
-    const isForKeys = ({ pool, kind, byKey }: Read) => kind === 'depths' && !byKey && isSimulated(pool);
-    const paid = paidReads.pay(merge(reads.filter((read) => !isThere(read) && !isForKeys(read))));
-    const mayRead = (read: Read) => isThere(read) || (paid.has(read.address) && !isForKeys(read));
+    const reads = wanted.filter((read) => !this.#isDone(read));
+    const isThere = (read: Read) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
+    const isForKeys = (read: Read) => this.#isForKeys(read);
+    const ahead = wanted.filter((read) => !isForKeys(read)).map((read) => ({ ...read, isRead: isThere(read) }));
+    const paid = paidReads.pay(ahead);
+    const mayRead = (read: Read) => isThere(read) || paid.has(wantKey(read));
     const signal = AbortSignal.timeout(ROUND_MS);
     const parts = (['prices', 'depths'] as const).map((kind) => {
       const ofKind = reads.filter((read) => read.kind === kind);
@@ -153,15 +170,33 @@ export class BlockRounds {
     }
   }
 
+  #isDone(want: WantedPool): boolean {
+    return this.#done.keys.has(wantKey(want));
+  }
+
+  #isForKeys({ pool, kind, byKey }: Read): boolean {
+    return kind === 'depths' && !byKey && isSimulated(this.#deps.rankOf(pool));
+  }
+
+  /** Takes stock of a head once its round is over. */
+  #count(reads: readonly Read[]): void {
+    const ahead = reads.filter((read) => !this.#isForKeys(read));
+    const unread = ahead.filter((read) => !this.#isDone(read));
+    const pools = (of: readonly Read[]) => new Set(of.map(({ address }) => address)).size;
+    this.#coverage = { requested: pools(ahead), unread: pools(unread) };
+  }
+
   #atBlock(block: BlockRef, kind: QuoteKind, address: Address, outcome: Snapshot | SnapshotError) {
     if (outcome instanceof SnapshotError) return outcome;
     if (outcome.block.hash !== block.hash) return elsewhere();
-    if (this.#done.hash === block.hash) this.#done.keys.add(keyOf({ kind, address }));
+    if (this.#done.hash === block.hash) this.#done.keys.add(wantKey({ kind, address }));
     return outcome;
   }
 
   #tellUnreachable(head: Head, wanted: readonly WantedPool[], error: SnapshotError): void {
     this.#done = { hash: '', keys: new Set() };
+    const requested = new Set(wanted.map(({ address }) => address)).size;
+    this.#coverage = { requested, unread: requested };
     for (const kind of ['prices', 'depths'] as const) {
       const ofKind = wanted.filter((want) => want.kind === kind);
       const outcomes = new Map(ofKind.map(({ address }) => [address, error]));
@@ -186,19 +221,7 @@ export class BlockRounds {
     this.#retry = undefined;
     this.#done = { hash: '', keys: new Set() };
     this.#replacedFrom = null;
+    this.#coverage = NO_POOLS;
     for (const listener of this.#sleepListeners) listener();
   }
-}
-
-const keyOf = ({ kind, address }: Pick<WantedPool, 'kind' | 'address'>): string => `${kind}${address}`;
-
-/** A pool that is wanted with depth and without is one read. */
-function merge(reads: readonly Read[]): WantedRead[] {
-  const merged = new Map<Address, WantedRead>();
-  for (const { address, pool, kind, byKey } of reads) {
-    const known = merged.get(address);
-    const withDepth = kind === 'depths' || known?.withDepth === true;
-    merged.set(address, { pool, withDepth, byKey: byKey || known?.byKey === true });
-  }
-  return [...merged.values()];
 }

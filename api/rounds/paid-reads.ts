@@ -1,101 +1,92 @@
-import type { Address } from 'viem';
-import type { PaidCall, ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import { type ReadCost, readCost, SHARED_CALL_GAS } from './read-cost.ts';
+import { CallPacking } from './call-packing.ts';
+import { type KnownRank, type ReadCost, readCost } from './read-cost.ts';
+import { TIERS, type Tier, type TieredBudget } from './tiered-budget.ts';
+import { type QuoteKind, wantKey } from './wanted-pools.ts';
 
-/** A pool that is to be read at a block. */
+/** What is wanted of a pool at a block. */
 export interface WantedRead {
   readonly pool: ServedPool;
-  readonly withDepth: boolean;
+  readonly kind: QuoteKind;
   readonly byKey: boolean;
+  /** Whether it is read at this block already. */
+  readonly isRead: boolean;
 }
 
 export interface PaidReadsDeps {
-  readonly budget: ReadBudget;
+  readonly budget: Pick<TieredBudget, 'take'>;
   readonly hasWorth: (pool: ServedPool) => boolean;
-  /** Whether its curve takes a simulation of every level, as far as is known. */
-  readonly isSimulated: (pool: ServedPool) => boolean;
+  readonly rankOf: (pool: ServedPool) => KnownRank;
 }
 
-interface Costed extends WantedRead {
-  readonly cost: ReadCost;
+interface Turn {
+  /** In which it was read last, or since which it is wanted. */
+  readonly since: number;
+  readonly wasRead: boolean;
 }
 
 /**
- * Decides which reads of a block the budget pays for: pools of worth and those that a key wants by one part of it, the others
- * by the other part; within a part the one that was paid for longest ago comes first.
+ * Decides which reads of a block the budget pays for: those that keys want first, then those of funded pools, then all others;
+ * within a tier the one that was read longest ago comes first. A read that a tier cannot pay for yet is waited for: those
+ * behind it in the tier are not read before it.
  */
 export class PaidReads {
   readonly #deps: PaidReadsDeps;
-  /** By pool, the turn in which it was paid for last. */
-  #paidAt = new Map<Address, number>();
+  /** Of each read that is wanted. */
+  #turns = new Map<string, Turn>();
   #turn = 0;
 
   constructor(deps: PaidReadsDeps) {
     this.#deps = deps;
   }
 
-  /** Pays. @returns the pools that may be read now */
-  pay(reads: readonly WantedRead[]): Set<Address> {
+  /**
+   * Pays.
+   *
+   * @param wanted all that is wanted of the chain: the turns of anything else are forgotten
+   * @returns keys of the reads that may be made now
+   */
+  pay(wanted: readonly WantedRead[]): ReadonlySet<string> {
     this.#turn += 1;
-    const byClass: Record<'worth' | 'wanted', WantedRead[]> = { worth: [], wanted: [] };
-    for (const read of reads) byClass[read.byKey || this.#deps.hasWorth(read.pool) ? 'worth' : 'wanted'].push(read);
-    const paid = [...this.#payClass('worth', byClass.worth), ...this.#payClass('wanted', byClass.wanted)];
-    const before = this.#paidAt;
-    this.#paidAt = new Map(reads.map(({ pool: { address } }) => [address, before.get(address) ?? 0]));
-    for (const address of paid) this.#paidAt.set(address, this.#turn);
+    const before = this.#turns;
+    const first = { since: this.#turn, wasRead: false };
+    const read = { since: this.#turn, wasRead: true };
+    this.#turns = new Map(wanted.map((want) => [keyOf(want), before.get(keyOf(want)) ?? first]));
+    const byTier: Record<Tier, WantedRead[]> = { keyed: [], funded: [], others: [] };
+    for (const want of wanted) {
+      if (want.isRead) this.#turns.set(keyOf(want), read);
+      else byTier[this.#tierOf(want)].push(want);
+    }
+    const packing = new CallPacking();
+    const paid = TIERS.flatMap((tier) => this.#payTier(tier, byTier[tier], packing));
+    for (const key of paid) this.#turns.set(key, read);
     return new Set(paid);
   }
 
-  #payClass(kind: ReadClass, reads: readonly WantedRead[]): Address[] {
-    const { budget, isSimulated } = this.#deps;
-    const last = ({ pool }: WantedRead) => this.#paidAt.get(pool.address) ?? 0;
-    const queue = [...reads]
-      .sort((a, b) => last(a) - last(b))
-      .map((read): Costed => ({ ...read, cost: readCost(read.pool, read.withDepth, isSimulated(read.pool)) }));
-    const paid: Address[] = [];
-    for (let next = 0; next < queue.length; ) {
-      const bundle = takeBundle(queue, next, budget.gasLeft(kind));
-      if (bundle.length === 0 || !payCalls(budget, kind, bundle)) break;
-      paid.push(...bundle.map(({ pool }) => pool.address));
-      next += bundle.length;
+  #payTier(tier: Tier, reads: readonly WantedRead[], packing: CallPacking): string[] {
+    const since = (read: WantedRead) => this.#turns.get(keyOf(read))?.since ?? 0;
+    const paid: string[] = [];
+    for (const read of [...reads].sort((a, b) => since(a) - since(b))) {
+      const { pool } = read;
+      const cost = this.#costOf(read);
+      if (!this.#deps.budget.take(tier, packing.extra(pool.address, cost))) break;
+      packing.add(pool.address, cost);
+      paid.push(keyOf(read));
     }
     return paid;
   }
-}
 
-/** As many of the next reads as share one call of each kind and as the gas pays for. */
-function takeBundle(queue: readonly Costed[], start: number, gasLeft: number): Costed[] {
-  const bundle: Costed[] = [];
-  const shared = [0, 0, 0];
-  let total = 0;
-  for (const read of queue.slice(start)) {
-    const { shared: parts, own } = read.cost;
-    total += [...parts, ...own].reduce((sum, gas) => sum + gas, 0);
-    const isFull = parts.some((gas, call) => (shared[call] ?? 0) + gas > SHARED_CALL_GAS);
-    if (total > gasLeft || (isFull && bundle.length > 0)) break;
-    for (const [call, gas] of parts.entries()) shared[call] = (shared[call] ?? 0) + gas;
-    bundle.push(read);
+  /** A pool that was read and whose curve was not searched, as while it is paused, takes no swaps. */
+  #costOf(read: WantedRead): ReadCost {
+    const rank = this.#deps.rankOf(read.pool);
+    const wasRead = this.#turns.get(keyOf(read))?.wasRead === true;
+    return readCost(read.pool, read.kind === 'depths', wasRead ? (rank ?? 'formula') : rank);
   }
-  return bundle;
-}
 
-/** Gas of each call of a bundle. */
-function callsOf(bundle: readonly Costed[]): number[] {
-  const shared = [0, 1, 2].map((call) => bundle.reduce((sum, { cost }) => sum + (cost.shared[call] ?? 0), 0));
-  return [...shared.filter((gas) => gas > 0), ...bundle.flatMap(({ cost }) => cost.own)];
-}
-
-/** Calls are paid as if they took all the gas that they were packed by: reads do not tell what they took. */
-function payCalls(budget: ReadBudget, kind: ReadClass, bundle: readonly Costed[]): boolean {
-  const calls = callsOf(bundle);
-  const paid: PaidCall[] = [];
-  for (const gas of calls) {
-    const call = budget.pay(kind, gas);
-    if (!call) break;
-    paid.push(call);
+  #tierOf({ pool, byKey }: WantedRead): Tier {
+    if (byKey) return 'keyed';
+    return this.#deps.hasWorth(pool) ? 'funded' : 'others';
   }
-  const isPaid = paid.length === calls.length;
-  for (const call of paid) call.settle(isPaid ? undefined : 0);
-  return isPaid;
 }
+
+const keyOf = ({ pool: { address }, kind }: WantedRead): string => wantKey({ address, kind });

@@ -1,4 +1,3 @@
-import { ReadBudget } from '../../chain/read-budget/read-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -6,6 +5,8 @@ import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { BlockRounds } from './block-rounds.ts';
 import { PaidReads } from './paid-reads.ts';
+import type { KnownRank } from './read-cost.ts';
+import { TieredBudget } from './tiered-budget.ts';
 import { WantedPools } from './wanted-pools.ts';
 
 export interface PoolRoundsDeps {
@@ -14,7 +15,8 @@ export interface PoolRoundsDeps {
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly hasWorth: (pool: ServedPool) => boolean;
-  readonly isSimulated: (pool: ServedPool) => boolean;
+  /** How its curve became known last. */
+  readonly rankOf: (pool: ServedPool) => KnownRank;
   readonly logger: Logger;
 }
 
@@ -22,20 +24,21 @@ export interface PoolRoundsDeps {
 export interface ChainRounds {
   readonly wanted: WantedPools;
   readonly rounds: BlockRounds;
+  readonly budget: Pick<TieredBudget, 'perMinute' | 'spent'>;
 }
 
 /** The wanted pools and rounds of all chains of the configuration. */
 export class PoolRounds {
   readonly #chains: ReadonlyMap<number, ChainRounds>;
 
-  constructor({ chains, quotes, snapshots, directory, hasWorth, isSimulated, logger }: PoolRoundsDeps) {
+  constructor({ chains, quotes, snapshots, directory, hasWorth, rankOf, logger }: PoolRoundsDeps) {
     const make = ({ chainId, warmBudget }: ChainConfig): ChainRounds => {
-      const budget = new ReadBudget({ ...warmBudget, othersPct: 0 });
-      const paidReads = new PaidReads({ budget, hasWorth, isSimulated });
+      const budget = new TieredBudget(warmBudget);
+      const paidReads = new PaidReads({ budget, hasWorth, rankOf });
       const wanted = new WantedPools({ warmMs: quotes.warmSecs * 1_000 });
       const ofChain = { chainId, wanted, snapshots: snapshots.of(chainId), directory };
-      const rounds = new BlockRounds({ ...ofChain, paidReads, isSimulated, logger: logger.child({ chainId }) });
-      return { wanted, rounds };
+      const rounds = new BlockRounds({ ...ofChain, paidReads, rankOf, logger: logger.child({ chainId }) });
+      return { wanted, rounds, budget };
     };
     this.#chains = new Map(chains.map((chain) => [chain.chainId, make(chain)]));
   }

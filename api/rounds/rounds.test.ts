@@ -68,6 +68,19 @@ test('a budget that does not do for all pools leaves out another one each time, 
   expect([...unread].sort()).toEqual([1, 3]);
 });
 
+test('a read of two calls, of which a block pays for one, is made at every second or third block to the end', async () => {
+  const chain = new SimulatedChain(1);
+  const { wanted, nextBlock, outcomes } = start(chain, { callsPerMinute: 160, gasPerMinute: 1e12 });
+  wanted.hold(chain.pools[0]?.address ?? '0x', 'prices', true);
+  const readAt: number[] = [];
+  for (let block = 0; block < 120; block++) {
+    await nextBlock();
+    if (outcomes('prices').read.length > 0) readAt.push(block);
+  }
+  const gaps = readAt.slice(1).map((block, index) => block - (readAt[index] ?? 0));
+  expect(Math.max(...gaps, 120 - (readAt.at(-1) ?? 0))).toBeLessThanOrEqual(3);
+});
+
 test('a simulated pool is read ahead for keys only', async () => {
   const chain = new SimulatedChain(4);
   const { wanted, nextBlock, outcomes } = start(chain);

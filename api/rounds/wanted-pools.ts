@@ -90,7 +90,7 @@ export class WantedPools {
   }
 
   #entry(address: Address, kind: QuoteKind): Entry {
-    const key = `${kind}${address}`;
+    const key = wantKey({ address, kind });
     const known = this.#entries.get(key);
     if (known) return known;
     const entry = { address, kind, withKey: { ...IDLE }, withoutKey: { ...IDLE } };
@@ -102,5 +102,8 @@ export class WantedPools {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** Names what is wanted of a pool. */
+export const wantKey = ({ kind, address }: Pick<WantedPool, 'kind' | 'address'>): string => `${kind}${address}`;
 
 const wantsOf = ({ withKey, withoutKey }: Entry, hasKey: boolean): Wants => (hasKey ? withKey : withoutKey);

@@ -78,10 +78,9 @@ export class ChainOutlooks {
     return rank === 'formula' || rank === 'fit' ? 1 : SIMULATED_COST;
   }
 
-  /** Whether every level of the pool was simulated when it was read last, or nothing explained its fees. */
-  isSimulated({ address }: Pick<ServedPool, 'address'>): boolean {
-    const rank = this.#ranks.get(address);
-    return rank === 'simulation' || rank === 'none';
+  /** How the curve of the pool became known when it was read last. */
+  rank({ address }: Pick<ServedPool, 'address'>): CurveReport['rank'] | undefined {
+    return this.#ranks.get(address);
   }
 
   /** Remembers what snapshots showed. A read that failed for the chain's sake says nothing of the pool. */

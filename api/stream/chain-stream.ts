@@ -6,9 +6,18 @@ import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, SnapshotError } from '../snapshots/types.ts';
 import { Board } from './board.ts';
-import { History, type Missed } from './history.ts';
+import { History } from './history.ts';
+import { allOf, setOf } from './pool-set.ts';
 import { Reader, type ReaderSource } from './reader.ts';
-import type { ByeReason, ChainStream, RemovalReason, StreamClient, StreamObserver, StreamTransport } from './types.ts';
+import type {
+  ByeReason,
+  ChainStream,
+  RemovalReason,
+  StreamClient,
+  StreamObserver,
+  StreamTransport,
+  Subscription,
+} from './types.ts';
 
 export interface ChainStreamDeps {
   readonly chainId: number;
@@ -38,6 +47,8 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
   readonly #holders: Record<QuoteKind, Map<Address, Set<Reader>>> = { prices: new Map(), depths: new Map() };
   /** Removed in this turn. */
   readonly #gone: Address[] = [];
+  /** Removed, and not yet in the history. */
+  #untold = 0;
   #table: PoolTable | undefined;
   #seq = 0;
 
@@ -106,11 +117,14 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     };
   }
 
-  missed(after: string, pools: readonly ServedPool[], kind: QuoteKind): Missed | null {
-    const [epoch, seq] = after.split('-');
-    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '')) return null;
-    const isKept = pools.every(({ address }) => this.boards[kind].get(address));
-    return isKept ? this.#history.since(Number(seq)) : null;
+  missed(after: string, kind: QuoteKind, { pools, unknown = [] }: Pick<Subscription, 'pools' | 'unknown'>) {
+    const [epoch, seq, poolSet] = after.split('-');
+    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '') || this.#untold > 0) return null;
+    const missed = this.#history.since(Number(seq));
+    const served = (pools === 'all' ? this.servedPools() : pools).map(({ address }) => address);
+    if (!missed || !served.every((pool) => this.boards[kind].get(pool))) return null;
+    const before = [...served, ...unknown.filter((pool) => missed.removed.has(pool))];
+    return poolSet === (pools === 'all' ? allOf(kind) : setOf(before, kind)) ? missed : null;
   }
 
   onResume(isResumed: boolean): void {
@@ -151,6 +165,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     }
     if (this.#gone.length === 0) setImmediate(() => this.#tellRemoved(this.#gone.splice(0)));
     this.#gone.push(pool.address);
+    this.#untold += 1;
   }
 
   async #tellRemoved(pools: readonly Address[]): Promise<void> {
@@ -163,6 +178,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     this.#seq += 1;
     const { block } = this.boards.prices;
     if (block) this.#history.add(this.#seq, block, null, removed);
+    this.#untold -= pools.length;
     for (const reader of this.#readers) for (const [pool, reason] of removed) reader.remove(pool, reason);
   }
 }

@@ -8,8 +8,8 @@ export class Outlet {
   readonly #now: () => number;
   #sentAt: number;
   #fullSince: number | null = null;
-  /** The `seq` of the last message that the client was sent. */
-  prevSeq: number | null = null;
+  /** The `seq` of the last message on this connection. */
+  #prevSeq: number | null = null;
 
   /** @param maxUnsentBytes nothing more is to be sent while so much is unsent */
   constructor(transport: StreamTransport, maxUnsentBytes: number, now: () => number) {
@@ -38,12 +38,12 @@ export class Outlet {
 
   /**
    * @param fields as `messageJson` takes them
-   * @param mayResume whether the client knows everything up to here: the message has an id then
+   * @param poolSet the pools of which the client knows everything up to here: the message has an id then
    */
-  send(event: StreamEventName, envelope: Envelope, fields: string, mayResume = false): void {
-    const id = mayResume ? `${envelope.epoch}-${envelope.seq}` : '';
-    this.#transport.send(event, id, messageJson(envelope, this.prevSeq, fields));
-    this.prevSeq = envelope.seq;
+  send(event: StreamEventName, envelope: Envelope, fields: string, poolSet: string | null = null): void {
+    const id = poolSet === null ? '' : `${envelope.epoch}-${envelope.seq}-${poolSet}`;
+    this.#transport.send(event, id, messageJson(envelope, this.#prevSeq, fields));
+    this.#prevSeq = envelope.seq;
     this.#sentAt = this.#now();
   }
 }

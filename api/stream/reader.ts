@@ -8,6 +8,7 @@ import type { Board } from './board.ts';
 import type { Missed } from './history.ts';
 import { notServedJson, outcomeJson, PART_LENGTH } from './messages.ts';
 import { Outlet } from './outlet.ts';
+import { allOf, PoolSet } from './pool-set.ts';
 import type {
   ByeReason,
   RemovalReason,
@@ -27,8 +28,11 @@ export interface ReaderSource {
   readonly config: StreamConfig;
   now(): number;
   servedPools(): readonly ServedPool[];
-  /** What was missed since a message; null when it is not known, or changes of these pools may have got lost. */
-  missed(after: string, pools: readonly ServedPool[], kind: QuoteKind): Missed | null;
+  /**
+   * What was missed since a message; null when it is not known, changes of these pools may have got lost, or the message was
+   * of other pools.
+   */
+  missed(after: string, kind: QuoteKind, subscription: Pick<Subscription, 'pools' | 'unknown'>): Missed | null;
   /** Wants a pool for the reader and tells it of changes; gives what ends it. */
   hold(reader: Reader, pool: Address, kind: QuoteKind): () => void;
   onResume(isResumed: boolean): void;
@@ -66,6 +70,7 @@ export class Reader implements StreamReader {
   readonly #source: ReaderSource;
   readonly #firstBlock: BlockRef;
   readonly #held = new Map<Address, Held>();
+  readonly #poolSet = new PoolSet();
   /** Of these, the ones with depth. */
   #depthCount = 0;
   /** To be told in a snapshot. */
@@ -105,7 +110,7 @@ export class Reader implements StreamReader {
     const kind = depth ? 'depths' : 'prices';
     if (pools === 'all') this.#all = kind;
     const served = pools === 'all' ? this.#source.servedPools() : pools;
-    const missed = after === undefined ? null : this.#source.missed(after, served, kind);
+    const missed = after === undefined ? null : this.#source.missed(after, kind, { pools, unknown });
     if (after !== undefined) this.#source.onResume(missed !== null);
     for (const { address } of served) this.#hold(address, kind);
     if (missed) this.#resume(missed, unknown);
@@ -115,7 +120,8 @@ export class Reader implements StreamReader {
       for (const address of unknown) this.#fresh.add(address) && this.#unknown.add(address);
     }
     this.#hasBegun = true;
-    this.flush(false);
+    // Who missed nothing may use its quotes again at once.
+    this.flush(missed !== null);
   }
 
   unsubscribe(pools: readonly Address[]): void {
@@ -143,9 +149,10 @@ export class Reader implements StreamReader {
 
   /** Blocks from this one on were replaced: what was told at them is told again. */
   reorg(from: bigint): void {
-    if (this.#outlet.prevSeq === null) return;
+    const told = [...this.#held].filter(([, { toldAt }]) => toldAt !== null);
+    if (told.length === 0) return;
     if (this.#reorgFrom === null || from < this.#reorgFrom) this.#reorgFrom = from;
-    for (const [pool, { toldAt }] of this.#held) if (toldAt !== null && toldAt >= from) this.touch(pool);
+    for (const [pool, { toldAt }] of told) if ((toldAt ?? 0n) >= from) this.touch(pool);
   }
 
   /** A pool is no longer served. */
@@ -235,7 +242,8 @@ export class Reader implements StreamReader {
   #send(event: StreamEventName, fields: string, isEnd = false): void {
     const { chainId, epoch, seq, boards } = this.#source;
     const block = this.#block() ?? boards.prices.block ?? this.#firstBlock;
-    this.#outlet.send(event, { chainId, epoch, seq, block }, fields, isEnd && this.#fresh.size === 0);
+    const poolSet = this.#all ? allOf(this.#all) : this.#poolSet.name;
+    this.#outlet.send(event, { chainId, epoch, seq, block }, fields, isEnd && this.#fresh.size === 0 ? poolSet : null);
   }
 
   /** The block of what can be told now; undefined while a round is between prices and depths that are wanted. */
@@ -253,12 +261,14 @@ export class Reader implements StreamReader {
   #hold(pool: Address, kind: QuoteKind): void {
     this.#drop(pool);
     this.#held.set(pool, { kind, release: this.#source.hold(this, pool, kind), toldAt: null });
+    this.#poolSet.add(pool, kind);
     if (kind === 'depths') this.#depthCount += 1;
   }
 
   #drop(pool: Address): void {
     const held = this.#held.get(pool);
     held?.release();
+    if (held) this.#poolSet.delete(pool, held.kind);
     if (held?.kind === 'depths') this.#depthCount -= 1;
     this.#held.delete(pool);
     for (const pending of [this.#fresh, this.#unknown, this.#dirty, this.#removed]) pending.delete(pool);
@@ -266,7 +276,6 @@ export class Reader implements StreamReader {
 
   /** Goes on after the last message that the client got on another connection. */
   #resume({ seq, blockNumber, reorgFrom, removed }: Missed, unknown: readonly Address[]): void {
-    this.#outlet.prevSeq = seq;
     for (const [pool, held] of this.#held) {
       held.toldAt = blockNumber;
       const changedSeq = this.#source.boards[held.kind].get(pool)?.changedSeq ?? seq;

@@ -40,10 +40,10 @@ beforeAll(async () => {
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
   const pace = { pollMs: 20, comparedPerPoll: 1_000 };
   directory = new SqlPoolDirectory({ database, chains: [ChainConfig.parse(chain)], logger, pace });
-  const { wanted, rounds, snapshots } = simulated.startProcess('e', RICH, {}, directory);
+  const { snapshots, ...ofChain } = simulated.startProcess('e', RICH, {}, directory);
   streams = new StreamService({
     ...{ chainIds: [CHAIN], config: StreamConfig.parse({}), directory, database: database.$client, logger },
-    rounds: { of: () => ({ wanted, rounds }) },
+    rounds: { of: () => ofChain },
     snapshots: { of: () => snapshots },
   });
 });

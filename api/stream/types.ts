@@ -15,7 +15,7 @@ export interface StreamTransport {
   /**
    * Sends one message.
    *
-   * @param id `epoch-seq`; empty in a message that a connection cannot be resumed after: it has no id then
+   * @param id `epoch-seq-pools`; empty in a message that a connection cannot be resumed after: it has no id then
    * @param data one line of JSON, an object
    */
   send(event: StreamEventName, id: string, data: string): void;

@@ -9,6 +9,8 @@ export const MAX_UNREAD_BYTES = 1024 * 1024;
 export function keepAlive(socket: WebSocket, onCut: () => void, pingMs = PING_MS): void {
   let unanswered = 0;
   const cut = () => {
+    // Pings that came before the end are still told.
+    socket.removeAllListeners('ping');
     onCut();
     socket.terminate();
   };

@@ -82,8 +82,10 @@ export class WsSession {
 
   /** Ends the connection from our side. */
   end(reason: ByeReason): void {
+    const refuse = () => this.#socket.close(POLICY_VIOLATION, reason);
     if (this.#reader) this.#reader.close(reason, RETRY_MS[reason]);
-    else this.#socket.close(POLICY_VIOLATION, reason);
+    else if (reason === 'limits') refuse();
+    else this.#done = this.#done.then(() => this.#sayBye(reason)).catch(refuse);
   }
 
   /** The socket is gone. */
@@ -161,6 +163,12 @@ export class WsSession {
     }
     const waitMs = this.#newPools.take(addresses?.length ?? newPoolsPerMinute);
     if (waitMs > 0) throw tooManyRequests(waitMs);
+  }
+
+  /** Opens the stream for it before the first subscription. */
+  async #sayBye(reason: ByeReason): Promise<void> {
+    const reader = this.#reader ?? (await this.#open());
+    reader.close(reason, RETRY_MS[reason]);
   }
 
   async #open(): Promise<StreamReader> {

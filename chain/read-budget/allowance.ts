@@ -16,8 +16,9 @@ export class Allowance {
   #left: number;
   #at: number;
 
-  constructor(perMinute: number, now: Clock) {
-    this.#saved = perMinute * SAVED_PART;
+  /** @param saved what of it can be saved up */
+  constructor(perMinute: number, now: Clock, saved = perMinute * SAVED_PART) {
+    this.#saved = saved;
     this.#perMs = (perMinute - this.#saved) / MINUTE_MS;
     this.#now = now;
     this.#left = this.#saved;

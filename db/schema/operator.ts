@@ -47,10 +47,10 @@ export const priceHealth = operator.table('price_health', {
   balance1Raw: wide('balance1_raw', { digits: 78 }),
 });
 
-/** How the scheduled reads of a chain are served, by class of pools; `calls_per_minute` and `gas_per_minute` are of all. */
+/** How the scheduled reads of a chain and its reads ahead are served, by class of pools; `calls_per_minute` and `gas_per_minute` are of all. */
 export const readAttentions = operator.table('read_attention', {
   chainId: int8('chain_id').notNull(),
-  class: text('class', { enum: ['worth', 'wanted', 'others'] }).notNull(),
+  class: text('class', { enum: ['worth', 'wanted', 'others', 'ahead'] }).notNull(),
   pools: integer('pools').notNull(),
   waiting: integer('waiting').notNull(),
   backingOff: integer('backing_off').notNull(),

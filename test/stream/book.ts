@@ -30,7 +30,8 @@ export class Book {
   take({ event, id, data }: Told): void {
     STREAM_MESSAGES[event].parse(data);
     const { blockNumber, seq, prevSeq } = Head.parse(data);
-    if (this.#seq !== null && prevSeq !== this.#seq) throw new Error(`message ${prevSeq} was lost after ${this.#seq}`);
+    // Null in the first message of a connection.
+    if (prevSeq !== this.#seq) throw new Error(`the message before is ${prevSeq}, the last one was ${this.#seq}`);
     this.#seq = seq;
     if (id !== '') this.lastId = id;
     this.isWhole = id !== '';

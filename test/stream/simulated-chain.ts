@@ -1,6 +1,7 @@
 import { type Address, type Hex, toHex } from 'viem';
 import { BlockRounds } from '../../api/rounds/block-rounds.ts';
 import { PaidReads } from '../../api/rounds/paid-reads.ts';
+import { TieredBudget } from '../../api/rounds/tiered-budget.ts';
 import { WantedPools } from '../../api/rounds/wanted-pools.ts';
 import { BlockClock } from '../../api/snapshots/block-clock.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
@@ -8,7 +9,6 @@ import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
 import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
-import { ReadBudget } from '../../chain/read-budget/read-budget.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -89,18 +89,18 @@ export class SimulatedChain {
     });
     const wanted = new WantedPools({ warmMs: 5_000, now });
     const hasWorth = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
-    const isSimulated = (pool: ServedPool) => this.#indexOf(pool.address) === 1;
-    const budget = new ReadBudget({ ...warmBudget, wantedPct: 50, othersPct: 0 }, now);
-    const paidReads = new PaidReads({ budget, hasWorth, isSimulated });
+    const rankOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
+    const budget = new TieredBudget({ ...warmBudget, wantedPct: 50 }, now);
+    const paidReads = new PaidReads({ budget, hasWorth, rankOf });
     const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
     const rounds = new BlockRounds({
-      ...{ ...ofChain, paidReads, isSimulated, now },
+      ...{ ...ofChain, paidReads, rankOf, now },
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
     const config = StreamConfig.parse(stream);
-    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds }, delisted, now });
-    return { clock, snapshots, wanted, rounds, hub };
+    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds, budget }, delisted, now });
+    return { clock, snapshots, wanted, rounds, budget, hub };
   }
 
   get #top(): Block {

@@ -50,6 +50,7 @@ export class SimulatedClient {
   cut(): void {
     this.#reader?.gone();
     this.#reader = undefined;
+    this.#unsent = [];
     this.hash = null;
     this.book.reconnect();
   }

@@ -5,7 +5,8 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { streamMetrics } from '../../api/observability/stream-metrics.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
-import type { PoolDirectory, ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
@@ -25,24 +26,25 @@ export interface StreamApiOptions {
   readonly quotes?: QuotesConfig;
   readonly stream?: Partial<StreamConfig>;
   readonly pingMs?: number;
-  readonly isSimulated?: (pool: ServedPool) => boolean;
 }
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
-export async function startStreamApi({ chain, directory, isSimulated, ...options }: StreamApiOptions) {
+export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
   const { quotes = QuotesConfig.parse({ minRefreshMs: 50 }) } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
+  const outlooks = new PoolOutlooks();
   const snapshots = createSnapshotService({
     ...{ chains: [chain], quotes, logger },
+    countCurve: (chainId) => outlooks.of(chainId).report,
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
   const rounds = new PoolRounds({
     ...{ chains: [chain], quotes, snapshots, directory, logger },
     hasWorth: () => true,
-    isSimulated: isSimulated ?? (() => false),
+    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
