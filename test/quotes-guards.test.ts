@@ -171,6 +171,34 @@ describe('a stop loss', () => {
   });
 });
 
+test('a sale that ends at the edge of a bin touches the next one, whose stop loss judges it', async () => {
+  const pool = await makePool(world, {
+    ...{ pair, price: 3_500, extensions: [stopLoss(50_000)], bins: evenBins(-4, 3, 1_000) },
+    shares: evenShares(-4, 3, 6n * SHARES_OF_ONE),
+  });
+  await trade(pool, false, -5n * ONE0);
+  await trade(pool, true, -60_000n * ONE1);
+  await trade(pool, false, -17n * ONE0);
+  await movePrice(world, pool, 3_500 * 1.06);
+  const served = await servedPool(world.chain, world.deployment, pool.address);
+  let contradictions = 0;
+  const api = quoteApi({
+    chain: chainConfig(world.chain.chainId, [world.chain.rpcUrl]),
+    directory: fixedDirectory([served]),
+    countDisagreement: () => {
+      contradictions += 1;
+    },
+  });
+  const { depth } = await api.quote(pool.address);
+  const bids = tradingLevels(depth?.bids ?? []);
+  const { input } = amountsOf(bids.at(-1) as Level);
+  const quote = await providerQuote(world.chain, pool.address);
+  expect(bids.at(-1)?.binIdx).toBeGreaterThan(-4);
+  expect(await fills(pool.address, quote, true, input)).toBe(true);
+  expect(await fills(pool.address, quote, true, input + 1n)).toBe(false);
+  expect(contradictions).toBe(0);
+});
+
 describe('guards that do not do what their state says', () => {
   async function apiOf(pool: WorldPool, stopLoss: Address, mark: StopLossMark) {
     const { chain, deployment } = world;
@@ -186,7 +214,7 @@ describe('guards that do not do what their state says', () => {
     return { api, disagreements: () => disagreements };
   }
 
-  test('have every bin probed, and the cut is found as by evaluation', async () => {
+  test('end a side where the most cautious of all marks and the chain agree', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
     const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mean');
     const expected = await evaluated.api.quote(pool.address);
