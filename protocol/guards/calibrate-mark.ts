@@ -6,7 +6,7 @@ import { decodeExtsload, encodeExtsload } from '../layouts/extsload.ts';
 import { byBlock, byTurns } from '../pool-logs.ts';
 import { finding } from '../verdict.ts';
 import { judgeMarks, type RaisedBin } from './observed-marks.ts';
-import { decayedCeil, type StopLossState } from './stop-loss.ts';
+import { decayedCeil } from './stop-loss.ts';
 
 /** The name under which the finding is kept. */
 export const STOP_LOSS_MARK = 'stopLossMark';
@@ -15,6 +15,10 @@ export const STOP_LOSS_MARK = 'stopLossMark';
 const MOST_BLOCKS = 5_000n;
 /** Blocks in one request for logs. */
 const BLOCKS_AT_ONCE = 1_000n;
+/** Bins of a swap that are looked at. */
+const MOST_BINS = 5;
+/** Of each call of the pool and its stop loss, whose answer has at most a word for each bin and two more. */
+const BOUNDS = { likelyGas: 60_000, gasLimit: 300_000, keptBytes: (MOST_BINS + 2) * 32 };
 
 /** What the search for a mark goes through. */
 export interface MarkTask {
@@ -48,10 +52,12 @@ export async function calibrateMark(
   const raised: RaisedBin[] = [];
   let looked = 0;
   for (let to = newest; pools.length > 0 && to > 0n && newest - to < MOST_BLOCKS; to -= BLOCKS_AT_ONCE) {
-    const blocks = await loneBlocks(chain, events, pools, maxBigint(to - BLOCKS_AT_ONCE + 1n, 0n), to);
-    const left = blocks.slice(0, swaps - looked);
-    for (const block of left) raised.push(...(await raisedBins(chain, adapter, stopLoss, block)));
-    looked += left.length;
+    for (const block of await loneBlocks(chain, events, pools, maxBigint(to - BLOCKS_AT_ONCE + 1n, 0n), to)) {
+      if (looked++ === swaps) break;
+      raised.push(...(await raisedBins(chain, adapter, stopLoss, block)));
+      const { verdict, seen } = judgeMarks(raised);
+      if (verdict.decided !== null) return finding(STOP_LOSS_MARK, verdict, seen);
+    }
   }
   const { verdict, seen } = judgeMarks(raised);
   return finding(STOP_LOSS_MARK, verdict, seen);
@@ -78,9 +84,15 @@ async function loneBlocks(
     const [first] = own;
     const pool = pools.find(({ address }) => address === first?.address);
     const parts = own.filter(({ topics }) => topics[0] === binSwapped);
-    const isLone = own.filter(({ topics }) => topics[0] === swapped).length === 1 && parts.length === own.length - 1;
+    const isOne = own.filter(({ topics }) => topics[0] === swapped).length === 1;
+    const isLone = isOne && parts.length > 0 && parts.length === own.length - 1;
     if (!first || !pool || !isLone) continue;
-    const lone = { pool, number: first.blockNumber, hash: first.blockHash, bins: [...new Set(parts.map(binOf))] };
+    const lone = {
+      pool,
+      number: first.blockNumber,
+      hash: first.blockHash,
+      bins: [...new Set(parts.map(binOf))].slice(0, MOST_BINS),
+    };
     byPool.set(pool.address, [lone, ...(byPool.get(pool.address) ?? [])]);
   }
   return byTurns([...byPool.values()]);
@@ -96,43 +108,35 @@ async function raisedBins(
   extension: Address,
   { pool, number, hash, bins }: LoneBlock,
 ): Promise<RaisedBin[]> {
-  const [before, after] = await Promise.all([chain.blockAt(number - 1n), chain.blockAt(number)]);
-  if (after.hash !== hash) return [];
+  const range = { lowestBin: Math.min(...bins), highestBin: Math.max(...bins), scale: pool.scale };
+  const words = { target: pool.address, data: encodeExtsload(bins.map(stopLoss.binSlot)) };
+  const asked = [words, ...stopLoss.calls(extension, pool.address, range)].map((call) => ({ ...call, ...BOUNDS }));
+  /** Balances of the bins, and the stop loss at the time of the swap. */
+  const read = async (block: CalibrationBlock, at: CalibrationBlock) => {
+    const results = await chain.attempts(block, asked);
+    const [balances, ...state] = results.flatMap((result) => (result?.success ? [result.data] : []));
+    if (balances === undefined || state.length < asked.length - 1) return null;
+    return { balances: decodeExtsload(balances), state: stopLoss.decode(state, range, at.timestamp) };
+  };
+  const after = await chain.blockAt(number);
+  const now = after.hash === hash ? await read(after, after) : null;
+  const isStored = (bin: number) => now?.state.bins.get(bin)?.watermarks.updatedAt === after.timestamp;
+  if (!now || !bins.some(isStored)) return [];
+  const old = await read(await chain.blockAt(number - 1n), after);
   const stub = prices.providerStubCode(pool.priceProvider);
-  const [told, words] = await Promise.all([
-    chain.call(after, pool.address, prices.providerQuoteCall, stub),
-    chain.call(after, pool.address, encodeExtsload(bins.map(stopLoss.binSlot))),
-  ]);
+  const told = await chain.call(after, pool.address, prices.providerQuoteCall, stub);
   const quote = told === null ? undefined : prices.decodeQuote({ success: true, data: told });
-  if (!quote || words === null) return [];
-  const balances = decodeExtsload(words).map((word) => stopLoss.decodeBin(word));
-  const found = await Promise.all(
-    bins.map(async (bin, index): Promise<RaisedBin | null> => {
-      const immutables = { lowestBin: bin, highestBin: bin, scale: pool.scale };
-      const read = async (block: CalibrationBlock): Promise<StopLossState | null> => {
-        const calls = stopLoss.calls(extension, pool.address, immutables);
-        const answers = await Promise.all(calls.map(({ target, data }) => chain.call(block, target, data)));
-        const known = answers.filter((answer) => answer !== null);
-        return known.length < calls.length ? null : stopLoss.decode(known, immutables, after.timestamp);
-      };
-      const [old, now] = await Promise.all([read(before), read(after)]);
-      const [was, is, has] = [old?.bins.get(bin)?.watermarks, now?.bins.get(bin), balances[index]];
-      if (!old || !is || !has || is.watermarks.updatedAt !== after.timestamp) return null;
-      const raised = (key: 'token0' | 'token1') => {
-        const high = was ? decayedCeil(old, was[key], was.updatedAt) : 0n;
-        return is.watermarks[key] > high ? is.watermarks[key] : null;
-      };
-      const [stored0, stored1] = [raised('token0'), raised('token1')];
-      if (stored0 === null && stored1 === null) return null;
-      return {
-        name: `${pool.address}@${number} bin ${bin}`,
-        balances: has,
-        shares: is.shares,
-        stored0,
-        stored1,
-        quote,
-      };
-    }),
-  );
-  return found.filter((bin) => bin !== null);
+  if (!old || !quote) return [];
+  return bins.flatMap((bin, index): RaisedBin[] => {
+    const [was, is, word] = [old.state.bins.get(bin)?.watermarks, now.state.bins.get(bin), now.balances[index]];
+    if (!is || !word || !isStored(bin)) return [];
+    const raised = (key: 'token0' | 'token1') => {
+      const high = was ? decayedCeil(old.state, was[key], was.updatedAt) : 0n;
+      return is.watermarks[key] > high ? is.watermarks[key] : null;
+    };
+    const [stored0, stored1] = [raised('token0'), raised('token1')];
+    if (stored0 === null && stored1 === null) return [];
+    const name = `${pool.address}@${number} bin ${bin}`;
+    return [{ name, balances: stopLoss.decodeBin(word), shares: is.shares, stored0, stored1, quote }];
+  });
 }
