@@ -27,7 +27,7 @@ afterAll(async () => {
 function startAll() {
   const logged: string[] = [];
   const log = (_fields: unknown, message: string) => logged.push(message);
-  const logger = { info: log, warn: log, error: log } as unknown as Logger;
+  const logger = { info: log, warn: log, error: log, child: () => logger } as unknown as Logger;
   const factory = { poolFactory: `0x${'1'.repeat(40)}`, dataProvider: `0x${'2'.repeat(40)}` };
   const deployment = { contractVersion: 'v1', layout: 'packed', fromBlock: 0, ...factory };
   const chain = { chainId: 5, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };

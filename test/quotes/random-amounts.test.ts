@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
@@ -102,13 +103,13 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
     expect(seen.contradicted).toBeLessThanOrEqual(seen.cut / 100);
   }, 600_000);
 
-  /** Bids and asks of the pool's quote; without its guards, what it would offer if nothing held it back. */
-  async function sidesOf({ address }: GuardedPool, guards: 'guarded' | 'unguarded') {
+  /** Bids and asks of the pool's quote, or of the pool as if it had no extension. */
+  async function sidesOf(address: Address, guard: 'stopLoss' | null) {
     const { chain, deployment, layout } = market;
     const served = await servedPool(chain, deployment, address, mark, layout);
     const api = quoteApi({
       chain: chainConfig(chain.chainId, [chain.rpcUrl]),
-      directory: fixedDirectory([guards === 'guarded' ? served : { ...served, extensions: [] }]),
+      directory: fixedDirectory([guard ? served : { ...served, extensions: [] }]),
       countDisagreement: () => {
         seen.contradicted += 1;
       },
@@ -120,16 +121,28 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
     ];
   }
 
+  /** What the pool would offer without its stop loss, whose code objects to nothing meanwhile. */
+  async function withoutGuard({ address, stopLoss }: GuardedPool) {
+    const { client } = market.chain;
+    const bytecode = (await client.getCode({ address: stopLoss })) ?? '0x';
+    await client.setCode({ address: stopLoss, bytecode: '0x00' });
+    try {
+      return await sidesOf(address, null);
+    } finally {
+      await client.setCode({ address: stopLoss, bytecode });
+    }
+  }
+
   async function tradePart(pool: GuardedPool, zeroForOne: boolean, partE3: number): Promise<void> {
-    const [bids, asks] = await sidesOf(pool, 'unguarded');
+    const [bids, asks] = await withoutGuard(pool);
     const last = (zeroForOne ? bids : asks)?.levels.at(-1);
     const output = last ? amountsOf(last).output : 0n;
     await pool.trade({ zeroForOne, amountSpecified: -(output * BigInt(partE3)) / 1_000n });
   }
 
   async function refusedAmounts(pool: GuardedPool, random: Random): Promise<string[]> {
-    const whole = await sidesOf(pool, 'unguarded');
-    const sides = await sidesOf(pool, 'guarded');
+    const whole = await withoutGuard(pool);
+    const sides = await sidesOf(pool.address, 'stopLoss');
     const orders = sides.flatMap(({ zeroForOne, isClosed, levels }, index) => {
       const end = whole[index]?.levels.at(-1);
       const isWhole = end?.cumulativeInputVolume === (levels.at(-1)?.cumulativeInputVolume ?? '0');
