@@ -39,7 +39,9 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
   const counts = new Counts();
   const end = performance.now() + seconds * 1_000;
   let sent = 0;
-  const connection = async () => {
+  const connection = async (index: number) => {
+    // Clients that do not know of each other do not come together.
+    await sleep((index * 1_000) / REQUESTS_PER_SEC / CONNECTIONS);
     let due = performance.now();
     while (performance.now() < end) {
       const n = sent++;
@@ -56,7 +58,7 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
       await sleep(due - performance.now());
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connection(index)));
   sender.close();
   return counts.all;
 }
