@@ -11,10 +11,29 @@ export type JsonBounds = {
 };
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
+
+/** What a character is to the scan, by its code; of most it is nothing. */
+const OPENING = 1;
+const CLOSING = 2;
+const COMMA = 3;
+const COLON = 4;
+const STRING = 5;
+const NUMBER = 6;
+/** One of a number that cannot be its first. */
+const OF_NUMBER = 7;
+const KINDS = new Uint8Array(0x10000);
+for (const [characters, kind] of [
+  ['[{', OPENING],
+  [']}', CLOSING],
+  [',', COMMA],
+  [':', COLON],
+  ['"', STRING],
+  ['-0123456789', NUMBER],
+  ['+.eE', OF_NUMBER],
+] as const) {
+  for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
+}
 
 /**
  * Whether a text stays within bounds, without parsing it: one pass that looks into no string and ends where a bound is
@@ -25,18 +44,31 @@ export function isWithin(text: string, bounds: JsonBounds): boolean {
   let values = 1;
   let fields = 0;
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code === COMMA) values++;
-    else if (code === COLON) fields++;
-    else if (isOpening(code)) {
-      values++;
-      depth++;
-    } else if (isClosing(code)) depth--;
-    else if (code === MINUS || isDigit(code)) {
-      const end = endOfNumber(text, at);
-      if (end - at > bounds.numberChars) return false;
-      at = end - 1;
+    switch (KINDS[text.charCodeAt(at)]) {
+      case STRING:
+        at = endOfString(text, at);
+        continue;
+      case NUMBER: {
+        const end = endOfNumber(text, at);
+        if (end - at > bounds.numberChars) return false;
+        at = end - 1;
+        continue;
+      }
+      case COMMA:
+        values++;
+        break;
+      case COLON:
+        fields++;
+        break;
+      case OPENING:
+        values++;
+        depth++;
+        break;
+      case CLOSING:
+        depth--;
+        break;
+      default:
+        continue;
     }
     if (depth > bounds.depth || values > bounds.values || fields > bounds.fields) return false;
   }
@@ -54,14 +86,6 @@ function endOfString(text: string, start: number): number {
 
 function endOfNumber(text: string, start: number): number {
   let at = start + 1;
-  while (isOfNumber(text.charCodeAt(at))) at++;
+  while (at < text.length && (KINDS[text.charCodeAt(at)] as number) >= NUMBER) at++;
   return at;
 }
-
-/** `[` and `{`, then `]` and `}`: they differ by 0x20. */
-const isOpening = (code: number): boolean => (code | 0x20) === 0x7b;
-const isClosing = (code: number): boolean => (code | 0x20) === 0x7d;
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-/** A digit, or one of `+ - . e E`. */
-const isOfNumber = (code: number): boolean =>
-  isDigit(code) || code === MINUS || code === 0x2b || code === 0x2e || (code | 0x20) === 0x65;

@@ -20,11 +20,12 @@ export interface HeavyOrder {
 export type HeavyResult = Readonly<Record<string, number>>;
 
 /**
- * Each sends as much as the default limits let an address send without a key, 5 batches and 10 routes a second, and quote
- * updates with a key. The limits of this API are lower, so that each request has an address of its own.
+ * Together they send as much as the default limits let an address send without a key, 5 batches and 10 routes a second, and
+ * as many quote updates as routes with a key. The limits of this API are lower: each request has an address of its own.
  */
 const CONNECTIONS = 4;
 const REQUESTS_PER_SEC = 25;
+const BETWEEN_MS = 1_000 / REQUESTS_PER_SEC;
 const ENDPOINTS = ['bid_ask/batch', 'route', 'pamm-quote', 'route', 'pamm-quote'];
 /** As many as an address may open, and what each may send in a second. */
 const SOCKETS = 15;
@@ -39,7 +40,8 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
   const counts = new Counts();
   const end = performance.now() + seconds * 1_000;
   let sent = 0;
-  const connection = async () => {
+  const connection = async (index: number) => {
+    await sleep(index * BETWEEN_MS);
     let due = performance.now();
     while (performance.now() < end) {
       const n = sent++;
@@ -52,11 +54,11 @@ async function post({ port, chainId, key, kind, seconds }: HeavyOrder): Promise<
       const client = `100.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
       const { status } = await sender.send({ kind, method: 'POST', target, headers, body }, client);
       counts.add(status);
-      due = Math.max(due + 1_000 / REQUESTS_PER_SEC, performance.now());
+      due = Math.max(due + CONNECTIONS * BETWEEN_MS, performance.now());
       await sleep(due - performance.now());
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => connection(index)));
   sender.close();
   return counts.all;
 }
@@ -69,7 +71,9 @@ async function operate({ port, chainId, seconds }: HeavyOrder): Promise<HeavyRes
   const end = performance.now() + seconds * 1_000;
   let opened = 0;
   /** Opens another when its own is ended for what it sent. */
-  const attack = async () => {
+  const attack = async (index: number) => {
+    // Clients that do not know of each other do not send at the same time.
+    await sleep((index * 1_000) / OPERATIONS_PER_SEC / SOCKETS);
     while (performance.now() < end) {
       const n = opened++;
       const socket = new WebSocket(url, { headers: { 'X-Forwarded-For': `101.0.${n >> 8}.${n & 255}` } });
@@ -84,7 +88,7 @@ async function operate({ port, chainId, seconds }: HeavyOrder): Promise<HeavyRes
       socket.terminate();
     }
   };
-  await Promise.all(Array.from({ length: SOCKETS }, attack));
+  await Promise.all(Array.from({ length: SOCKETS }, (_, index) => attack(index)));
   return counts.all;
 }
 
