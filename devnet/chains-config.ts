@@ -103,7 +103,9 @@ function deploymentEntry(deployment: Deployment | PackedDeployment, layout: 'fla
   };
 }
 
-function readingsOf({ variant: { rule: _, zeroAmounts: __, ...readings } }: PackedDeployment): DeploymentInput['packed'] {
+function readingsOf({
+  variant: { rule: _, zeroAmounts: __, ...readings },
+}: PackedDeployment): DeploymentInput['packed'] {
   return readings;
 }
 
