@@ -5,17 +5,24 @@ import type { HeavyOrder, HeavyResult } from './heavy-attack.ts';
 import { HEAVY_BODIES } from './heavy-bodies.ts';
 import { type AbuseWorld, CHAIN } from './world.ts';
 
-export interface HeavyWindow {
+export interface HeavyAttack {
   readonly kind: string;
-  /** What a client of quotes saw before and during the attack. */
-  readonly calm: LoadWindow;
-  readonly attacked: LoadWindow;
-  /** What the attackers saw. */
-  readonly answers: HeavyResult;
+  /** What a client of quotes saw before and during the attack, round by round. */
+  readonly calm: readonly LoadWindow[];
+  readonly attacked: readonly LoadWindow[];
+  /** What the attackers saw in each round. */
+  readonly answers: readonly HeavyResult[];
 }
 
-/** Texts that take long to parse, kind after kind, each for so long beside a client that asks for quotes. */
-export async function attackWithHeavyJson({ api, key, pools }: AbuseWorld, seconds: number): Promise<HeavyWindow[]> {
+/**
+ * Texts that take long to parse, kind after kind, next to a client that asks for quotes.
+ *
+ * @param rounds of each kind, by turns with as long a time without: other work on the machine hits both
+ */
+export async function attackWithHeavyJson(
+  { api, key, pools }: AbuseWorld,
+  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+): Promise<HeavyAttack[]> {
   // As in production: what else runs on the machine must not stand for the attackers.
   givePrecedence(api.pid);
   const client = new AskedProcess<LoadOrder>(new URL('../../bench/hostile/load-clients.ts', import.meta.url));
@@ -25,18 +32,31 @@ export async function attackWithHeavyJson({ api, key, pools }: AbuseWorld, secon
     headers: { Authorization: `Bearer ${key}` },
   }));
   const order = { url: `http://127.0.0.1:${api.port}`, requests, clients: 2, pauseMs: 10, seconds };
-  const windows: HeavyWindow[] = [];
+  const attacks: HeavyAttack[] = [];
   try {
-    await client.ask<LoadWindow>({ ...order, seconds: 2 }); // Its code and that of the API become fast.
-    for (const kind of [...Object.keys(HEAVY_BODIES), 'WebSockets']) {
-      const calm = await client.ask<LoadWindow>(order);
-      const attack = attackers.ask<HeavyResult>({ port: api.port, chainId: CHAIN, key, kind, seconds: seconds + 1 });
-      const attacked = await client.ask<LoadWindow>(order);
-      windows.push({ kind, calm, attacked, answers: await attack });
+    const kinds = [...Object.keys(HEAVY_BODIES), 'WebSockets'];
+    const attackWith = (kind: string, forSecs: number) =>
+      attackers.ask<HeavyResult>({ port: api.port, chainId: CHAIN, key, kind, seconds: forSecs });
+    // Code that has run before is compiled.
+    for (const kind of kinds) await attackWith(kind, seconds / 2);
+    await client.ask<LoadWindow>(order);
+    for (const kind of kinds) {
+      const [calm, attacked, answers]: [LoadWindow[], LoadWindow[], HeavyResult[]] = [[], [], []];
+      while (calm.length < rounds) {
+        calm.push(await client.ask<LoadWindow>(order));
+        const attack = attackWith(kind, seconds + 1);
+        attacked.push(await client.ask<LoadWindow>(order));
+        answers.push(await attack);
+      }
+      attacks.push({ kind, calm, attacked, answers });
     }
   } finally {
     client.stop();
     attackers.stop();
   }
-  return windows;
+  return attacks;
 }
+
+/** Milliseconds: the middle one of the rounds. */
+export const medianP99 = (windows: readonly LoadWindow[]): number =>
+  windows.map(({ p99 }) => p99).toSorted((a, b) => a - b)[Math.floor(windows.length / 2)] ?? Number.NaN;
