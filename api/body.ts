@@ -4,7 +4,7 @@ import { firstIssue } from '../config/load-chains.ts';
 import { duplicateKey } from '../runtime/json.ts';
 import { isWithin, type JsonBounds } from '../runtime/json-scan.ts';
 import { badRequest } from './errors.ts';
-import { bodyText } from './http/body-text.ts';
+import { bodyBytes } from './http/body-bytes.ts';
 
 /**
  * Reads a JSON body and checks its shape. The media type is not looked at: a body is JSON or it is refused.
@@ -12,7 +12,7 @@ import { bodyText } from './http/body-text.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  return checkBody(readJson(await bodyText(c), JSON.parse), schema);
+  return checkBody(readJson(await bodyBytes(c), JSON.parse), schema);
 }
 
 /** The same of a text that {@link readJson} has read. */
@@ -55,15 +55,16 @@ function shapeProblem(error: z.ZodError): string {
 }
 
 /** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
-const BOUNDS: JsonBounds = { depth: 32, values: 6_500, fields: 1_000, numberChars: 100 };
+const BOUNDS: JsonBounds = { depth: 32, values: 6_500, fields: 1_000, numberChars: 100, padding: 20_000 };
 
 /** The value of a JSON text, or what is wrong with the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
 
-/** Reads a JSON text in which no object has a key twice. */
-export function readJson(text: string, parse: (text: string) => unknown): ReadJson {
-  if (text === '') return { problem: 'the body is empty' };
-  if (!isWithin(text, BOUNDS)) return { problem: 'not JSON' };
+/** Reads a JSON text of UTF-8 in which no object has a key twice. */
+export function readJson(bytes: Uint8Array, parse: (text: string) => unknown): ReadJson {
+  if (bytes.length === 0) return { problem: 'the body is empty' };
+  if (!isWithin(bytes, BOUNDS)) return { problem: 'not JSON' };
+  const text = new TextDecoder().decode(bytes);
   let value: unknown;
   try {
     value = parse(text);

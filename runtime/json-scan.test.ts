@@ -4,7 +4,7 @@ import { isWithin, type JsonBounds } from './json-scan.ts';
 
 /** The bounds that a text just keeps, by taking it apart one token after the other. */
 function sizeOf(text: string): JsonBounds {
-  const tokens = text.match(/"(?:\\.|[^"\\])*"?|[-\d][-+.\deE]*|./gs) ?? [];
+  const tokens = text.match(/"(?:\\(?:.|$)|[^"\\])*"?|[-\d][-+.\deE]*|./gs) ?? [];
   const numbers = tokens.filter((token) => /^-|^\d/.test(token));
   let depth = 0;
   const depths = tokens.map((token) => {
@@ -17,8 +17,13 @@ function sizeOf(text: string): JsonBounds {
     values: 1 + tokens.filter((token) => /^[[{,]$/.test(token)).length,
     fields: tokens.filter((token) => token === ':').length,
     numberChars: Math.max(0, ...numbers.map(({ length }) => length)),
+    padding: tokens.reduce((sum, token) => sum + paddingOf(token), 0),
   };
 }
+
+/** Of a string its escapes, of which one may be cut off by the end of the text. */
+const paddingOf = (token: string): number =>
+  token.startsWith('"') ? (token.match(/\\.?/gs) ?? []).length : Number(/^[ \t\r\n]$/.test(token));
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
@@ -35,13 +40,15 @@ const fieldsOf = (value: unknown): number =>
       )
     : 0;
 
-const BOUNDS = ['depth', 'values', 'fields', 'numberChars'] as const;
+const BOUNDS = ['depth', 'values', 'fields', 'numberChars', 'padding'] as const;
+const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** Within its own size, and no longer when any of it is less by one. */
 function expectSize(text: string, size: JsonBounds): void {
-  expect(isWithin(text, size)).toBe(true);
+  expect(isWithin(bytes(text), size)).toBe(true);
   for (const bound of BOUNDS) {
-    if (size[bound] > 0) expect([bound, isWithin(text, { ...size, [bound]: size[bound] - 1 })]).toEqual([bound, false]);
+    if (size[bound] > 0)
+      expect([bound, isWithin(bytes(text), { ...size, [bound]: size[bound] - 1 })]).toEqual([bound, false]);
   }
 }
 
@@ -71,11 +78,12 @@ test('of any other text they are what its tokens say', () => {
 });
 
 test.each([
-  ['', { depth: 0, values: 1, fields: 0, numberChars: 0 }],
-  ['[[{}],[]]', { depth: 3, values: 6, fields: 0, numberChars: 0 }],
-  ['{"[[[[":"{\\"[,,,123"}', { depth: 1, values: 2, fields: 1, numberChars: 0 }],
-  ['{"a\\\\":-1.5e+10,"b":"123456789"}', { depth: 1, values: 3, fields: 2, numberChars: 8 }],
-  ['"not closed [[[', { depth: 0, values: 1, fields: 0, numberChars: 0 }],
+  ['', { depth: 0, values: 1, fields: 0, numberChars: 0, padding: 0 }],
+  ['[[{}],[]]', { depth: 3, values: 6, fields: 0, numberChars: 0, padding: 0 }],
+  ['{"[[[[":"{\\"[,,,123"}', { depth: 1, values: 2, fields: 1, numberChars: 0, padding: 1 }],
+  ['{"a\\\\":-1.5e+10,"b":"123456789"}', { depth: 1, values: 3, fields: 2, numberChars: 8, padding: 1 }],
+  ['"not closed [[[', { depth: 0, values: 1, fields: 0, numberChars: 0, padding: 0 }],
+  [' {"a" : "\\u0041\\""}\r\n', { depth: 1, values: 2, fields: 1, numberChars: 0, padding: 7 }],
 ])('%s has %j', (text, size) => {
   expectSize(text, size);
 });

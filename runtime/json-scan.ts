@@ -8,12 +8,14 @@ export type JsonBounds = {
   readonly fields: number;
   /** Length of a number. */
   readonly numberChars: number;
+  /** Whitespace between values, and escapes in strings: characters that no value needs. */
+  readonly padding: number;
 };
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What a character is to the scan, by its code; of most it is nothing. */
+/** What a byte is to the scan; most are nothing to it, such as those of characters beyond ASCII. */
 const OPENING = 1;
 const CLOSING = 2;
 const COMMA = 3;
@@ -22,7 +24,8 @@ const STRING = 5;
 const NUMBER = 6;
 /** One of a number that cannot be its first. */
 const OF_NUMBER = 7;
-const KINDS = new Uint8Array(0x10000);
+const WHITESPACE = 8;
+const KINDS = new Uint8Array(0x100);
 for (const [characters, kind] of [
   ['[{', OPENING],
   [']}', CLOSING],
@@ -31,22 +34,35 @@ for (const [characters, kind] of [
   ['"', STRING],
   ['-0123456789', NUMBER],
   ['+.eE', OF_NUMBER],
+  [' \t\r\n', WHITESPACE],
 ] as const) {
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 }
 
 /**
- * Whether a text stays within bounds, without parsing it: one pass that looks into no string and ends where a bound is
- * exceeded. Says nothing about whether the text is JSON.
+ * Whether a text stays within bounds, without decoding or parsing it: one pass that looks for nothing but escapes in strings
+ * and ends where a bound is exceeded. Says nothing about whether the text is JSON.
+ *
+ * @param text UTF-8
  */
-export function isWithin(text: string, bounds: JsonBounds): boolean {
+export function isWithin(text: Uint8Array, bounds: JsonBounds): boolean {
   let depth = 0;
   let values = 1;
   let fields = 0;
+  let padding = 0;
   for (let at = 0; at < text.length; at++) {
-    switch (KINDS[text.charCodeAt(at)]) {
-      case STRING:
-        at = endOfString(text, at);
+    switch (KINDS[text[at] as number]) {
+      case STRING: {
+        // To the closing quote, or the end of the text.
+        for (at++; at < text.length && text[at] !== QUOTE; at++) {
+          if (text[at] !== BACKSLASH) continue;
+          at++;
+          if (++padding > bounds.padding) return false;
+        }
+        continue;
+      }
+      case WHITESPACE:
+        if (++padding > bounds.padding) return false;
         continue;
       case NUMBER: {
         const end = endOfNumber(text, at);
@@ -75,17 +91,8 @@ export function isWithin(text: string, bounds: JsonBounds): boolean {
   return values <= bounds.values;
 }
 
-/** @returns where the closing quote is, or the end of the text */
-function endOfString(text: string, start: number): number {
+function endOfNumber(text: Uint8Array, start: number): number {
   let at = start + 1;
-  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
-    at += code === BACKSLASH ? 2 : 1;
-  }
-  return at;
-}
-
-function endOfNumber(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && (KINDS[text.charCodeAt(at)] as number) >= NUMBER) at++;
+  for (let kind = KINDS[text[at] ?? 0]; kind === NUMBER || kind === OF_NUMBER; kind = KINDS[text[at] ?? 0]) at++;
   return at;
 }

@@ -11,7 +11,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { everyRoute } from '../../test/harness/every-route.ts';
 import { createApp } from '../app.ts';
-import { bodyText } from './body-text.ts';
+import { bodyBytes } from './body-bytes.ts';
 
 /** So many that their list is worth compressing. */
 const CHAINS = Array.from({ length: 200 }, (_, n) =>
@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
     metrics,
     logger: createLogger('test', 'silent'),
-    pages: (it) => it.post('/length', async (c) => c.json({ length: (await bodyText(c)).length })),
+    pages: (it) => it.post('/length', async (c) => c.json({ length: (await bodyBytes(c)).length })),
   });
   server = await startServer(app, '127.0.0.1', 0);
   base = `http://127.0.0.1:${server.port}`;

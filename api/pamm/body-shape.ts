@@ -5,7 +5,7 @@ import { MAX_UINT64 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { invalidBody, readJson, stringList } from '../body.ts';
 import { ApiError } from '../errors.ts';
-import { bodyText } from '../http/body-text.ts';
+import { bodyBytes } from '../http/body-bytes.ts';
 
 /** A JSON integer from 0 to 2^64 - 1: the parser gives one above 2^53 - 1 as a bigint. */
 const uint64 = (description: string) =>
@@ -64,7 +64,7 @@ export async function readQuoteBody(c: Context, kind: 'ethereum' | 'bsc'): Promi
   if (!JSON_MEDIA_TYPE.test(c.req.header('Content-Type') ?? '')) {
     throw new ApiError(415, 'Expected request with `Content-Type: application/json`');
   }
-  const json = readJson(await bodyText(c), parseJson);
+  const json = readJson(await bodyBytes(c), parseJson);
   if ('problem' in json) throw new ApiError(400, invalidBody(json.problem));
   const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(json.value);
   if (!parsed.success) throw new ApiError(422, invalidBody(describe(parsed.error, json.value)));

@@ -96,7 +96,7 @@ export class WsSession {
 
   async #run(text: string): Promise<void> {
     if (this.#isClosed) return;
-    const json = readJson(text, JSON.parse);
+    const json = readJson(Buffer.from(text), JSON.parse);
     try {
       const operation = checkBody(json, WsOperation);
       const follow = await this.#prepare(operation);
