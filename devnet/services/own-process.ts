@@ -37,8 +37,11 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
 }
 
 /** As package.json, Dockerfile and docker-compose.yml have them; why stands in docs/decisions.md. */
+const API_FLAGS = ['--no-memory-reducer', '--heap-growing-percent=100'];
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  'api/main.ts': ['--no-memory-reducer', '--heap-growing-percent=100'],
+  'api/main.ts': API_FLAGS,
+  // The API again.
+  'test/abuse/api-process.ts': API_FLAGS,
 };
 
 /** Node's arguments that run a main file: the bundle that a run of the tests has made of it, or the source as `npm run` does. */
