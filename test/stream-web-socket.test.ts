@@ -158,18 +158,16 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect(client.answers).not.toContainEqual(expect.objectContaining({ id: 5 }));
   });
 
-  test('more than 64 KiB in a second, of which only the first is read', async () => {
+  test('more than 64 KiB in a second, of which no more is read', async () => {
     const client = await open();
     const ping = (id: number, bytes: number) => {
       const text = JSON.stringify({ op: 'ping', id });
       client.send(text + ' '.repeat(bytes - text.length));
     };
-    ping(1, 40_000);
-    ping(2, 40_000);
-    ping(3, 20_000);
-    await expect.poll(() => client.answers.length, WAIT).toBe(3);
-    expect(client.answers).toContainEqual({ event: 'ack', id: 1 });
-    expect(client.answers).toContainEqual({ event: 'ack', id: 3 });
+    for (const id of [1, 2, 3, 4]) ping(id, 20_000);
+    ping(5, 5_000);
+    await expect.poll(() => client.answers.length, WAIT).toBe(5);
+    for (const id of [1, 2, 3, 5]) expect(client.answers).toContainEqual({ event: 'ack', id });
     expect(client.answers).toContainEqual(expect.objectContaining({ id: null, status: 429 }));
   });
 
