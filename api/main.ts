@@ -88,16 +88,16 @@ async function serve(): Promise<void> {
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
   const database = openDatabase(readUrl, logger, undefined, undefined, SHORT_STATEMENTS);
   const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
-  const rarePages = openDatabase(
-    ...[readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS],
-  );
+  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   // A replica takes no rows. One connection, so that no request waits for what is written beside them.
   const primary = openDatabase(settings.DATABASE_URL, logger, 1);
   const curveRanks = new CurveRankWriter({
-    ...{ database: primary.$client, rememberedPools: file.quotes.rememberedPools, logger },
+    database: primary.$client,
+    rememberedPools: file.quotes.rememberedPools,
+    logger,
   });
   const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
   const directory = new SqlPoolDirectory({
@@ -127,12 +127,18 @@ async function serve(): Promise<void> {
   });
   const worth = new PoolWorth({ database, chains: file.chains, logger });
   const rounds = new PoolRounds({
-    ...{ chains: file.chains, quotes: file.quotes, snapshots, directory, logger },
+    chains: file.chains,
+    quotes: file.quotes,
+    snapshots,
+    directory,
+    logger,
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
     rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   const wantedPools = new WantedPoolWriter({
-    ...{ database: primary.$client, chains: file.chains, logger },
+    database: primary.$client,
+    chains: file.chains,
+    logger,
     wanted: (chainId) => rounds.of(chainId).wanted.list(),
     ahead: (chainId) => rounds.of(chainId),
   });
@@ -140,11 +146,19 @@ async function serve(): Promise<void> {
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({
-    ...{ chainIds: [...chains.keys()], config: file.stream, rounds, snapshots, directory, observer, logger },
+    chainIds: [...chains.keys()],
+    config: file.stream,
+    rounds,
+    snapshots,
+    directory,
+    observer,
+    logger,
     database: database.$client,
   });
   const stopKeyChecks = startKeyChecks({
-    ...{ limits, database: database.$client, logger },
+    limits,
+    database: database.$client,
+    logger,
     everyMs: file.stream.keyCheckSecs * 1_000,
   });
   const pamm = startPamm({

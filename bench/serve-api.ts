@@ -32,8 +32,15 @@ export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env 
   const { pid, stop } = await startOwnProcess({
     main: 'api/main.ts',
     env: {
-      ...{ CHAINS_CONFIG: config, DATABASE_URL: databaseUrl, DATABASE_REPLICA_URL: undefined, REDIS_URL: redisUrl },
-      ...{ HOST, PORT: String(port), LOG_LEVEL: 'fatal', EXPLORER: 'off', ...env },
+      CHAINS_CONFIG: config,
+      DATABASE_URL: databaseUrl,
+      DATABASE_REPLICA_URL: undefined,
+      REDIS_URL: redisUrl,
+      HOST,
+      PORT: String(port),
+      LOG_LEVEL: 'fatal',
+      EXPLORER: 'off',
+      ...env,
     },
     ready: `${url}/health`,
     startTimeoutMs: START_LIMIT_MS,

@@ -148,7 +148,9 @@ function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: Re
     {
       name: `guards${suffix}-${chain.chainId}`,
       run: () => probe(own),
-      ...{ minPauseMs: guardPauseMs, maxPauseMs: guardPauseMs, restPerWork },
+      minPauseMs: guardPauseMs,
+      maxPauseMs: guardPauseMs,
+      restPerWork,
     },
     { name: `price-health${suffix}-${chain.chainId}`, run: () => capture(own), ...every(PRICE_PAUSE_MS) },
     ...(storage

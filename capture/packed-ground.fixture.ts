@@ -41,7 +41,9 @@ export async function startCapturedGround(variant: PackedVariant | undefined): P
   await migrate(created.url);
   await createOnchainTables(database);
   return {
-    ...{ ground, database, databaseUrl: created.url },
+    ground,
+    database,
+    databaseUrl: created.url,
     seed: (pool) => seed(created.url, ground, pool),
     stop: async () => {
       await database.end();
@@ -66,7 +68,10 @@ export function captureStorage(database: pg.Pool, chain: ChainConfig): Promise<n
   const rpc = openChainRpc(chain, 10_000);
   const now = () => performance.now();
   const capture = createStorageCapture({
-    ...{ database, chain, now, budget: new ReadBudget(chain.readBudget, now) },
+    database,
+    chain,
+    now,
+    budget: new ReadBudget(chain.readBudget, now),
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     pools: () => readPoolsWithWorth(database, chain),
     wanted: () => readWantedPools(database, chain),

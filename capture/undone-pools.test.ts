@@ -69,7 +69,10 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   const unserved = ChainConfig.parse({ ...chain, deployments: [] });
   const rpc = openChainRpc({ chainId: CHAIN, rpcUrls: ['http://127.0.0.1:1'] }, 1_000);
   const capture = createPriceCapture({
-    ...{ database: pool, chain: unserved, budget: new ReadBudget(unserved.readBudget), now: () => performance.now() },
+    database: pool,
+    chain: unserved,
+    budget: new ReadBudget(unserved.readBudget),
+    now: () => performance.now(),
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     closed: new Set(),
     logUnknown: () => undefined,

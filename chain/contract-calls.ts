@@ -45,8 +45,11 @@ const CANARY_CODE: Hex = '0x602a5f5260205ff3';
 const CANARY_ANSWER = numberToHex(42, { size: 32 });
 const CANARY_CALL: ContractCall = { target: CANARY, data: '0x', gas: 5_000 };
 const BOUNDED_CANARY_CALL: BoundedCall = {
-  ...{ target: CANARY, data: '0x' },
-  ...{ likelyGas: 5_000, gasLimit: 5_000, keptBytes: 32 },
+  target: CANARY,
+  data: '0x',
+  likelyGas: 5_000,
+  gasLimit: 5_000,
+  keptBytes: 32,
 };
 
 /**

@@ -86,7 +86,11 @@ async function list(database: pg.Pool, json: boolean): Promise<void> {
   }
   const yes = (value: boolean) => (value ? 'yes' : '-');
   const cells = schemas.map(({ name, served, complete, written, bytes }) => [
-    ...[name, yes(served), yes(complete), yes(written), `${(bytes / 2 ** 20).toFixed(1)} MB`],
+    name,
+    yes(served),
+    yes(complete),
+    yes(written),
+    `${(bytes / 2 ** 20).toFixed(1)} MB`,
     served || written ? '-' : 'yes',
   ]);
   process.stdout.write(formatTable(['SCHEMA', 'SERVES', 'COMPLETE', 'WRITTEN', 'SIZE', 'REMOVABLE'], cells));

@@ -70,7 +70,9 @@ test('a key is rotated, with and without a time of grace', async () => {
   expect(twice).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('rotated already') });
   const { stdout: third } = await cli('keys', 'rotate', second.keyId);
   expect(await Promise.all([first.key, second.key, third].map((key) => holderOfKey(client, key)))).toEqual([
-    ...[first.keyId, null, first.keyId],
+    first.keyId,
+    null,
+    first.keyId,
   ]);
   expect((await cli('keys', 'revoke', first.keyId)).exitCode).toBe(0);
   expect(await holderOfKey(client, first.key)).toBeNull();

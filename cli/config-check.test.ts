@@ -118,8 +118,11 @@ describe('with --rpc', () => {
     const deployToken18 = (symbol: string) => deployToken(chain, { name: symbol, symbol, decimals: 18 });
     const pair = { token0: await deployToken18('A'), token1: await deployToken18('B') };
     await createPool(chain, deployment, {
-      ...{ ...pair, priceProvider: await deployManualProvider(chain, pair, { bidX64: Q64, askX64: Q64 + 1n }) },
-      ...{ bins: evenBins(-1, 1, 1_000), initialAmount0PerShareE18: 10n ** 18n, initialAmount1PerShareE18: 10n ** 18n },
+      ...pair,
+      priceProvider: await deployManualProvider(chain, pair, { bidX64: Q64, askX64: Q64 + 1n }),
+      bins: evenBins(-1, 1, 1_000),
+      initialAmount0PerShareE18: 10n ** 18n,
+      initialAmount1PerShareE18: 10n ** 18n,
     });
     const flatFactory = deployment.poolFactory;
     const packedFactory = packed?.deployment.poolFactory ?? '0x';
@@ -138,7 +141,8 @@ describe('with --rpc', () => {
     const inSender = 'packed (simulation with sender)';
     const right = await fileOf(flatFactory, packedFactory);
     expect(await check([right, '--rpc'])).toEqual({
-      ...{ exitCode: 0, stderr: '' },
+      exitCode: 0,
+      stderr: '',
       stdout: `${lines(`${flatFactory}: ${like} flat`, `${packedFactory}: ${like} ${inSender}`)}${right}: 1 chains, no problem found`,
     });
     const { exitCode, stdout } = await check([await fileOf(packedFactory, flatFactory), '--rpc']);

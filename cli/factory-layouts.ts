@@ -29,8 +29,12 @@ export async function factoryLayouts(chain: ChainConfig, timeoutMs: number): Pro
   return Promise.all(
     chain.deployments.map((deployment) =>
       factoryLayout(rpc, chain, deployment).catch(() => ({
-        ...{ chainId: chain.chainId, factory: deployment.poolFactory, layout: deployment.layout, pools: 0 },
-        ...{ answersLike: 'nothing: it does not tell its pools', isAsConfigured: true },
+        chainId: chain.chainId,
+        factory: deployment.poolFactory,
+        layout: deployment.layout,
+        pools: 0,
+        answersLike: 'nothing: it does not tell its pools',
+        isAsConfigured: true,
       })),
     ),
   );

@@ -118,8 +118,14 @@ async function report(database: pg.Pool, json: boolean): Promise<void> {
 function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
   const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
   const cells = rows.map((row) => [
-    ...[row.chainId, row.indexedBlock, row.indexedAgeSecs, row.pools, row.listed, row.healthy],
-    ...[row.priceAgeSecs, row.listingAgeSecs],
+    row.chainId,
+    row.indexedBlock,
+    row.indexedAgeSecs,
+    row.pools,
+    row.listed,
+    row.healthy,
+    row.priceAgeSecs,
+    row.listingAgeSecs,
   ]);
   return formatTable(headings, cells);
 }
@@ -138,8 +144,14 @@ function readsTable(rows: Awaited<ReturnType<typeof selectAttention>>): string {
   ];
   const millions = (gas: number) => Math.round(gas / 1e6);
   const cells = rows.map((row) => [
-    ...[row.chainId, row.class, row.pools, row.waiting, row.backingOff, row.oldestPriceSecs],
-    ...[`${row.callsSpent} of ${row.callsPerMinute}`, `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`],
+    row.chainId,
+    row.class,
+    row.pools,
+    row.waiting,
+    row.backingOff,
+    row.oldestPriceSecs,
+    `${row.callsSpent} of ${row.callsPerMinute}`,
+    `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`,
     row.measuredSecsAgo,
   ]);
   return formatTable(headings, cells);

@@ -127,7 +127,10 @@ test('docs/totals.md is made from the list', async () => {
       '',
       'What [rollups](rollups.md) count of a pool: columns of `pool_activity` and `pool_window`. Made from `protocol/pool-totals.ts`.',
       '',
-      ...['| Column | Type | Adds up |', '|---|---|---|', ...rows, ''],
+      '| Column | Type | Adds up |',
+      '|---|---|---|',
+      ...rows,
+      '',
     ].join('\n'),
   ).toMatchFileSnapshot('../docs/totals.md');
 });

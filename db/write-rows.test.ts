@@ -34,15 +34,16 @@ const stored = () => queriesOn(client).select().from(poolClassifications).orderB
 
 test('values of every type arrive whole', async () => {
   const row = {
-    ...{
-      chainId: 2 ** 53 - 1,
-      pool: POOL,
-      status: 'healthy' as const,
-      sellPriceX64: 2n ** 128n - 1n,
-      buyPriceX64: null,
-    },
-    ...{ blockNumber: 0, blockTimestamp: 1_790_000_000, capturedAt: new Date(1_790_000_000_123) },
-    ...{ balance0Raw: 2n ** 256n - 1n, balance1Raw: 0n },
+    chainId: 2 ** 53 - 1,
+    pool: POOL,
+    status: 'healthy' as const,
+    sellPriceX64: 2n ** 128n - 1n,
+    buyPriceX64: null,
+    blockNumber: 0,
+    blockTimestamp: 1_790_000_000,
+    capturedAt: new Date(1_790_000_000_123),
+    balance0Raw: 2n ** 256n - 1n,
+    balance1Raw: 0n,
   };
   await insertRows(client, priceHealth, [row]);
   expect(await queriesOn(client).select().from(priceHealth)).toEqual([row]);
@@ -63,7 +64,8 @@ test('a row with the same values is written again only when asked for', async ()
   const writtenAt = async () => (await client.query('SELECT xmin FROM operator.pool_classification')).rows;
   const write = (evenIfSame: boolean, time: string) =>
     upsertRows(client, poolClassifications, [classified('green', ['app_missing'])], {
-      ...{ ...KEY, evenIfSame },
+      ...KEY,
+      evenIfSame,
       computed: { classifiedAt: sql`${time}::timestamptz` },
     });
   await write(false, '2026-01-01T00:00:00.000Z');

@@ -110,7 +110,8 @@ async function respond(
       return sendJson(response, { jsonrpc: '2.0', id: request.id, result: behaviour.result });
     case 'error':
       return sendJson(response, {
-        ...{ jsonrpc: '2.0', id: request.id },
+        jsonrpc: '2.0',
+        id: request.id,
         error: { code: behaviour.code, message: behaviour.message },
       });
     case 'elsewhere':

@@ -69,11 +69,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   void publish({ database, hold, schema, serves: !build, logger }).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
   leadPonder(chains, logger);
-  await becomePonder([
-    ...['--schema', schema],
-    ...['--hostname', settings.HOST],
-    ...['--log-level', settings.LOG_LEVEL],
-  ]);
+  await becomePonder(['--schema', schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }
 
 async function becomePonder(options: readonly string[]): Promise<void> {

@@ -62,8 +62,12 @@ describe('requests', () => {
 });
 
 const blockOf = (number: number) => ({
-  ...{ number: numberToHex(number), hash: pad(numberToHex(number + 100)), parentHash: pad(numberToHex(number + 99)) },
-  ...{ timestamp: numberToHex(number), logsBloom: pad('0xff', { size: 256 }), transactions: [] },
+  number: numberToHex(number),
+  hash: pad(numberToHex(number + 100)),
+  parentHash: pad(numberToHex(number + 99)),
+  timestamp: numberToHex(number),
+  logsBloom: pad('0xff', { size: 256 }),
+  transactions: [],
 });
 
 test('a head whose data could not be read is read again when it is still the head', async () => {
@@ -75,7 +79,11 @@ test('a head whose data could not be read is read again when it is still the hea
     return blockOf(Number(params[0]));
   };
   const sync = createRealtimeSync({
-    ...{ common, chain, rpc: { request }, eventCallbacks: [], childAddresses: new Map() },
+    common,
+    chain,
+    rpc: { request },
+    eventCallbacks: [],
+    childAddresses: new Map(),
     syncProgress: { finalized: blockOf(1) },
   });
   const follow = async (head: number) => {

@@ -142,8 +142,10 @@ async function expectGuardsIndexed(pool: string): Promise<void> {
   const rowOf = async (table: string) =>
     (await rows.query(`SELECT * FROM live.${table} WHERE chain_id = $1 AND pool = $2`, [CHAIN_ID, pool])).rows[0];
   expect(await rowOf('stop_loss')).toMatchObject({
-    ...{ drawdown_e6: BigInt(GUARDS.drawdownE6), timelock_secs: BigInt(GUARDS.timelockSecs) },
-    ...{ decay_per_second_e18: GUARDS.decayPerSecondE18, decay_per_second_e8: null },
+    drawdown_e6: BigInt(GUARDS.drawdownE6),
+    timelock_secs: BigInt(GUARDS.timelockSecs),
+    decay_per_second_e18: GUARDS.decayPerSecondE18,
+    decay_per_second_e8: null,
   });
   expect(await rowOf('price_velocity')).toMatchObject({ max_change_per_block_e18: MAX_CHANGE_E18 });
 }

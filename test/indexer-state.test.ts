@@ -98,7 +98,9 @@ describe('what else is indexed equals what the chains answer', () => {
       for (const { address: pool, name } of scenario.pools) {
         const rowsOf = (columns: string, table: string, address: string) =>
           select(`SELECT ${columns} FROM live.${table} WHERE chain_id = $1 AND address = $2 AND pool = $3`, [
-            ...[chainId, address, pool],
+            chainId,
+            address,
+            pool,
           ]);
         const [stop] = await rowsOf('drawdown_e6, decay_per_second_e8, timelock_secs', 'stop_loss', stopLoss);
         expect(stop ?? null, name).toEqual(await readStopLoss(client, stopLoss, pool));

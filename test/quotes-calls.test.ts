@@ -31,7 +31,10 @@ beforeAll(async () => {
   for (let index = 0; index < POOLS; index++) {
     pools.push(
       await makePool(world, {
-        ...{ pair, price: 2_000, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) },
+        pair,
+        price: 2_000,
+        bins: evenBins(-3, 3, 1_000),
+        shares: evenShares(-3, 3, SHARES_OF_ONE),
       }),
     );
   }

@@ -100,7 +100,10 @@ function priceCapture(
   const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory), readBudget });
   const [rpc, others] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countOthers)];
   return createPriceCapture({
-    ...{ database, chain, now, budget: new ReadBudget(readBudget, now) },
+    database,
+    chain,
+    now,
+    budget: new ReadBudget(readBudget, now),
     rpcs: { worth: rpc, wanted: others, others },
     pools: () => readPoolsWithWorth(database, chain),
     wanted: () => readWantedPools(database, chain),
@@ -121,7 +124,11 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
   const now = () => performance.now();
   const closed = new Set<Address>();
   const probe = createGuardProbe({
-    ...{ chain, now, closed, budget: new ReadBudget(readBudget, now), logUnknown: () => undefined },
+    chain,
+    now,
+    closed,
+    budget: new ReadBudget(readBudget, now),
+    logUnknown: () => undefined,
     rpcs: { worth: rpc, wanted: rpc, others: rpc },
     pools: async () => readGuardedPools(database, chain, await readPoolsWithWorth(database, chain)),
     wanted: () => readWantedPools(database, chain),
@@ -187,8 +194,11 @@ test('every pool has its own status and prices, whatever gas the providers besid
     if ('refusal' in prices) throw new Error(`${pool} gives no prices`);
     const { sellX64, buyX64 } = prices;
     expect(rows.get(pool)).toMatchObject({
-      ...{ status: 'healthy', sell_price_x64: sellX64.toString(), buy_price_x64: buyX64.toString() },
-      ...{ block_number: head.number.toString(), block_timestamp: head.timestamp.toString() },
+      status: 'healthy',
+      sell_price_x64: sellX64.toString(),
+      buy_price_x64: buyX64.toString(),
+      block_number: head.number.toString(),
+      block_timestamp: head.timestamp.toString(),
     });
   }
   const statusOf = (pool: Address) => rows.get(pool)?.status;
@@ -220,7 +230,8 @@ test('every pool has the balances that its tokens tell, and null of a token that
     expect(rows.get(pool)).toMatchObject({ status: 'healthy', balance0_raw: null, balance1_raw: null });
   }
   expect(rows.get(half.address)).toMatchObject({
-    ...{ status: 'healthy', balance0_raw: null },
+    status: 'healthy',
+    balance0_raw: null,
     balance1_raw: await told(halfHogs.token1, half.address),
   });
   const balances = [await told(pair.token0, plain.address), await told(pair.token1, plain.address)];
@@ -248,7 +259,11 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
     stopLossExtension(deployment, { drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 });
   const make = (...extensions: readonly ExtensionSpec[]) =>
     makePool(world, {
-      ...{ pair, price: 2_000, bins: evenBins(-5, 5, 1_000), shares: evenShares(-5, 5, SHARES_OF_ONE), extensions },
+      pair,
+      price: 2_000,
+      bins: evenBins(-5, 5, 1_000),
+      shares: evenShares(-5, 5, SHARES_OF_ONE),
+      extensions,
     });
   const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>
     swap(chain, deployment, { pool: address, zeroForOne, amountSpecified });

@@ -45,7 +45,9 @@ const stopLoss = (drawdownE6: number) =>
 
 const guarded = (guard: ExtensionSpec) =>
   makePool(world, {
-    ...{ pair, price: 2_000, extensions: [guard] },
+    pair,
+    price: 2_000,
+    extensions: [guard],
     bins: evenBins(-5, 5, 1_000),
     shares: evenShares(-5, 5, SHARES_OF_ONE),
   });
@@ -173,7 +175,10 @@ describe('a stop loss', () => {
 
 test('a sale that ends at the edge of a bin touches the next one, whose stop loss judges it', async () => {
   const pool = await makePool(world, {
-    ...{ pair, price: 3_500, extensions: [stopLoss(50_000)], bins: evenBins(-4, 3, 1_000) },
+    pair,
+    price: 3_500,
+    extensions: [stopLoss(50_000)],
+    bins: evenBins(-4, 3, 1_000),
     shares: evenShares(-4, 3, 6n * SHARES_OF_ONE),
   });
   await trade(pool, false, -5n * ONE0);
@@ -266,7 +271,11 @@ describe('a velocity guard', () => {
   test('that has nothing against a pool leaves it healthy without liquidity', async () => {
     const guard = velocityExtension(world.deployment, 10n ** 15n);
     const pool = await makePool(world, {
-      ...{ pair, price: 2_000, extensions: [guard], bins: evenBins(-2, 2, 1_000), shares: new Map() },
+      pair,
+      price: 2_000,
+      extensions: [guard],
+      bins: evenBins(-2, 2, 1_000),
+      shares: new Map(),
     });
     const quote = await (await apiFor(pool)).quote(pool.address);
     expect(quote.priceProviderStatus).toBe('healthy');

@@ -43,7 +43,10 @@ beforeAll(async () => {
     await make(new Map()),
   ];
   const deep = await makePool(world, {
-    ...{ pair, price: 0.5, bins: evenBins(-30, 30, 100), shares: evenShares(-30, 30, SHARES_OF_ONE) },
+    pair,
+    price: 0.5,
+    bins: evenBins(-30, 30, 100),
+    shares: evenShares(-30, 30, SHARES_OF_ONE),
   });
   await silenceFeed(chain, deployment, down.feed, 'takeDown');
   await silenceFeed(chain, deployment, pausedDown.feed, 'takeDown');
@@ -58,8 +61,15 @@ beforeAll(async () => {
   // The price of buying at a spread this wide is more than a price can be: the pool's arithmetic panics.
   const panicking = await quoting(1n, (1n << 128n) - 1n);
   pools = {
-    ...{ healthy: healthy.address, down: down.address, crossed, zeroBid, panicking },
-    ...{ paused: paused.address, pausedDown: pausedDown.address, empty: empty.address, deep: deep.address },
+    healthy: healthy.address,
+    down: down.address,
+    crossed,
+    zeroBid,
+    panicking,
+    paused: paused.address,
+    pausedDown: pausedDown.address,
+    empty: empty.address,
+    deep: deep.address,
   };
   const served = await Promise.all(Object.values(pools).map((pool) => servedPool(chain, deployment, pool)));
   api = quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });

@@ -30,8 +30,12 @@ describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides
       const pair = await world.pair(18, 18);
       const cut = await makeCutPool(world, pair, 40, 6);
       const plain = await makePool(world, {
-        ...{ pair, price: 1.5, bins: evenBins(-3, 3, 700), shares: evenShares(-3, 3, SHARES_OF_ONE) },
-        ...{ notionalFeeE8: 3_000, extensions: [stopLossExtension(world.deployment)] },
+        pair,
+        price: 1.5,
+        bins: evenBins(-3, 3, 700),
+        shares: evenShares(-3, 3, SHARES_OF_ONE),
+        notionalFeeE8: 3_000,
+        extensions: [stopLossExtension(world.deployment)],
       });
       const pools = [cut.address, plain.address];
       const served = await Promise.all(pools.map((address) => servedPool(world.chain, world.deployment, address)));

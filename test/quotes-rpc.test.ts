@@ -22,7 +22,11 @@ import { withProxies } from './quotes/with-proxies.ts';
 const FRESH_MS = 560;
 /** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
 const quotes = QuotesConfig.parse({
-  ...{ rpcTimeoutMs: 2_000, readTimeoutMs: 10_000, ethereumReadTimeoutMs: 2_000, waitTimeoutMs: 300, minRefreshMs: 20 },
+  rpcTimeoutMs: 2_000,
+  readTimeoutMs: 10_000,
+  ethereumReadTimeoutMs: 2_000,
+  waitTimeoutMs: 300,
+  minRefreshMs: 20,
 });
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
@@ -42,12 +46,10 @@ beforeAll(async () => {
   const make = async (on: QuoteWorld) =>
     makePool(on, {
       pair: await on.pair(18, 6),
-      ...{
-        price: 2_000,
-        bins: evenBins(-3, 3, 1_000),
-        shares: evenShares(-3, 3, SHARES_OF_ONE),
-        salt: `0x${'01'.repeat(32)}`,
-      },
+      price: 2_000,
+      bins: evenBins(-3, 3, 1_000),
+      shares: evenShares(-3, 3, SHARES_OF_ONE),
+      salt: `0x${'01'.repeat(32)}`,
     });
   pool = await make(world);
   expect((await make(elsewhere)).address).toBe(pool.address);
@@ -260,7 +262,10 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
     for (const depth of [true, false]) {
       expect(await api.quote(pool.address, depth)).toMatchObject({
         priceProviderStatus: 'internal_error',
-        ...{ bidAdj: '0', askAdj: CLOSED_ASK, totalToken0Available: null, totalToken1Available: null },
+        bidAdj: '0',
+        askAdj: CLOSED_ASK,
+        totalToken0Available: null,
+        totalToken1Available: null,
         depth: depth ? { bids: [], asks: [] } : null,
       });
     }

@@ -39,7 +39,10 @@ beforeAll(async () => {
   const plain = [
     await makePool(world, { pair, price: 2_040, bins: evenBins(-3, 3, 900), shares: evenShares(-3, 3, SHARES_OF_ONE) }),
     await makePool(world, {
-      ...{ pair: other, price: 0.5, bins: evenBins(-3, 3, 500), shares: evenShares(-3, 3, 20_000n * SHARES_OF_ONE) },
+      pair: other,
+      price: 0.5,
+      bins: evenBins(-3, 3, 500),
+      shares: evenShares(-3, 3, 20_000n * SHARES_OF_ONE),
     }),
   ];
   const addresses = [...guarded, ...plain.map(({ address }) => address)];
@@ -58,7 +61,10 @@ async function poolWithHole(): Promise<Address> {
   const { chain, deployment } = world;
   const settings = { drawdownE6: 50_000, decayPerSecondE8: 0, timelockSecs: 100 };
   const pool = await makePool(world, {
-    ...{ pair, price: 2_152, bins: evenBins(-6, 5, 800), shares: evenShares(-6, 5, SHARES_OF_ONE) },
+    pair,
+    price: 2_152,
+    bins: evenBins(-6, 5, 800),
+    shares: evenShares(-6, 5, SHARES_OF_ONE),
     extensions: [stopLossExtension(deployment, settings)],
   });
   const whole = 6n * 10n ** 18n;

@@ -9,8 +9,15 @@ import { tokenScale } from '../protocol/scaling.ts';
 import { type GuardedMarket, type GuardedPool, openGuardedMarket } from './quotes/guarded-market.ts';
 
 const SPEC = {
-  ...{ decimals0: 18, decimals1: 6, price: 2_000, below: 3, above: 3, lengthE6: 1_000 },
-  ...{ notionalFeeE8: 0, drawdownE6: 100_000, valuePerShare: 10n ** 18n },
+  decimals0: 18,
+  decimals1: 6,
+  price: 2_000,
+  below: 3,
+  above: 3,
+  lengthE6: 1_000,
+  notionalFeeE8: 0,
+  drawdownE6: 100_000,
+  valuePerShare: 10n ** 18n,
 };
 const ONE = 10n ** 18n;
 

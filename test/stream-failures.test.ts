@@ -37,7 +37,9 @@ function follow(index: number): Follower {
   const { chain, api } = world;
   return new Follower({
     connect: index % 2 === 0 ? connectSse : connectWebSocket,
-    ...{ url: api.url, chainId: chain.chainId, depth: index % 10 < 2 },
+    url: api.url,
+    chainId: chain.chainId,
+    depth: index % 10 < 2,
     pools: chain.pools.flat().filter((_, pool) => (pool + index) % 2 === 0),
   });
 }

@@ -58,7 +58,8 @@ afterAll(async () => {
 
 const startApi = (options: Partial<StreamApiOptions> = {}) =>
   startStreamApi({
-    ...{ chain: chainConfig(31337, [world.anvil.url], { blockTimeMs: 200 }), directory },
+    chain: chainConfig(31337, [world.anvil.url], { blockTimeMs: 200 }),
+    directory,
     ...options,
   });
 
@@ -241,10 +242,12 @@ describe('a key', () => {
 test('a refused upgrade is answered as a request is', async () => {
   const url = urlOf(api);
   expect(await refusedUpgrade(url, { Authorization: 'Bearer bad' })).toMatchObject({
-    ...{ status: 401, body: { error: 'Invalid API key' } },
+    status: 401,
+    body: { error: 'Invalid API key' },
   });
   expect(await refusedUpgrade(url.replace('31337', '5'))).toMatchObject({
-    ...{ status: 404, body: { error: 'Unknown chainId: 5' } },
+    status: 404,
+    body: { error: 'Unknown chainId: 5' },
   });
   expect(await refusedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
   const plain = await fetch(`${api.base}/ws`);

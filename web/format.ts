@@ -8,7 +8,9 @@ const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumS
 const integer = new Intl.NumberFormat();
 const oneDecimal = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(undefined, {
-  ...{ style: 'percent', minimumFractionDigits: 2, maximumFractionDigits: 2 },
+  style: 'percent',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
 });
 const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 

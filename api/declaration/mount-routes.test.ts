@@ -13,8 +13,17 @@ import { mountRoutes } from './mount-routes.ts';
 
 const LONG = 'x'.repeat(10_000);
 const plain = {
-  ...{ method: 'get', limit: 'quote', key: 'optional', streams: false, compress: false, cacheSecs: 0 },
-  ...{ tag: 'Quotes', summary: '', description: '', request: {}, failures: {} },
+  method: 'get',
+  limit: 'quote',
+  key: 'optional',
+  streams: false,
+  compress: false,
+  cacheSecs: 0,
+  tag: 'Quotes',
+  summary: '',
+  description: '',
+  request: {},
+  failures: {},
   answer: { description: '', schema: z.string(), example: '' },
 } as const;
 

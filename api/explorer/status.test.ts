@@ -16,12 +16,24 @@ beforeAll(async () => {
 afterAll(() => listing?.close());
 
 const lag: ChainLag = {
-  ...{ chainId: CHAIN_A, name: 'devnet-a', indexedBlock: 1_000, indexedTimestamp: 5_000, headBlock: 1_002 },
-  ...{ lagBlocks: 2, lagSecs: 3, stalled: false },
+  chainId: CHAIN_A,
+  name: 'devnet-a',
+  indexedBlock: 1_000,
+  indexedTimestamp: 5_000,
+  headBlock: 1_002,
+  lagBlocks: 2,
+  lagSecs: 3,
+  stalled: false,
 };
 const unknown: ChainLag = {
-  ...{ chainId: CHAIN_B, name: 'Devnet-B', indexedBlock: null, indexedTimestamp: null, headBlock: null },
-  ...{ lagBlocks: null, lagSecs: null, stalled: true },
+  chainId: CHAIN_B,
+  name: 'Devnet-B',
+  indexedBlock: null,
+  indexedTimestamp: null,
+  headBlock: null,
+  lagBlocks: null,
+  lagSecs: null,
+  stalled: true,
 };
 
 async function status(database: pg.Pool): Promise<ServiceStatus> {

@@ -16,7 +16,11 @@ import { bodyBytes } from './body-bytes.ts';
 /** So many that their list is worth compressing. */
 const CHAINS = Array.from({ length: 200 }, (_, n) =>
   ChainConfig.parse({
-    ...{ chainId: n + 1, name: `chain-${n + 1}`, rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] },
+    chainId: n + 1,
+    name: `chain-${n + 1}`,
+    rpcUrls: ['http://127.0.0.1:1'],
+    blockTimeMs: 1_000,
+    deployments: [],
   }),
 );
 const MAX_BODY = 256 * 1024;

@@ -18,7 +18,11 @@ import { createSnapshotService } from '../snapshots/snapshot-service.ts';
 const EVM = '/public/v1/evm';
 const POOL = `0x${'77'.repeat(20)}`;
 const chain = ChainConfig.parse({
-  ...{ chainId: 1, name: 'one', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] },
+  chainId: 1,
+  name: 'one',
+  rpcUrls: ['http://127.0.0.1:1'],
+  blockTimeMs: 1_000,
+  deployments: [],
 });
 const logger = createLogger('test', 'silent');
 

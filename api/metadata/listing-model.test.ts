@@ -26,7 +26,10 @@ const ENABLED: Readonly<Record<number, readonly string[]>> = { [CHAIN_A]: ['v1',
 const chain = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
 const deployments = (chainId: number) =>
   RELEASES.map((contractVersion) => ({
-    ...{ layout: 'flat', fromBlock: 0, contractVersion, poolFactory: FACTORIES[contractVersion] },
+    layout: 'flat',
+    fromBlock: 0,
+    contractVersion,
+    poolFactory: FACTORIES[contractVersion],
     enabled: ENABLED[chainId]?.includes(contractVersion),
   }));
 const { chains } = parseChainsFile(
@@ -60,8 +63,14 @@ const pools: readonly ListedPool[] = fc
     const chainId = index < POOLS_PER_CHAIN ? CHAIN_A : CHAIN_B;
     const shown = { chain: chainId === CHAIN_A ? 'a' : 'b', poolAddress: pool };
     return {
-      ...{ ...keys, chainId, pool, tierRank: TIERS.indexOf(keys.tier), priceStatus: 'unknown' },
-      ...{ factory: FACTORIES[keys.contractVersion], token0: null, token1: null },
+      ...keys,
+      chainId,
+      pool,
+      tierRank: TIERS.indexOf(keys.tier),
+      priceStatus: 'unknown',
+      factory: FACTORIES[keys.contractVersion],
+      token0: null,
+      token1: null,
       record: JSON.stringify(shown),
       analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }),
       searchTerms: [],
@@ -215,9 +224,11 @@ test('any query gets the very page that the contract describes', async () => {
       };
       expect(data).toEqual(
         rows.map(({ record, tvlFiat }) => ({
-          ...{ ...JSON.parse(record), priceProviderStatus: 'healthy' },
+          ...JSON.parse(record),
+          priceProviderStatus: 'healthy',
           ...(query.include24h === 'true' && {
-            ...{ tvlFiat, analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }) },
+            tvlFiat,
+            analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }),
           }),
         })),
       );

@@ -28,7 +28,8 @@ export function orderColumns(
   const ties = isOneChain ? [key.pool] : [key.chainId, key.pool];
   return [
     ...SORT_KEYS[sort].map((field) => ({
-      ...{ name: key[field], direction: order },
+      name: key[field],
+      direction: order,
       isNullable: !poolListings[field].notNull,
     })),
     ...ties.map((name) => ({ name, direction: 'asc' as const, isNullable: false })),

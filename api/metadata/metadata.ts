@@ -26,7 +26,11 @@ export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains],
   ({ chains, database, rarePages = database, statusMaxAgeSecs, maxTotals, maxCacheBytes }: MetadataDeps) => {
     const readPage = createPageReader({
-      ...{ database, rarePages, maxAgeSecs: statusMaxAgeSecs, maxTotals, maxCacheBytes },
+      database,
+      rarePages,
+      maxAgeSecs: statusMaxAgeSecs,
+      maxTotals,
+      maxCacheBytes,
     });
     return {
       async listPools(c) {

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { type CurveReport, curveCounter } from './curve-metrics.ts';
 
 const report = (pool: CurveReport['pool'], rank: CurveReport['rank'], dropped: CurveReport['dropped'] = null) => ({
-  ...{ pool, rank, dropped, blockNumber: 1, whyNotCheaper: null },
+  pool,
+  rank,
+  dropped,
+  blockNumber: 1,
+  whyNotCheaper: null,
 });
 
 test('searches are counted by rank, pools by their last rank, and dropped formulas by reason', async () => {

@@ -29,14 +29,20 @@ afterAll(async () => {
 function openWriter(): CurveRankWriter {
   const log = (_: unknown, message?: unknown) => void logged.push(String(message ?? _));
   const writer = new CurveRankWriter({
-    ...{ database, logger: { info: log, warn: log } as never, rememberedPools: 10_000, pauseMs: 3_600_000 },
+    database,
+    logger: { info: log, warn: log } as never,
+    rememberedPools: 10_000,
+    pauseMs: 3_600_000,
   });
   opened.push(writer);
   return writer;
 }
 
 const report = (pool: CurveReport['pool'], rank: CurveReport['rank'], blockNumber: number): CurveReport => ({
-  ...{ pool, rank, blockNumber, dropped: null },
+  pool,
+  rank,
+  blockNumber,
+  dropped: null,
   whyNotCheaper: rank === 'formula' ? null : `why ${rank}`,
 });
 

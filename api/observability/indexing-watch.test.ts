@@ -49,8 +49,14 @@ describe('an index that follows its chain is ready', () => {
     for (let n = 1; n <= 200; n++) expect(await lookAfter(1, { indexed: block(n), head: block(n + 1) })).toBeNull();
     expect(watch.lags()).toEqual([
       {
-        ...{ chainId: 7, name: 'seven', indexedBlock: 200, indexedTimestamp: block(200).timestamp, headBlock: 201 },
-        ...{ lagBlocks: 1, lagSecs: 1, stalled: false },
+        chainId: 7,
+        name: 'seven',
+        indexedBlock: 200,
+        indexedTimestamp: block(200).timestamp,
+        headBlock: 201,
+        lagBlocks: 1,
+        lagSecs: 1,
+        stalled: false,
       },
     ]);
   });

@@ -19,7 +19,10 @@ export function registerReadAheadMetrics(
 ): void {
   const gauge = (name: string, help: string, field: 'requested' | 'unread') =>
     new Gauge({
-      ...{ name, help, labelNames: ['chain'] as const, registers: [registry] },
+      name,
+      help,
+      labelNames: ['chain'] as const,
+      registers: [registry],
       collect() {
         for (const chainId of chainIds) this.set({ chain: String(chainId) }, of(chainId).rounds.coverage[field]);
       },
@@ -40,9 +43,16 @@ export async function storeReadAhead(database: Queryable, chainId: number, ahead
   const { perMinute } = ahead.budget;
   const spent = ahead.budget.spent();
   const row = {
-    ...{ chainId, class: 'ahead' as const, pools: requested, waiting: unread, backingOff: 0, ageSecs: null },
-    ...{ callsSpent: spent.calls, gasSpent: Math.round(spent.gas) },
-    ...{ callsPerMinute: perMinute.calls, gasPerMinute: perMinute.gas },
+    chainId,
+    class: 'ahead' as const,
+    pools: requested,
+    waiting: unread,
+    backingOff: 0,
+    ageSecs: null,
+    callsSpent: spent.calls,
+    gasSpent: Math.round(spent.gas),
+    callsPerMinute: perMinute.calls,
+    gasPerMinute: perMinute.gas,
   };
   const options = { key: ['chainId', 'class'], computed: { measuredAt: sql`now()` }, evenIfSame: true } as const;
   await upsertRows(database, readAttentions, [row], options);

@@ -70,7 +70,10 @@ const schemaName = (name: string): string => `Stream${capital(name)}`;
 const ref = (path: string) => ({ $ref: `#/${path}` });
 
 const channel = (address: string, description: string, server: string, names: readonly string[]) => ({
-  ...{ address, description, parameters: CHAIN_ID, servers: [ref(`servers/${server}`)] },
+  address,
+  description,
+  parameters: CHAIN_ID,
+  servers: [ref(`servers/${server}`)],
   messages: Object.fromEntries(names.map((name) => [name, ref(`components/messages/${name}`)])),
 });
 

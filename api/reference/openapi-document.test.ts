@@ -53,9 +53,15 @@ test('quote updates need the key, quotes and routes take one, listings have no u
   const key = { tradingApiKey: [] };
   const optional = [{}, key];
   expect(Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]))).toEqual({
-    ...{ listChains: [], listPools: [], listPoolsAcrossChains: [] },
-    ...{ listTrades: [], getStatus: [] },
-    ...{ getBidAsk: optional, getBidAskBatch: optional, findRoute: optional, openStream: optional },
+    listChains: [],
+    listPools: [],
+    listPoolsAcrossChains: [],
+    listTrades: [],
+    getStatus: [],
+    getBidAsk: optional,
+    getBidAskBatch: optional,
+    findRoute: optional,
+    openStream: optional,
     submitQuoteUpdate: [key],
   });
 });

@@ -51,7 +51,11 @@ function operationOf({ operationId, method, path, summary, description, key, ans
   const { body, ...request } = route.request;
   const json = jsonContent(answer.schema, answer.example);
   return createRoute({
-    ...{ operationId, method, path, summary, description },
+    operationId,
+    method,
+    path,
+    summary,
+    description,
     tags: [route.tag],
     security: SECURITY[key],
     request: { ...request, ...(body && { body: { required: true, content: jsonContent(body.schema, body.example) } }) },

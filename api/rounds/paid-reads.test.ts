@@ -29,8 +29,15 @@ const address = (number: number) => toHex(number, { size: 20 });
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
 
 const poolOf = (number: number, { layout, guard, bins }: Shape): ServedPool => ({
-  ...{ chainId: 7, address: address(100 + number), contractVersion: 'v1', layout, pair: 'T1/T2' },
-  ...{ token0: token(1), token1: token(2), immutableProvider: null, stopLossMark: 'mid' },
+  chainId: 7,
+  address: address(100 + number),
+  contractVersion: 'v1',
+  layout,
+  pair: 'T1/T2',
+  token0: token(1),
+  token1: token(2),
+  immutableProvider: null,
+  stopLossMark: 'mid',
   extensions: guard ? [{ address: address(3), kind: guard, phases: ['beforeSwap', 'afterSwap'] }] : [],
   immutables: { lowestBin: 1 - bins, highestBin: bins - 1, scale: tokenScale(18, 18) },
 });
@@ -46,7 +53,8 @@ const requested = fc
     withDepth: fc.boolean(),
   })
   .map(({ layout, guard, bins, rank, ...by }) => ({
-    ...{ shape: { layout, guard, bins }, rank: layout === 'flat' ? undefined : rank },
+    shape: { layout, guard, bins },
+    rank: layout === 'flat' ? undefined : rank,
     ...by,
   }));
 const pools = fc
@@ -81,7 +89,10 @@ function start(all: readonly Requested[], budget: WarmBudgetConfig) {
     rankOf: (pool) => byAddress.get(pool.address)?.rank,
   });
   const readOf = ({ pool, withDepth, byKey }: Requested): WantedRead => ({
-    ...{ pool, kind: withDepth ? 'depths' : 'prices', byKey, isRead: false },
+    pool,
+    kind: withDepth ? 'depths' : 'prices',
+    byKey,
+    isRead: false,
   });
   const nextBlock = (wanted: readonly Requested[], afterMs: number): ReadonlySet<string> => {
     now += afterMs;
@@ -236,7 +247,11 @@ test('a pool that waits is not overtaken by pools that come all the while', () =
   const plain: Shape = { layout: 'flat', guard: null, bins: 1 };
   const guarded: Shape = { layout: 'flat', guard: 'custom', bins: 1 };
   const entryOf = (index: number, shape: Shape): Requested => ({
-    ...{ pool: poolOf(index, shape), rank: undefined, isFunded: false, byKey: false, withDepth: true },
+    pool: poolOf(index, shape),
+    rank: undefined,
+    isFunded: false,
+    byKey: false,
+    withDepth: true,
   });
   const waiting = entryOf(0, plain);
   const newcomers = Array.from({ length: 2_000 }, (_, index) => entryOf(index + 1, guarded));

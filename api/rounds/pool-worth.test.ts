@@ -16,7 +16,11 @@ let worth: PoolWorth;
 
 const chainOf = (chainId: number, minWorthUsd: number) =>
   ChainConfig.parse({
-    ...{ chainId, name: `chain ${chainId}`, rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] },
+    chainId,
+    name: `chain ${chainId}`,
+    rpcUrls: ['http://127.0.0.1:1'],
+    blockTimeMs: 1_000,
+    deployments: [],
     readBudget: { minWorthUsd },
   });
 const chains = [chainOf(1, 1), chainOf(2, 1_000)];

@@ -29,14 +29,24 @@ function pool(number: number, tokens: readonly [number, number] = [1, 2], layout
 }
 
 const level = (cumulativeInput: bigint, cumulativeOutput: bigint): DepthLevel => ({
-  ...{ bin: 0, priceX64: 0n, priceImpactE6: 0n, cumulativeInput, cumulativeOutput },
+  bin: 0,
+  priceX64: 0n,
+  priceImpactE6: 0n,
+  cumulativeInput,
+  cumulativeOutput,
 });
 
 /** A snapshot with an amount of each side at even prices. */
 const snapshot = (of: ServedPool, bids: bigint, asks: bigint, status: DepthSnapshot['status'] = 'healthy') =>
   ({
-    ...{ pool: of, status, block: { number: 1n, hash: '0x00', timestamp: 1n }, readAt: 1 },
-    ...{ bidX64: 0n, askX64: 0n, balance0Raw: null, balance1Raw: null },
+    pool: of,
+    status,
+    block: { number: 1n, hash: '0x00', timestamp: 1n },
+    readAt: 1,
+    bidX64: 0n,
+    askX64: 0n,
+    balance0Raw: null,
+    balance1Raw: null,
     depth: { bids: bids ? [level(bids, bids)] : [], asks: asks ? [level(asks, asks)] : [] },
   }) satisfies DepthSnapshot;
 

@@ -13,8 +13,16 @@ import { type PriceSnapshot, SnapshotError } from './types.ts';
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
 const pool: ServedPool = {
-  ...{ chainId: 1, address: address(9), contractVersion: 'v1', layout: 'flat', pair: 'T1/T2' },
-  ...{ token0: token(1), token1: token(2), immutableProvider: null, extensions: [], stopLossMark: 'mean' },
+  chainId: 1,
+  address: address(9),
+  contractVersion: 'v1',
+  layout: 'flat',
+  pair: 'T1/T2',
+  token0: token(1),
+  token1: token(2),
+  immutableProvider: null,
+  extensions: [],
+  stopLossMark: 'mean',
   immutables: { lowestBin: -1, highestBin: 1, scale: tokenScale(18, 18) },
 };
 const block = (number: bigint) => ({ number, hash: toHex(number, { size: 32 }), timestamp: 12n * number });

@@ -96,7 +96,11 @@ export function decodePool(
   if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
   try {
     return {
-      ...{ pool, block, readAt, fingerprint, ...decodePrices(pool, answers.storage.data, prices, answers) },
+      pool,
+      block,
+      readAt,
+      fingerprint,
+      ...decodePrices(pool, answers.storage.data, prices, answers),
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
       depth: null,

@@ -26,7 +26,10 @@ const { chains } = parseChainsFile(
   {
     chains: [
       {
-        ...{ chainId: 7, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 },
+        chainId: 7,
+        name: 'seven',
+        rpcUrls: ['http://127.0.0.1:1'],
+        blockTimeMs: 1_000,
         deployments: [deployment, { ...deployment, poolFactory: seedAddress(0xdead), enabled: false }],
       },
     ],
@@ -108,23 +111,38 @@ test('rows are read in the order of their keys, with numbers and wide integers a
     { address: seedAddress(0x99), phases: ['beforeSwap', 'beforeAddLiquidity'] },
   ];
   expect(listed).toEqual({
-    ...{ ...terms, chainId: 7, address: LISTED, createdBlockNumber: 100, pair: `WETH/${TOKEN1}`, extensions },
-    ...{ token0Symbol: 'WETH', token0Decimals: 18, token1Symbol: null, token1Decimals: null },
-    ...{ token1ScaleMultiplier: WIDE, lowestBin: -7, highestBin: 9, priceProviderTimelockSecs: 86_400n },
+    ...terms,
+    chainId: 7,
+    address: LISTED,
+    createdBlockNumber: 100,
+    pair: `WETH/${TOKEN1}`,
+    extensions,
+    token0Symbol: 'WETH',
+    token0Decimals: 18,
+    token1Symbol: null,
+    token1Decimals: null,
+    token1ScaleMultiplier: WIDE,
+    lowestBin: -7,
+    highestBin: 9,
+    priceProviderTimelockSecs: 86_400n,
   });
   expect(others.map(({ address }) => address)).toEqual([LOCKED, DISABLED]);
   expect(others[0]?.priceProviderTimelockSecs).toBe(2n ** 256n - 1n);
   const foreign = {
-    ...{
-      ...terms,
-      chainId: 8,
-      address: FOREIGN,
-      createdBlockNumber: LATE_BLOCK,
-      pair: `${TOKEN0}/${TOKEN1}`,
-      extensions: null,
-    },
-    ...{ token0Symbol: null, token0Decimals: null, token1Symbol: null, token1Decimals: null },
-    ...{ token1ScaleMultiplier: 1n, lowestBin: -5, highestBin: 5, priceProviderTimelockSecs: 86_400n },
+    ...terms,
+    chainId: 8,
+    address: FOREIGN,
+    createdBlockNumber: LATE_BLOCK,
+    pair: `${TOKEN0}/${TOKEN1}`,
+    extensions: null,
+    token0Symbol: null,
+    token0Decimals: null,
+    token1Symbol: null,
+    token1Decimals: null,
+    token1ScaleMultiplier: 1n,
+    lowestBin: -5,
+    highestBin: 5,
+    priceProviderTimelockSecs: 86_400n,
   };
   expect(await read({ chainId: 7, address: DISABLED })).toEqual([foreign]);
   expect(await addresses(null, [101, LATE_BLOCK])).toEqual([FOREIGN]);
@@ -135,7 +153,11 @@ test('rows are read in the order of their keys, with numbers and wide integers a
 test('a pool is served with what never changes about it', async () => {
   const table = await directory.table();
   expect(table.find(7, LISTED)).toEqual({
-    ...{ chainId: 7, address: LISTED, contractVersion: 'v1', layout: 'flat', pair: `WETH/${TOKEN1}` },
+    chainId: 7,
+    address: LISTED,
+    contractVersion: 'v1',
+    layout: 'flat',
+    pair: `WETH/${TOKEN1}`,
     token0: { address: TOKEN0, symbol: 'WETH', decimals: 18 },
     token1: { address: TOKEN1, symbol: null, decimals: null },
     immutables: { lowestBin: -7, highestBin: 9, scale: { multiplier0: 1n, multiplier1: WIDE } },
@@ -254,7 +276,9 @@ test('pools whose storage no arrangement explains are not served until one does,
 test('the mark of a packed stop loss is what was found, and a setting comes before it', async () => {
   const served = (stopLossMark?: 'mid') =>
     new SqlPoolDirectory({
-      ...{ database, logger, pace: { pollMs: 50 } },
+      database,
+      logger,
+      pace: { pollMs: 50 },
       chains: chains.map((chain) => ({
         ...chain,
         deployments: chain.deployments.map((each) => ({

@@ -42,7 +42,11 @@ beforeAll(async () => {
   directory = new SqlPoolDirectory({ database, chains: [ChainConfig.parse(chain)], logger, pace });
   const { snapshots, ...ofChain } = simulated.startProcess('e', RICH, {}, directory);
   streams = new StreamService({
-    ...{ chainIds: [CHAIN], config: StreamConfig.parse({}), directory, database: database.$client, logger },
+    chainIds: [CHAIN],
+    config: StreamConfig.parse({}),
+    directory,
+    database: database.$client,
+    logger,
     rounds: { of: () => ofChain },
     snapshots: { of: () => snapshots },
   });

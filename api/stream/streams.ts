@@ -40,7 +40,11 @@ export class StreamService implements Streams {
       });
     const make = (chainId: number) =>
       new ChainStreamHub({
-        ...{ chainId, epoch, config, directory, delisted },
+        chainId,
+        epoch,
+        config,
+        directory,
+        delisted,
         rounds: rounds.of(chainId),
         snapshots: snapshots.of(chainId),
         ...(observer && { observer }),

@@ -19,24 +19,39 @@ let listing: Listing;
 let app: Hono;
 
 const served = (address: ServedPool['address']): ServedPool => ({
-  ...{ chainId: CHAIN_A, address, contractVersion: 'v1', layout: 'flat', pair: 'WETH/USDC' },
+  chainId: CHAIN_A,
+  address,
+  contractVersion: 'v1',
+  layout: 'flat',
+  pair: 'WETH/USDC',
   token0: { address: seedAddress(0x70), symbol: 'WETH', decimals: 18 },
   token1: { address: seedAddress(0x71), symbol: 'USDC', decimals: 6 },
   immutables: { lowestBin: -5, highestBin: 5, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
-  ...{ immutableProvider: null, extensions: [], stopLossMark: 'mean' },
+  immutableProvider: null,
+  extensions: [],
+  stopLossMark: 'mean',
 });
 
 /** Two trades a block of the pool, one of another between them; number 0 is the oldest. */
 const tradeOf = (n: number, pool = POOL) => ({
-  ...{ chainId: CHAIN_A, pool, blockNumber: 100 + Math.floor(n / 2), blockTimestamp: 5_000 + Math.floor(n / 4) },
-  ...{
-    logIndex: (n % 2) * 2 + (pool === POOL ? 0 : 1),
-    transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
-  },
-  ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: n % 3 > 0, exactInput: true },
+  chainId: CHAIN_A,
+  pool,
+  blockNumber: 100 + Math.floor(n / 2),
+  blockTimestamp: 5_000 + Math.floor(n / 4),
+  logIndex: (n % 2) * 2 + (pool === POOL ? 0 : 1),
+  transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
+  sender: seedAddress(5),
+  recipient: seedAddress(6),
+  zeroForOne: n % 3 > 0,
+  exactInput: true,
   amount0Raw: n % 3 > 0 ? 10n ** 18n : -(10n ** 18n),
   amount1Raw: n % 3 > 0 ? -2_000_500_000n : 2_001_000_000n,
-  ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+  lpFeeScaled: 0n,
+  protocolFeeScaled: 0n,
+  notionalFeeScaled: 0n,
+  curBinIdx: 0,
+  curPosInBin: 0n,
+  parts: '{}',
 });
 
 beforeAll(async () => {
@@ -65,9 +80,16 @@ test('the newest fifty come first, with amounts, and a price that compares with 
   const { data, nextBefore } = await page();
   expect(data.length).toBe(50);
   expect(data[0]).toEqual({
-    ...{ blockNumber: 164, timestamp: 5_032, logIndex: 2, transactionHash: tradeOf(TRADES - 1).transactionHash },
-    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: false },
-    ...{ amount0Raw: '-1000000000000000000', amount1Raw: '2001000000', priceX64: String(2_001n << 64n) },
+    blockNumber: 164,
+    timestamp: 5_032,
+    logIndex: 2,
+    transactionHash: tradeOf(TRADES - 1).transactionHash,
+    sender: seedAddress(5),
+    recipient: seedAddress(6),
+    zeroForOne: false,
+    amount0Raw: '-1000000000000000000',
+    amount1Raw: '2001000000',
+    priceX64: String(2_001n << 64n),
   });
   expect(BigInt(data[1]?.priceX64 ?? 0)).toBe((20_005n << 64n) / 10n);
   expect(nextBefore).toBe(`${data[49]?.blockNumber}-${data[49]?.logIndex}`);

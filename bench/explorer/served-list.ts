@@ -15,7 +15,10 @@ export async function serveList(pools: number): Promise<{ readonly url: string; 
   const [postgres, redis, folder] = await Promise.all([startPostgres(), startRedis(), createTempFolder('explorer')]);
   await fillListing(postgres.url, pools);
   const api = await serveApi({
-    ...{ folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: CHAINS_FILE },
+    folder,
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    chainsFile: CHAINS_FILE,
     env: { EXPLORER: 'on', PRICE_STATUS_MAX_AGE_SECS: '86400' },
   });
   return {

@@ -127,7 +127,10 @@ async function guardedPool(world: QuoteWorld, pair: Pair): Promise<Address> {
 async function plainPool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
   const { token0, token1 } = pair;
   const pool = await createPool(chain, deployment, {
-    ...{ token0, token1, bins: BINS, priceProvider: await deployManualProvider(chain, pair, QUOTE) },
+    token0,
+    token1,
+    bins: BINS,
+    priceProvider: await deployManualProvider(chain, pair, QUOTE),
     initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
     initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(pair.decimals1),
   });

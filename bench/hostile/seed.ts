@@ -73,10 +73,18 @@ function poolRow({ chainId, world: { chain, deployment } }: SeededChain, { serve
   const { token0, token1, immutables, address } = served;
   const { lowestBin, highestBin, scale } = immutables;
   return {
-    ...{ chainId, address, factory: deployment.poolFactory, priceProvider },
-    ...{ token0: token0.address, token1: token1.address },
-    ...{ token0ScaleMultiplier: scale.multiplier0, token1ScaleMultiplier: scale.multiplier1 },
-    ...{ lowestBin, highestBin, creator: chain.roles.curator, admin: chain.roles.curator },
+    chainId,
+    address,
+    factory: deployment.poolFactory,
+    priceProvider,
+    token0: token0.address,
+    token1: token1.address,
+    token0ScaleMultiplier: scale.multiplier0,
+    token1ScaleMultiplier: scale.multiplier1,
+    lowestBin,
+    highestBin,
+    creator: chain.roles.curator,
+    admin: chain.roles.curator,
     binLengthsE6: arrayLiteral(state.bins.map(({ lengthE6 }) => lengthE6)),
     binAddFeesBuyE6: arrayLiteral(state.bins.map(() => 0)),
     binAddFeesSellE6: arrayLiteral(state.bins.map(() => 0)),
@@ -89,11 +97,19 @@ function stateRow({ state, served }: PoolGroup) {
   const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
   const [balances0, balances1] = [bins.map(({ token0Scaled }) => token0Scaled), bins.map((bin) => bin.token1Scaled)];
   return {
-    ...{ pauseLevel, spreadFeeE6, notionalFeeE8, lowestBin },
-    ...{ curBinIdx: cursor.bin, curPosInBin: cursor.position, curBinDistFromProvidedPriceE6: cursor.lowerDistE6 },
-    ...{ total0Scaled: sum(balances0), total1Scaled: sum(balances1) },
-    ...{ balance0Raw: sum(balances0) / multiplier0, balance1Raw: sum(balances1) / multiplier1 },
-    ...{ binBalances0Scaled: arrayLiteral(balances0), binBalances1Scaled: arrayLiteral(balances1) },
+    pauseLevel,
+    spreadFeeE6,
+    notionalFeeE8,
+    lowestBin,
+    curBinIdx: cursor.bin,
+    curPosInBin: cursor.position,
+    curBinDistFromProvidedPriceE6: cursor.lowerDistE6,
+    total0Scaled: sum(balances0),
+    total1Scaled: sum(balances1),
+    balance0Raw: sum(balances0) / multiplier0,
+    balance1Raw: sum(balances1) / multiplier1,
+    binBalances0Scaled: arrayLiteral(balances0),
+    binBalances1Scaled: arrayLiteral(balances1),
     binShares: arrayLiteral(bins.map(() => 10n ** 18n)),
     binLowerDistsE6: arrayLiteral(bins.map((_, index) => (lowestBin + index) * 1_000)),
   };

@@ -120,8 +120,10 @@ async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChai
   const guardedCold = await measureColdRoutes(api.url, guarded);
   return {
     refused: cold.times.refused + guardedCold.times.refused,
-    ...{ coldCalls: cold.calls, coldMs: cold.times.quantile(1) },
-    ...{ guardedColdCalls: guardedCold.calls, guardedColdMs: guardedCold.times.quantile(1) },
+    coldCalls: cold.calls,
+    coldMs: cold.times.quantile(1),
+    guardedColdCalls: guardedCold.calls,
+    guardedColdMs: guardedCold.times.quantile(1),
   };
 }
 

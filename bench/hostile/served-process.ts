@@ -83,8 +83,14 @@ export async function startProcess(
   const running: ServiceProcess = await startOwnProcess({
     main: `${name}/main.ts`,
     env: {
-      ...{ CHAINS_CONFIG: config, DATABASE_URL: ground.databaseUrl, REDIS_URL: ground.redisUrl, HOST },
-      ...{ PORT: String(port), LOG_LEVEL: 'warn', DATABASE_REPLICA_URL: undefined, TRUSTED_PROXIES: '1' },
+      CHAINS_CONFIG: config,
+      DATABASE_URL: ground.databaseUrl,
+      REDIS_URL: ground.redisUrl,
+      HOST,
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      DATABASE_REPLICA_URL: undefined,
+      TRUSTED_PROXIES: '1',
       EXPLORER: 'off',
     },
     ready: `${url}/health`,

@@ -52,8 +52,12 @@ function startFollower(main: string, { databaseUrl, chainsFile }: Settings, env:
     startOwnProcess({
       main,
       env: {
-        ...{ CHAINS_CONFIG: chainsFile, DATABASE_URL: databaseUrl, LOG_LEVEL: 'info' },
-        ...{ HOST: '127.0.0.1', PORT: String(port), ...env },
+        CHAINS_CONFIG: chainsFile,
+        DATABASE_URL: databaseUrl,
+        LOG_LEVEL: 'info',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        ...env,
       },
       ready: `http://127.0.0.1:${port}/ready`,
       startTimeoutMs: 300_000,

@@ -104,7 +104,10 @@ async function addToAll(chains: readonly LoadedChain[], events: number): Promise
 function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChain): object {
   const { fromBlock, poolFactory, stopLoss, priceVelocityGuard } = deployment;
   return {
-    ...{ chainId: chain.chainId, name: `bench-${chain.chainId}`, rpcUrls: [anvil.url], multicall3 },
+    chainId: chain.chainId,
+    name: `bench-${chain.chainId}`,
+    rpcUrls: [anvil.url],
+    multicall3,
     blockTimeMs: BLOCK_TIME_SECS * 1_000,
     pollMs: pollingIntervalMs(BLOCK_TIME_SECS * 1_000),
     deployments: [{ contractVersion: 'v1', layout, fromBlock, poolFactory, stopLoss, priceVelocityGuard }],

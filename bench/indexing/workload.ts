@@ -69,8 +69,12 @@ export async function startChain(chainId: number, poolCount: number, layout: Lay
   const pools: Address[] = [];
   for (let index = 0; index < poolCount; index++) {
     const pool = await createPool(chain, deployment, {
-      ...{ token0, token1, priceProvider, bins },
-      ...{ initialAmount0PerShareE18: E18, initialAmount1PerShareE18 },
+      token0,
+      token1,
+      priceProvider,
+      bins,
+      initialAmount0PerShareE18: E18,
+      initialAmount1PerShareE18,
       adminNotionalFeeE8: 1_000,
       salt: numberToHex(index + 1, { size: 32 }),
       extensions: index % 4 === 0 ? guards : [],
@@ -144,7 +148,9 @@ function swapOf(n: number, pools: readonly Address[]): Hex {
 async function sendAll(chain: DevChain, to: Address, calls: readonly Hex[]): Promise<void> {
   const from = chain.roles.trader;
   const requests = calls.map((data, id) => ({
-    ...{ jsonrpc: '2.0', id, method: 'eth_sendTransaction' },
+    jsonrpc: '2.0',
+    id,
+    method: 'eth_sendTransaction',
     params: [{ from, to, data, gas: numberToHex(SWAP_GAS) }],
   }));
   const response = await fetch(chain.rpcUrl, {

@@ -65,7 +65,11 @@ const addressOf = (number: number): Address => `0x${number.toString(16).padStart
 
 async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
   const chain = ChainConfig.parse({
-    ...{ chainId: CHAIN_ID, name: 'bench', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] },
+    chainId: CHAIN_ID,
+    name: 'bench',
+    rpcUrls: ['http://127.0.0.1:1'],
+    blockTimeMs: 1_000,
+    deployments: [],
   });
   const outlooks = new PoolOutlooks();
   recordAll(outlooks, market);

@@ -21,7 +21,11 @@ const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, pool
 const { chains } = parseChainsFile(
   {
     chains: CHAIN_IDS.map((chainId) => ({
-      ...{ chainId, name: `chain-${chainId}`, rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments },
+      chainId,
+      name: `chain-${chainId}`,
+      rpcUrls: ['http://127.0.0.1:1'],
+      blockTimeMs: 1_000,
+      deployments,
     })),
   },
   'bench',

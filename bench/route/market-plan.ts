@@ -73,7 +73,9 @@ function planPool(token0: PlannedToken, token1: PlannedToken, binsPerSide: numbe
   const midX64 = (priceE12 * Q64) / 10n ** 12n;
   const halfSpread = midX64 / BigInt(2_000 + pick(random, 8_000));
   return {
-    ...{ token0, token1, priceE12 },
+    token0,
+    token1,
+    priceE12,
     quote: { bidX64: midX64 - halfSpread, askX64: midX64 + halfSpread },
     lowestBin: -binsPerSide,
     highestBin: binsPerSide - 1,

@@ -49,7 +49,12 @@ export async function startStreamChain(chainId: number, sizes: readonly number[]
   await world.chain.client.mine({ blocks: 1 });
   const node = await startCountingNode(world.anvil.url);
   return {
-    ...{ chainId, world, groups, pairs: [pair], crowded: pair, node },
+    chainId,
+    world,
+    groups,
+    pairs: [pair],
+    crowded: pair,
+    node,
     pools: groups.map((group) => [group.served.address, ...clonesOf(group)]),
     stop: async () => {
       await node.stop();
@@ -64,7 +69,9 @@ const clonesOf = ({ firstClone, clones }: PoolGroup): Address[] =>
 async function makePool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
   const { token0, token1, decimals0, decimals1 } = pair;
   const pool = await createPool(chain, deployment, {
-    ...{ token0, token1, bins: evenBins(-BIN_RANGE, BIN_RANGE, 1_000) },
+    token0,
+    token1,
+    bins: evenBins(-BIN_RANGE, BIN_RANGE, 1_000),
     priceProvider: await deployManualProvider(chain, pair, quoteAt(PRICE)),
     initialAmount0PerShareE18: 10n ** BigInt(decimals0),
     initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(decimals1),

@@ -31,10 +31,16 @@ export async function reportAttention(
   const attention = { ...served, spent: budget.spent(kind), perMinute: budget.perMinute };
   onAttention?.(attention);
   const row = {
-    ...{ chainId, class: kind, pools: backlog.pools, waiting: backlog.waiting, backingOff: backlog.backingOff },
+    chainId,
+    class: kind,
+    pools: backlog.pools,
+    waiting: backlog.waiting,
+    backingOff: backlog.backingOff,
     ageSecs: toSecs(backlog.ageMs),
-    ...{ callsSpent: attention.spent.calls, gasSpent: Math.round(attention.spent.gas) },
-    ...{ callsPerMinute: budget.perMinute.calls, gasPerMinute: budget.perMinute.gas },
+    callsSpent: attention.spent.calls,
+    gasSpent: Math.round(attention.spent.gas),
+    callsPerMinute: budget.perMinute.calls,
+    gasPerMinute: budget.perMinute.gas,
   };
   const options = { key: ['chainId', 'class'], computed: { measuredAt: sql`now()` }, evenIfSame: true } as const;
   await upsertRows(database, readAttentions, [row], options);

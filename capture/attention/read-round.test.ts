@@ -21,7 +21,11 @@ const rules = ReadBudgetConfig.parse({ callsPerMinute: 80, gasPerMinute: 1_000_0
 let made = 0;
 const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
 const poolOf = (pool: Partial<MarketPool>): MarketPool => ({
-  ...{ address: addressOf(made++), worthUsd: 0, isWanted: false, gas: 150_000, isFailing: false },
+  address: addressOf(made++),
+  worthUsd: 0,
+  isWanted: false,
+  gas: 150_000,
+  isFailing: false,
   ...pool,
 });
 
@@ -53,7 +57,10 @@ function market(pools: readonly MarketPool[], clock = { now: 0 }, callsAtOnce = 
   };
   const round = (kinds: readonly ReadClass[]) =>
     readRound(kinds, clock.now, {
-      ...{ schedule, budget, callsAtOnce, send },
+      schedule,
+      budget,
+      callsAtOnce,
+      send,
       callsOf: ({ address }) => [
         { target: address, data: '0x', likelyGas: 250_000, gasLimit: GAS_LIMIT, keptBytes: 64 },
       ],
@@ -193,7 +200,9 @@ test('pools of a call that the node did not answer are asked behind the others, 
   const poor = Array.from({ length: 150 }, () => poolOf({}));
   const { schedule, clock, round } = market(poor);
   const deps = {
-    ...{ schedule, budget: new ReadBudget(rules, () => clock.now), callsAtOnce: 2 },
+    schedule,
+    budget: new ReadBudget(rules, () => clock.now),
+    callsAtOnce: 2,
     callsOf: ({ address }: MarketPool) => [
       { target: address, data: '0x' as const, likelyGas: 1_000_000, gasLimit: GAS_LIMIT, keptBytes: 0 },
     ],

@@ -11,7 +11,10 @@ import type { TimedBlock } from './block-search.ts';
 const BLOCKS = 300;
 const BLOCK_SECS = 30;
 const CHAIN = ChainConfig.parse({
-  ...{ chainId: 31337, name: 'devnet', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: BLOCK_SECS * 1_000 },
+  chainId: 31337,
+  name: 'devnet',
+  rpcUrls: ['http://127.0.0.1:1'],
+  blockTimeMs: BLOCK_SECS * 1_000,
   deployments: [],
 });
 

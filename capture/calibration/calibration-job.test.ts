@@ -173,7 +173,10 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
   if (!chain) throw new Error('no chain');
   const registry = createRegistry(file);
   const refresh = createListingRefresh({
-    ...{ database, registry, findBlockAt: async () => 0, fiatMaxAgeSecs: 600, statusMaxAgeSecs: 60 },
+    database,
+    registry,
+    findBlockAt: async () => 0,
+    fiatMaxAgeSecs: 600,
   });
   const listed = async () => {
     await captureStorage(database, chain);
@@ -284,7 +287,10 @@ test('pools have their turn, the oldest comparison first, and one that differs c
 
 test('a decision stands when a later try is not certain, falls when it is contradicted; the operator decides over the job', async () => {
   const finding = (name: string | null, contradicted: number) => ({
-    ...{ what: 'fees', decided: name, observations: 1, decisive: 0 },
+    what: 'fees',
+    decided: name,
+    observations: 1,
+    decisive: 0,
     readings: [reading('kind', contradicted), reading('token', 0)],
   });
   await writeCalibration(database, key(), [finding(null, 0)], 'job');
@@ -302,7 +308,8 @@ test('the command says what agrees and what does not, and writes when it is told
   await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));
   const run = (...parameters: string[]) =>
     execa('node', [...ownMain('cli/calibrate.ts'), '--chain', String(CHAIN), ...parameters], {
-      ...{ env: { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl }, reject: false },
+      env: { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl },
+      reject: false,
     });
   const { factory } = key();
   await writeCalibration(database, key(), [{ ...NOTHING, what: 'fees' }], 'operator');

@@ -89,7 +89,9 @@ export async function poolsWithStopLoss(
 }
 
 const calibrationPool = (row: Row): CalibrationPool => ({
-  ...{ address: row.address, lowestBin: row.lowest_bin, highestBin: row.highest_bin },
+  address: row.address,
+  lowestBin: row.lowest_bin,
+  highestBin: row.highest_bin,
   priceProvider: row.price_provider,
   scale: { multiplier0: BigInt(row.multiplier0), multiplier1: BigInt(row.multiplier1) },
 });

@@ -14,8 +14,15 @@ import { readCalibration } from './calibration-rows.ts';
 const CHAIN = 31_337;
 const ONE = 10n ** 18n;
 const SPEC = {
-  ...{ decimals0: 18, decimals1: 18, price: 2_000, below: 2, above: 2, lengthE6: 1_000 },
-  ...{ notionalFeeE8: 0, drawdownE6: 100_000, valuePerShare: ONE },
+  decimals0: 18,
+  decimals1: 18,
+  price: 2_000,
+  below: 2,
+  above: 2,
+  lengthE6: 1_000,
+  notionalFeeE8: 0,
+  drawdownE6: 100_000,
+  valuePerShare: ONE,
 };
 
 let market: GuardedMarket;

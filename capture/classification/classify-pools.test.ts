@@ -44,9 +44,22 @@ beforeAll(async () => {
   const settings = { drawdownE6: 150_000n, decayPerSecondE8: 173n, timelockSecs: 2n ** 32n - 1n };
   await db.insert(onchain.stopLoss).values({ ...extension, ...settings });
   await db.insert(onchain.priceProvider).values({
-    ...{ chainId: CHAIN_A, address: PROVIDER, kind: 'anchored', factory: seedAddress(0xfa), creator: CURATOR },
-    ...{ oracle: ORACLE, base: TOKEN0, quote: TOKEN1, marginStep: 0n, baseFeedId: feed('a'), quoteFeedId: feed('0') },
-    ...{ minMargin: 0n, maxRefStalenessSecs: 15n, maxSpreadBps: 100, mutableParams: false, ...stamp },
+    chainId: CHAIN_A,
+    address: PROVIDER,
+    kind: 'anchored',
+    factory: seedAddress(0xfa),
+    creator: CURATOR,
+    oracle: ORACLE,
+    base: TOKEN0,
+    quote: TOKEN1,
+    marginStep: 0n,
+    baseFeedId: feed('a'),
+    quoteFeedId: feed('0'),
+    minMargin: 0n,
+    maxRefStalenessSecs: 15n,
+    maxSpreadBps: 100,
+    mutableParams: false,
+    ...stamp,
   });
   await pool.query('INSERT INTO operator.curator VALUES ($1, $2, NULL, true)', [CHAIN_A, CURATOR]);
 });

@@ -16,10 +16,18 @@ const PRICED_AT = Math.floor(Date.now() / 1000) - 120;
  */
 const RECORDED: Record<string, object> = {
   'ethereum:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2': {
-    ...{ decimals: 18, symbol: 'WETH', price: 3120.55, timestamp: PRICED_AT, confidence: 0.99 },
+    decimals: 18,
+    symbol: 'WETH',
+    price: 3120.55,
+    timestamp: PRICED_AT,
+    confidence: 0.99,
   },
   'ethereum:0x00000000000000000000000000000000000000bb': {
-    ...{ decimals: 18, symbol: 'DUST', price: 1, timestamp: PRICED_AT, confidence: 0.3 },
+    decimals: 18,
+    symbol: 'DUST',
+    price: 1,
+    timestamp: PRICED_AT,
+    confidence: 0.3,
   },
   'ethereum:0x00000000000000000000000000000000000000dd': { symbol: 'HAND', price: 2, timestamp: PRICED_AT + 1 },
   'ethereum:0x00000000000000000000000000000000000000e1': { decimals: 18, symbol: 'AGELESS', price: 7, confidence: 1 },
@@ -67,7 +75,10 @@ type Options = Partial<Omit<LlamaOptions, 'baseUrl' | 'chainSlug'>>;
 
 const sourceOfBoth = (options: Options = {}): PriceSource =>
   defiLlamaPrices({
-    ...{ unknownPerRound: 400, unknownPauseSecs: 3_600, cacheMs: 120_000, cachedTokens: 100_000 },
+    unknownPerRound: 400,
+    unknownPauseSecs: 3_600,
+    cacheMs: 120_000,
+    cachedTokens: 100_000,
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     chainSlug: (chainId) => (chainId === 1 ? 'ethereum' : undefined),
     retryDelayMs: 1,

@@ -73,8 +73,10 @@ async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDe
     .innerJoin(priceProviders, and(eq(priceProviders.chainId, chainId), eq(priceProviders.address, priceProvider)))
     .where(
       and(
-        ...[eq(priceHealth.status, 'healthy'), isRecent],
-        ...[sql`(${chainId}, ${token0}) IN (${named})`, sql`(${chainId}, ${token1}) IN (${named})`],
+        eq(priceHealth.status, 'healthy'),
+        isRecent,
+        sql`(${chainId}, ${token0}) IN (${named})`,
+        sql`(${chainId}, ${token1}) IN (${named})`,
       ),
     );
   return rows.flatMap((row) => {

@@ -5,9 +5,16 @@ import { computeAnalytics, type PoolDay } from './analytics.ts';
 const DAY: PoolDay = {
   totals: {
     ...NO_TOTALS,
-    ...{ swapTxCount: 2n, transferCount: 7n, liquidityAddCount: 1n, liquidityRemoveCount: 1n },
-    ...{ swapIn0Raw: 10n ** 18n, swapOut0Raw: 3n * 10n ** 17n, liquidityIn0Raw: 5n, feesCollected0Raw: 7n },
-    ...{ swapIn1Raw: 900_000_000n, swapOut1Raw: 2_900_000_000n },
+    swapTxCount: 2n,
+    transferCount: 7n,
+    liquidityAddCount: 1n,
+    liquidityRemoveCount: 1n,
+    swapIn0Raw: 10n ** 18n,
+    swapOut0Raw: 3n * 10n ** 17n,
+    liquidityIn0Raw: 5n,
+    feesCollected0Raw: 7n,
+    swapIn1Raw: 900_000_000n,
+    swapOut1Raw: 2_900_000_000n,
   },
   feesScaled: [2n * 10n ** 15n, 10n ** 18n],
   lpFeesScaled: [2n * 10n ** 15n, 0n],
@@ -23,17 +30,22 @@ test('counts, flows, values and yields of a priced pool', () => {
   // 6 dollars of LP fees a day on 9,000 dollars.
   expect(figures).toEqual({ tvlFiat: 9000, volumeFiat: 3900, aprBps: 2433n, aprBps7d: 2433n });
   expect(analytics).toMatchObject({
-    ...{
-      swapTxCount: 2,
-      transfers: 7,
-      liquidityEventCount: 2,
-      liquidityAddEventCount: 1,
-      liquidityRemoveEventCount: 1,
-    },
+    swapTxCount: 2,
+    transfers: 7,
+    liquidityEventCount: 2,
+    liquidityAddEventCount: 1,
+    liquidityRemoveEventCount: 1,
     token0: { volumeRaw: '1300000000000000000', inflowRaw: '1000000000000000005', outflowRaw: '300000000000000007' },
     token1: { netRaw: '-2000000000', netFiat: -2000, inflowFiat: 900, outflowFiat: 2900 },
-    ...{ volumeFiat: 3900, feesFiat: 7, tvlFiat: 9000, aprBps: 2433 },
-    ...{ fiatAvailable: true, fiatCoveragePct: 100, usdCoveragePct: 100, fiatStatus: 'complete', pricingMode: 'spot' },
+    volumeFiat: 3900,
+    feesFiat: 7,
+    tvlFiat: 9000,
+    aprBps: 2433,
+    fiatAvailable: true,
+    fiatCoveragePct: 100,
+    usdCoveragePct: 100,
+    fiatStatus: 'complete',
+    pricingMode: 'spot',
   });
 });
 
@@ -62,7 +74,11 @@ test('what is not known is null, and what depends on it; volumes and counts stan
   expect(figures).toMatchObject({ volumeFiat: 3900, aprBps: null, aprBps7d: null });
   expect(figures.tvlFiat).toBeGreaterThan(0);
   expect(analytics).toMatchObject({
-    ...{ feesFiat: null, aprBps: null, volumeFiat: 3900, swapTxCount: 2, fiatStatus: 'complete' },
+    feesFiat: null,
+    aprBps: null,
+    volumeFiat: 3900,
+    swapTxCount: 2,
+    fiatStatus: 'complete',
     token0: { liquidityRaw: '1000000000000000000', volumeRaw: '1300000000000000000' },
   });
 });
@@ -70,7 +86,10 @@ test('what is not known is null, and what depends on it; volumes and counts stan
 test('nothing priced', () => {
   const bare = { usd: 1, decimals: null };
   expect(computeAnalytics(DAY, [UNPRICED, bare]).analytics).toMatchObject({
-    ...{ fiatAvailable: false, fiatCoveragePct: null, usdCoveragePct: 0, fiatStatus: 'unavailable' },
+    fiatAvailable: false,
+    fiatCoveragePct: null,
+    usdCoveragePct: 0,
+    fiatStatus: 'unavailable',
   });
 });
 
@@ -83,16 +102,27 @@ describe('an empty pool of priced tokens', () => {
     const { figures, analytics } = computeAnalytics(unused, [WETH, USDC]);
     expect(figures).toEqual({ tvlFiat: 0, volumeFiat: 0, aprBps: null, aprBps7d: null });
     expect(analytics).toMatchObject({
-      ...{ tvlFiat: 0, volumeFiat: 0, feesFiat: 0, aprBps: null },
-      ...{ fiatAvailable: false, fiatCoveragePct: null, usdCoveragePct: 0, fiatStatus: 'unavailable' },
+      tvlFiat: 0,
+      volumeFiat: 0,
+      feesFiat: 0,
+      aprBps: null,
+      fiatAvailable: false,
+      fiatCoveragePct: null,
+      usdCoveragePct: 0,
+      fiatStatus: 'unavailable',
     });
     expect(analytics.token0).toMatchObject({ liquidityFiat: 0, volumeFiat: 0, netFiat: 0 });
   });
 
   test('that was emptied within the day is covered by the prices of what moved', () => {
     expect(computeAnalytics(emptied, [WETH, USDC]).analytics).toMatchObject({
-      ...{ tvlFiat: 0, volumeFiat: 3900, aprBps: null },
-      ...{ fiatAvailable: true, fiatCoveragePct: 100, usdCoveragePct: 100, fiatStatus: 'complete' },
+      tvlFiat: 0,
+      volumeFiat: 3900,
+      aprBps: null,
+      fiatAvailable: true,
+      fiatCoveragePct: 100,
+      usdCoveragePct: 100,
+      fiatStatus: 'complete',
     });
   });
 });

@@ -40,7 +40,11 @@ export async function readPublished(
   // Which of these waited for other prices is not written: all do.
   const small = [...known].filter(([, { isFunded, amounts }]) => !isFunded && amounts.some((amount) => amount > 0));
   return {
-    ...{ generation, version, toTs, known, waiting: new Set(small.map(([key]) => key)) },
+    generation,
+    version,
+    toTs,
+    known,
+    waiting: new Set(small.map(([key]) => key)),
     outside: { prices, readings, delisted, curators: new Map(curators) },
     look: { mark, recent },
   };
@@ -77,7 +81,13 @@ function readRows(reader: Queryable, recentFrom: Date, after: { chainId: number;
   const { chainId, pool, amount0, amount1, nextChangeAt, changedAt, tier } = poolListings;
   return queriesOn(reader)
     .select({
-      ...{ chainId, pool, amount0, amount1, nextChangeAt, changedAt, tier },
+      chainId,
+      pool,
+      amount0,
+      amount1,
+      nextChangeAt,
+      changedAt,
+      tier,
       token0: sql<`0x${string}` | null>`${pools.token0}`,
       token1: sql<`0x${string}` | null>`${pools.token1}`,
     })
@@ -97,9 +107,16 @@ function readRows(reader: Queryable, recentFrom: Date, after: { chainId: number;
 export async function writeListingState(client: Queryable, seen: Seen, isWhole: boolean): Promise<void> {
   const { mark, toTs, generation, version, outside } = seen;
   const row = {
-    ...{ isOnly: true, generation: generation + 1, version: isWhole ? version : null, toTs },
-    ...{ indexSchema: mark.schema, indexId: mark.index, unseenFrom: mark.xmin },
-    ...{ curators: [...outside.curators], readings: outside.readings, publishedAt: new Date() },
+    isOnly: true,
+    generation: generation + 1,
+    version: isWhole ? version : null,
+    toTs,
+    indexSchema: mark.schema,
+    indexId: mark.index,
+    unseenFrom: mark.xmin,
+    curators: [...outside.curators],
+    readings: outside.readings,
+    publishedAt: new Date(),
   };
   const computed = { writtenBy: sql`pg_current_xact_id()` };
   await upsertRows(client, listingStates, [row], { key: ['isOnly'], computed, evenIfSame: true });

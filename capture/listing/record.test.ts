@@ -17,7 +17,10 @@ import { listPool } from './record.ts';
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
 const [WETH, ODD] = [seedAddress(0x70), seedAddress(0x71)];
 const [STOP_LOSS, GUARD, ALLOWLIST, CUSTOM] = [
-  ...[seedAddress(0x51), seedAddress(0x52), seedAddress(0x53), seedAddress(0x54)],
+  seedAddress(0x51),
+  seedAddress(0x52),
+  seedAddress(0x53),
+  seedAddress(0x54),
 ] as const;
 const CHAIN = 31337;
 
@@ -27,12 +30,22 @@ const registry = createRegistry(
     {
       chains: [
         {
-          ...{ chainId: CHAIN, name: 'Devnet', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 },
+          chainId: CHAIN,
+          name: 'Devnet',
+          rpcUrls: ['http://127.0.0.1:1'],
+          blockTimeMs: 1_000,
           deployments: [
             {
-              ...{ ...common, contractVersion: 'v1', poolFactory: FULL, poolDeployer: seedAddress(0xd1) },
-              ...{ liquidityAdder: seedAddress(0xd2), dataProvider: seedAddress(0xd3), quoter: seedAddress(0xd4) },
-              ...{ depositAllowlist: ALLOWLIST, stopLoss: STOP_LOSS, priceVelocityGuard: GUARD },
+              ...common,
+              contractVersion: 'v1',
+              poolFactory: FULL,
+              poolDeployer: seedAddress(0xd1),
+              liquidityAdder: seedAddress(0xd2),
+              dataProvider: seedAddress(0xd3),
+              quoter: seedAddress(0xd4),
+              depositAllowlist: ALLOWLIST,
+              stopLoss: STOP_LOSS,
+              priceVelocityGuard: GUARD,
             },
             { ...common, contractVersion: 'v2', poolFactory: BARE },
             { ...common, contractVersion: 'v0', poolFactory: OFF, enabled: false },
@@ -47,35 +60,71 @@ const registry = createRegistry(
 
 /** A pool of which as little as possible is known. */
 const BARE_FACTS: PoolFacts = {
-  ...{ chainId: CHAIN, address: seedAddress(0x1000), factory: BARE },
-  ...{ createdBlockNumber: 12, createdTimestamp: 1_790_000_000 },
+  chainId: CHAIN,
+  address: seedAddress(0x1000),
+  factory: BARE,
+  createdBlockNumber: 12,
+  createdTimestamp: 1_790_000_000,
   tokens: [
     { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000.5 },
     { address: ODD, symbol: null, name: null, decimals: null, usd: null },
   ],
-  ...{ creator: seedAddress(0xc1), admin: seedAddress(0xc2), adminFeeDestination: seedAddress(0xc3) },
-  ...{ adminUsername: null, adminVerified: false },
-  ...{ protocolSpreadFeeE6: 1, adminSpreadFeeE6: 2, protocolNotionalFeeE8: 3, adminNotionalFeeE8: 4 },
-  ...{ priceProvider: seedAddress(0x9), priceProviderSinceBlock: 13, priceProviderTimelockSecs: 86_400n },
-  ...{ pendingProvider: null, provider: null, nextChangeAt: null, pauseLevel: 0, curBinIdx: -3 },
-  ...{ extensions: [], delisted: false, classification: null },
-  ...{ scale: { multiplier0: 1n, multiplier1: 10n ** 12n }, storage: null },
-  ...{ readings: {}, week: NO_TOTALS },
+  creator: seedAddress(0xc1),
+  admin: seedAddress(0xc2),
+  adminFeeDestination: seedAddress(0xc3),
+  adminUsername: null,
+  adminVerified: false,
+  protocolSpreadFeeE6: 1,
+  adminSpreadFeeE6: 2,
+  protocolNotionalFeeE8: 3,
+  adminNotionalFeeE8: 4,
+  priceProvider: seedAddress(0x9),
+  priceProviderSinceBlock: 13,
+  priceProviderTimelockSecs: 86_400n,
+  pendingProvider: null,
+  provider: null,
+  nextChangeAt: null,
+  pauseLevel: 0,
+  curBinIdx: -3,
+  extensions: [],
+  delisted: false,
+  classification: null,
+  scale: { multiplier0: 1n, multiplier1: 10n ** 12n },
+  storage: null,
+  readings: {},
+  week: NO_TOTALS,
   day: {
-    ...{ totals: NO_TOTALS, feesScaled: [0n, 0n], lpFeesScaled: [0n, 0n] },
-    ...{ weekLpFeesScaled: [0n, 0n], liquidityRaw: [0n, 0n] },
+    totals: NO_TOTALS,
+    feesScaled: [0n, 0n],
+    lpFeesScaled: [0n, 0n],
+    weekLpFeesScaled: [0n, 0n],
+    liquidityRaw: [0n, 0n],
   },
 };
 
 const ANCHORED: ProviderRow = {
-  ...{ kind: 'anchored', oracle: seedAddress(0x0a), base: WETH, quote: ODD, marginStep: -5n },
-  ...{ baseFeedId: `0x${'01'.repeat(32)}`, quoteFeedId: `0x${'02'.repeat(32)}`, minMargin: 10n ** 14n },
-  ...{ maxRefStalenessSecs: 15n, maxSpreadBps: 100, mutableParams: true, maxTimeDeltaSecs: null },
-  ...{ source: seedAddress(0x50), confidenceParam: 10n ** 18n },
+  kind: 'anchored',
+  oracle: seedAddress(0x0a),
+  base: WETH,
+  quote: ODD,
+  marginStep: -5n,
+  baseFeedId: `0x${'01'.repeat(32)}`,
+  quoteFeedId: `0x${'02'.repeat(32)}`,
+  minMargin: 10n ** 14n,
+  maxRefStalenessSecs: 15n,
+  maxSpreadBps: 100,
+  mutableParams: true,
+  maxTimeDeltaSecs: null,
+  source: seedAddress(0x50),
+  confidenceParam: 10n ** 18n,
 };
 
 const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | 'phases'>): ExtensionRow => ({
-  ...{ drawdownE6: null, decayPerSecondE18: null, timelockSecs: null, maxChangePerBlockE18: null, allowAll: null },
+  drawdownE6: null,
+  decayPerSecondE18: null,
+  timelockSecs: null,
+  maxChangePerBlockE18: null,
+  allowAll: null,
   ...row,
 });
 
@@ -122,7 +171,9 @@ describe('a pool whose events do not tell its state', () => {
     expect(packed({ storage, readings: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
     expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
     expect(analytics).toMatchObject({
-      ...{ feesFiat: null, tvlFiat: 2_003, aprBps: null },
+      feesFiat: null,
+      tvlFiat: 2_003,
+      aprBps: null,
       token0: { liquidityRaw: '1000000000000000000' },
       token1: { liquidityRaw: '3000000', liquidityFiat: 3 },
     });
@@ -132,8 +183,11 @@ describe('a pool whose events do not tell its state', () => {
     const one = 10n ** 18n;
     const totals = {
       ...NO_TOTALS,
-      ...{ saleBinFeesHigh: one / 1_000n, saleBinFeesLow: one / 2_000n, purchaseBinFeesHigh: one },
-      ...{ salePlatformFeesHigh: one / 2_000n, salePlatformFeesLow: 7n * one },
+      saleBinFeesHigh: one / 1_000n,
+      saleBinFeesLow: one / 2_000n,
+      purchaseBinFeesHigh: one,
+      salePlatformFeesHigh: one / 2_000n,
+      salePlatformFeesLow: 7n * one,
     };
     const day = { ...BARE_FACTS.day, totals };
     const figures = (readings: PoolFacts['readings'], override?: DeploymentConfig['packed']) => {
@@ -156,23 +210,39 @@ describe('a pool whose events do not tell its state', () => {
 
 test('what is not known is left out, or null where the contract says so', () => {
   expect(recordOf({})).toEqual({
-    ...{ pair: `WETH/${ODD}`, chain: 'Devnet', contractVersion: 'v2', poolAddress: BARE_FACTS.address },
-    ...{ createdBlockNumber: 12, createdTimestamp: 1_790_000_000 },
-    ...{
-      token0: WETH,
-      token0Symbol: 'WETH',
-      token0Name: 'Wrapped Ether',
-      token0Decimals: 18,
-      token0FiatPrice: 2_000.5,
-    },
-    ...{ token0LogoUrl: 'https://cdn.example/weth.svg', token0BrandColor: '#627EEA' },
-    ...{ token1: ODD, token1FiatPrice: null },
-    ...{ priceProviderAddress: seedAddress(0x9), priceProviderStatus: 'unknown', priceProviderSinceBlock: 13 },
-    ...{ priceProviderCooldownSecs: 86_400, lockedPricing: false },
-    ...{ creator: seedAddress(0xc1), admin: seedAddress(0xc2), adminFeeDestination: seedAddress(0xc3) },
-    ...{ adminUsername: null, verifiedAdmin: false },
-    ...{ spreadProtocolFeeE6: 1, spreadAdminFeeE6: 2, protocolNotionalFeeE8: 3, adminNotionalFeeE8: 4 },
-    ...{ pauseLevel: 0, curBinIdx: -3, depositWhitelistingEnabled: false, extensions: [] },
+    pair: `WETH/${ODD}`,
+    chain: 'Devnet',
+    contractVersion: 'v2',
+    poolAddress: BARE_FACTS.address,
+    createdBlockNumber: 12,
+    createdTimestamp: 1_790_000_000,
+    token0: WETH,
+    token0Symbol: 'WETH',
+    token0Name: 'Wrapped Ether',
+    token0Decimals: 18,
+    token0FiatPrice: 2_000.5,
+    token0LogoUrl: 'https://cdn.example/weth.svg',
+    token0BrandColor: '#627EEA',
+    token1: ODD,
+    token1FiatPrice: null,
+    priceProviderAddress: seedAddress(0x9),
+    priceProviderStatus: 'unknown',
+    priceProviderSinceBlock: 13,
+    priceProviderCooldownSecs: 86_400,
+    lockedPricing: false,
+    creator: seedAddress(0xc1),
+    admin: seedAddress(0xc2),
+    adminFeeDestination: seedAddress(0xc3),
+    adminUsername: null,
+    verifiedAdmin: false,
+    spreadProtocolFeeE6: 1,
+    spreadAdminFeeE6: 2,
+    protocolNotionalFeeE8: 3,
+    adminNotionalFeeE8: 4,
+    pauseLevel: 0,
+    curBinIdx: -3,
+    depositWhitelistingEnabled: false,
+    extensions: [],
     classificationSummary: { tierQualification: 'unclassified', reasonCodes: [] },
     poolFactoryAddress: BARE,
   });
@@ -183,13 +253,22 @@ test('all that a deployment and an operator can tell is shown', () => {
   const [weth] = BARE_FACTS.tokens;
   const tokens = [weth, { ...weth, address: ODD, symbol: 'ODD "x"', decimals: 6 }] as const;
   expect(recordOf({ factory: FULL, tokens, day, adminUsername: 'Alice', adminVerified: true })).toMatchObject({
-    ...{ pair: 'WETH/ODD "x"', contractVersion: 'v1', token1Symbol: 'ODD "x"', token1Decimals: 6 },
-    ...{ adminUsername: 'Alice', verifiedAdmin: true },
+    pair: 'WETH/ODD "x"',
+    contractVersion: 'v1',
+    token1Symbol: 'ODD "x"',
+    token1Decimals: 6,
+    adminUsername: 'Alice',
+    verifiedAdmin: true,
     // A thousandth of the pool's only token a day, 365 days, in hundredths of a percent.
     aprBps7d: 3_650,
-    ...{ poolFactoryAddress: FULL, poolDeployerAddress: seedAddress(0xd1), liquidityAdderAddress: seedAddress(0xd2) },
-    ...{ dataProviderAddress: seedAddress(0xd3), quoterAddress: seedAddress(0xd4) },
-    ...{ depositAllowlistAddress: ALLOWLIST, oracleValueStopLossAddress: STOP_LOSS, priceVelocityGuardAddress: GUARD },
+    poolFactoryAddress: FULL,
+    poolDeployerAddress: seedAddress(0xd1),
+    liquidityAdderAddress: seedAddress(0xd2),
+    dataProviderAddress: seedAddress(0xd3),
+    quoterAddress: seedAddress(0xd4),
+    depositAllowlistAddress: ALLOWLIST,
+    oracleValueStopLossAddress: STOP_LOSS,
+    priceVelocityGuardAddress: GUARD,
   });
 });
 
@@ -228,11 +307,21 @@ test.each([
 describe('details of the provider', () => {
   test('an anchored one with two feeds and a source', () => {
     expect(recordOf({ provider: ANCHORED }).priceProviderDetails).toEqual({
-      ...{ providerType: 'anchored', oracle: ANCHORED.oracle, feedMode: 'synthetic', source: ANCHORED.source },
-      ...{ marginStep: '-5', minMargin: '100000000000000', maxRefStaleness: '15', maxSpreadBps: '100' },
-      ...{ mutableParams: true, confidenceParam: '1000000000000000000' },
-      ...{ maxSpreadMult: null, baseMaxStaleness: null, quoteMaxStaleness: null },
-      ...{ baseSpreadMult: null, quoteSpreadMult: null },
+      providerType: 'anchored',
+      oracle: ANCHORED.oracle,
+      feedMode: 'synthetic',
+      source: ANCHORED.source,
+      marginStep: '-5',
+      minMargin: '100000000000000',
+      maxRefStaleness: '15',
+      maxSpreadBps: '100',
+      mutableParams: true,
+      confidenceParam: '1000000000000000000',
+      maxSpreadMult: null,
+      baseMaxStaleness: null,
+      quoteMaxStaleness: null,
+      baseSpreadMult: null,
+      quoteSpreadMult: null,
     });
   });
 
@@ -246,7 +335,10 @@ describe('details of the provider', () => {
   test.each(['regular', 'regular_l2'] as const)('a %s one', (kind) => {
     const provider = { ...ANCHORED, kind, quoteFeedId: null, maxTimeDeltaSecs: 60n };
     expect(recordOf({ provider }).priceProviderDetails).toEqual({
-      ...{ providerType: 'regular', oracle: ANCHORED.oracle, marginStep: '-5', maxTimeDelta: '60' },
+      providerType: 'regular',
+      oracle: ANCHORED.oracle,
+      marginStep: '-5',
+      maxTimeDelta: '60',
       confidenceParam: '1000000000000000000',
     });
   });
@@ -272,7 +364,9 @@ describe('extensions', () => {
     );
     expect(extensionDetails).toEqual({
       stopLoss: {
-        ...{ drawdownE6: '150000', decayPerSecondE18: '1730000000000', timelockSecs: '4294967295' },
+        drawdownE6: '150000',
+        decayPerSecondE18: '1730000000000',
+        timelockSecs: '4294967295',
         phases: ['afterSwap'],
       },
       priceVelocity: { maxChangePerBlockE18: '10000000000000000', phases: ['beforeSwap', 'afterSwap'] },
@@ -314,7 +408,8 @@ test('a delisted pool is black and keeps its reasons; tiers rank from green to b
   expect(classificationSummary).toEqual({ tierQualification: 'black', reasonCodes });
   const ranks = [
     ...(['green', 'yellow', 'red'] as const).map((tier) => listed({ classification: classification(tier) }).tierRank),
-    ...[listed({}).tierRank, listed({ delisted: true }).tierRank],
+    listed({}).tierRank,
+    listed({ delisted: true }).tierRank,
   ];
   expect(ranks).toEqual([4, 3, 2, 1, 0]);
 });

@@ -140,7 +140,9 @@ async function computePools(
     const changedAt = recent.get(key);
     listed.push({
       ...result.pool,
-      ...{ amount0, amount1, nextChangeAt: held.nextChangeAt },
+      amount0,
+      amount1,
+      nextChangeAt: held.nextChangeAt,
       changedAt: changedAt === undefined ? null : new Date(changedAt),
     });
     results.set(key, { isListed: true, known: knownPool(held, prices, fromUsd) });

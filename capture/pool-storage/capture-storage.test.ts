@@ -57,20 +57,29 @@ test('cursor, totals and accrued fees of every pool are stored with their block,
   for (const { address, token0, token1 } of [traded, idle]) {
     const state = await readPackedState(chain, address, []);
     expect(await stored(address)).toEqual({
-      ...{ chain_id: String(CHAIN), pool: address },
-      ...{ block_number: String(block.number), block_hash: block.hash, block_timestamp: String(block.timestamp) },
-      ...{ cur_bin_idx: Number(state.bin), cur_pos_in_bin: String(state.position) },
+      chain_id: String(CHAIN),
+      pool: address,
+      block_number: String(block.number),
+      block_hash: block.hash,
+      block_timestamp: String(block.timestamp),
+      cur_bin_idx: Number(state.bin),
+      cur_pos_in_bin: String(state.position),
       cur_bin_dist_from_provided_price_e6: Number(state.distanceE6),
-      ...{ total0_scaled: String(state.total0), total1_scaled: String(state.total1) },
-      ...{ notional_fee0_scaled: String(state.notional0), notional_fee1_scaled: String(state.notional1) },
+      total0_scaled: String(state.total0),
+      total1_scaled: String(state.total1),
+      notional_fee0_scaled: String(state.notional0),
+      notional_fee1_scaled: String(state.notional1),
       balance0_raw: String(await balanceOf(chain, token0, address)),
       balance1_raw: String(await balanceOf(chain, token1, address)),
-      ...{ refusal: null, captured_at: expect.any(Date) },
+      refusal: null,
+      captured_at: expect.any(Date),
     });
   }
   expect((await stored(traded.address)).notional_fee1_scaled).not.toBe('0');
   expect(await stored(broken.address)).toMatchObject({
-    ...{ refusal: 'the storage was not read', total0_scaled: null, cur_bin_idx: null },
+    refusal: 'the storage was not read',
+    total0_scaled: null,
+    cur_bin_idx: null,
     balance0_raw: String(await balanceOf(chain, broken.token0, broken.address)),
   });
   expect(await stored(robbed.address)).toMatchObject({ refusal: 'totals and fees of token0 exceed the balance' });
@@ -83,7 +92,9 @@ test('a token that does not tell a balance makes the readings of its pools not c
   await burner(idle.token0);
   await capture();
   expect(await stored(idle.address)).toMatchObject({
-    ...{ refusal: 'a token did not tell the balance of the pool', balance0_raw: null, cur_bin_idx: 0 },
+    refusal: 'a token did not tell the balance of the pool',
+    balance0_raw: null,
+    cur_bin_idx: 0,
   });
   await ground.chain.client.setCode({ address: idle.token0, bytecode: code ?? '0x' });
   await capture();

@@ -64,7 +64,10 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly
     await takePools();
     schedule.setWanted(await deps.wanted());
     return readRound(kinds, begun, {
-      ...{ schedule, budget, callsAtOnce, callsOf: storageCalls },
+      schedule,
+      budget,
+      callsAtOnce,
+      callsOf: storageCalls,
       send: async (kind, calls, gas) => {
         const { block } = await new MeteredRpc(rpcs[kind], budget, kind).head();
         return { ...(await boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, gas)), block };
@@ -92,8 +95,11 @@ function toRow(
   { head, balance0Raw, balance1Raw, refusal }: ReturnType<typeof readStorage>,
 ): Row {
   return {
-    ...{ chainId, pool: address },
-    ...{ blockNumber: Number(block.number), blockHash: block.hash, blockTimestamp: Number(block.timestamp) },
+    chainId,
+    pool: address,
+    blockNumber: Number(block.number),
+    blockHash: block.hash,
+    blockTimestamp: Number(block.timestamp),
     curBinIdx: head?.cursor.bin ?? null,
     curPosInBin: head?.cursor.position ?? null,
     curBinDistFromProvidedPriceE6: head?.cursor.lowerDistE6 ?? null,
@@ -101,6 +107,8 @@ function toRow(
     total1Scaled: head?.totalsScaled[1] ?? null,
     notionalFee0Scaled: head?.notionalFeesScaled[0] ?? null,
     notionalFee1Scaled: head?.notionalFeesScaled[1] ?? null,
-    ...{ balance0Raw, balance1Raw, refusal },
+    balance0Raw,
+    balance1Raw,
+    refusal,
   };
 }

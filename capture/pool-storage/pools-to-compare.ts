@@ -76,8 +76,11 @@ export async function poolsToCompare(
 
 function toPool({ address, factory, multiplier0, multiplier1, block_number, swaps, bins }: Row): SummedPool {
   return {
-    ...{ address, factory, scale: { multiplier0: BigInt(multiplier0), multiplier1: BigInt(multiplier1) } },
-    ...{ blockNumber: Number(block_number), swaps: BigInt(swaps) },
+    address,
+    factory,
+    scale: { multiplier0: BigInt(multiplier0), multiplier1: BigInt(multiplier1) },
+    blockNumber: Number(block_number),
+    swaps: BigInt(swaps),
     bins: bins.map(([bin, ...amounts]) => {
       const [liquidity0 = 0n, liquidity1 = 0n, delta0 = 0n, delta1 = 0n] = amounts.map(BigInt);
       return { bin, liquidityScaled: [liquidity0, liquidity1], swapDeltas: [delta0, delta1] };

@@ -65,7 +65,10 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
     schedule.setWanted(await deps.wanted());
     try {
       return await readRound(kinds, begun, {
-        ...{ schedule, budget, callsAtOnce, callsOf },
+        schedule,
+        budget,
+        callsAtOnce,
+        callsOf,
         send: (kind, calls, gas) => boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls, undefined, gas),
         store: (readings) => storeReadings(deps, readings),
       });
@@ -94,7 +97,11 @@ async function storeReadings(
     logUnknown(address, price);
     const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), closed.has(address));
     return {
-      ...{ chainId, pool: address, status, sellPriceX64: sellX64, buyPriceX64: buyX64 },
+      chainId,
+      pool: address,
+      status,
+      sellPriceX64: sellX64,
+      buyPriceX64: buyX64,
       blockNumber: Number(answer.blockNumber),
       blockTimestamp: Number(answer.blockTimestamp),
       balance0Raw: readBalance(balance0),

@@ -184,7 +184,10 @@ describe.each([
     const closed = new Set<Address>();
     const unknown: unknown[] = [];
     const probe = createGuardProbe({
-      ...{ chain: config, closed, now: () => time, budget: new ReadBudget(readBudget, () => time) },
+      chain: config,
+      closed,
+      now: () => time,
+      budget: new ReadBudget(readBudget, () => time),
       logUnknown: unknownErrorLog({ warn: (fields: unknown) => unknown.push(fields) }),
       rpcs: { worth: rpc, wanted: rpc, others: rpc },
       pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),

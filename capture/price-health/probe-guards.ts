@@ -94,7 +94,10 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
     }
     const stubs = new Map(pools.map((pool) => [pool.address, stubOf(pool)]));
     return readRound(kinds, begun, {
-      ...{ schedule, budget, callsAtOnce, store: probe },
+      schedule,
+      budget,
+      callsAtOnce,
+      store: probe,
       callsOf: ({ address, layout }) => [
         { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
       ],

@@ -79,7 +79,9 @@ export class HeadFeed {
     const { chainId, count, logger } = this.#options;
     const host = new URL(line.url).host;
     line.close = openHeadSocket({
-      ...{ url: line.url, chainId, count },
+      url: line.url,
+      chainId,
+      count,
       onHead: (head) => this.#take(line, head),
       onEnd: (reason) => {
         logger.warn({ chainId, host, reason, pauseMs: line.pauseMs }, 'the socket of a node ended');

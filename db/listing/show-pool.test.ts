@@ -26,7 +26,9 @@ test('prices take the place of those in the record', () => {
   const stored = '{"pair":",\\"token0FiatPrice\\":","token0FiatPrice":null,"token1FiatPrice":null}';
   const shown = showPool({ record: stored, status: 'unknown', prices: [0.5, null], day: null });
   expect(JSON.parse(shown)).toEqual({
-    ...{ pair: ',"token0FiatPrice":', token0FiatPrice: 0.5, token1FiatPrice: null },
+    pair: ',"token0FiatPrice":',
+    token0FiatPrice: 0.5,
+    token1FiatPrice: null,
     priceProviderStatus: 'unknown',
   });
 });

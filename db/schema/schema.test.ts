@@ -70,11 +70,17 @@ const views = Object.values(readModelViews).map((view): readonly [string, PgView
 
 /** Columns that are not those of the table with the view's name: whether they are never null. */
 const COMPUTED: Readonly<Record<string, boolean>> = {
-  ...{ 'pool.pair': true, 'pool.token0_symbol': false, 'pool.token1_symbol': false },
-  ...{ 'pool.token0_decimals': false, 'pool.token1_decimals': false },
-  ...{ 'pool_state.liquidity0_raw': false, 'pool_state.liquidity1_raw': false },
-  ...{ 'pool_bin.token0_scaled': false, 'pool_bin.token1_scaled': false },
-  ...{ 'price_provider.source': false, 'price_provider.confidence_param': false },
+  'pool.pair': true,
+  'pool.token0_symbol': false,
+  'pool.token1_symbol': false,
+  'pool.token0_decimals': false,
+  'pool.token1_decimals': false,
+  'pool_state.liquidity0_raw': false,
+  'pool_state.liquidity1_raw': false,
+  'pool_bin.token0_scaled': false,
+  'pool_bin.token1_scaled': false,
+  'price_provider.source': false,
+  'price_provider.confidence_param': false,
 };
 /** Views of which every other column is computed, and never null. */
 const ALL_COMPUTED = ['pool_bin', 'indexed_block'];

@@ -51,7 +51,14 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
     builder: builders.firstUrl,
   };
   return welcome({
-    ...{ api: api.url, apiKey, indexer: indexer.url, database, redis, markets, builders, settingsFile },
+    api: api.url,
+    apiKey,
+    indexer: indexer.url,
+    database,
+    redis,
+    markets,
+    builders,
+    settingsFile,
     examples: examples(context),
   });
 }

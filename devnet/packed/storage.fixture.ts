@@ -41,8 +41,17 @@ export async function readPackedState(chain: DevChain, pool: Address, bins: read
   const [notional0, notional1] = fields(word(2), [128, 128]);
   const [pauseLevel, bin, position, distanceE6, spreadFeeE6, notionalFeeE8, asymmetryX8] = head;
   return {
-    ...{ pauseLevel, bin: BigInt.asIntN(16, bin), position, distanceE6: BigInt.asIntN(24, distanceE6) },
-    ...{ spreadFeeE6, notionalFeeE8, asymmetryX8, total0, total1, notional0, notional1 },
+    pauseLevel,
+    bin: BigInt.asIntN(16, bin),
+    position,
+    distanceE6: BigInt.asIntN(24, distanceE6),
+    spreadFeeE6,
+    notionalFeeE8,
+    asymmetryX8,
+    total0,
+    total1,
+    notional0,
+    notional1,
     provider: word(3),
     bins: new Map(bins.map((index, n) => [index, binOf(word(4 + 2 * n), word(5 + 2 * n))])),
   };

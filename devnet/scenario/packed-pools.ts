@@ -112,8 +112,16 @@ async function buildPackedPool(
   await addLiquidity(chain, deployment, { pool: address, owner: chain.roles.provider, bins });
   const indexes = plan.bins.map(({ bin }) => bin);
   return {
-    ...{ name: plan.name, shows: plan.shows, generation: 'packed', address, ...pair, priceProvider },
-    ...{ busy: true, settled: false, lowestBin: Math.min(...indexes), highestBin: Math.max(...indexes) },
+    name: plan.name,
+    shows: plan.shows,
+    generation: 'packed',
+    address,
+    ...pair,
+    priceProvider,
+    busy: true,
+    settled: false,
+    lowestBin: Math.min(...indexes),
+    highestBin: Math.max(...indexes),
   };
 }
 

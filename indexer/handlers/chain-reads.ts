@@ -46,7 +46,9 @@ async function readTokens({ client }: HandlerContext, tokens: readonly Address[]
   if (tokens.length === 0) return [];
   const calls = tokens.flatMap((target) => TOKEN_CALLS.map((data) => ({ target, data, ...TOKEN_CALL })));
   const { data } = await client.call({
-    ...{ account: CALLER, data: encodeBoundedCalls(calls), gas: TOKENS_GAS },
+    account: CALLER,
+    data: encodeBoundedCalls(calls),
+    gas: TOKENS_GAS,
     cache: 'immutable',
   });
   const { results } = decodeBoundedCalls(data ?? '0x', calls.length);

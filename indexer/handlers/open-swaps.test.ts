@@ -7,13 +7,19 @@ const POOL = '0x00000000000000000000000000000000000000aa';
 const OTHER = '0x00000000000000000000000000000000000000bb';
 
 const at = (logIndex: number, transactionHash: `0x${string}` = '0x01', chainId = 1): LogPlace => ({
-  ...{ chainId, transactionHash, logIndex },
-  ...{ blockNumber: 1, blockTimestamp: 1 },
+  chainId,
+  transactionHash,
+  logIndex,
+  blockNumber: 1,
+  blockTimestamp: 1,
 });
 
 const part = (bin: number): BinSwapped => ({
-  ...{ kind: 'binSwapped', bin },
-  ...{ delta0Scaled: 1n, delta1Scaled: -1n, lpFeeScaled: 0n },
+  kind: 'binSwapped',
+  bin,
+  delta0Scaled: 1n,
+  delta1Scaled: -1n,
+  lpFeeScaled: 0n,
 });
 
 const binsOf = (parts: ReturnType<OpenSwaps<BinSwapped>['take']>) => parts.map(({ bin, logIndex }) => [bin, logIndex]);

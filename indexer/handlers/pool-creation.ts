@@ -116,7 +116,10 @@ function initialState(place: LogPlace, creation: PoolCreation, { tellsSwaps }: E
           curBinIdx: FIRST_BIN,
           curPosInBin: 0n,
           curBinDistFromProvidedPriceE6: creation.curBinDistE6,
-          ...{ total0Scaled: 0n, total1Scaled: 0n, notionalFee0Scaled: 0n, notionalFee1Scaled: 0n },
+          total0Scaled: 0n,
+          total1Scaled: 0n,
+          notionalFee0Scaled: 0n,
+          notionalFee1Scaled: 0n,
         }
       : { activityTotals: NO_PACKED_ACTIVITY, binSwapDeltas0: empty, binSwapDeltas1: empty }),
   };

@@ -118,7 +118,11 @@ async function feedOfNode() {
   const clock = { ms: 0 };
   const logger = createLogger('test', 'silent');
   const feed = new HeadFeed({
-    ...{ chainId: 1, blockTimeMs: 1_000, wsUrls: [node.url], count: () => undefined, logger },
+    chainId: 1,
+    blockTimeMs: 1_000,
+    wsUrls: [node.url],
+    count: () => undefined,
+    logger,
     now: () => clock.ms,
   });
   stops.push(() => feed.close(), node.stop);

@@ -95,26 +95,39 @@ test('a swap that moved nothing is a swap without transfers', () => {
 });
 
 const packed = (amount0Delta: bigint, amount1Delta: bigint): PackedSwapped => ({
-  ...{ kind: 'packedSwapped', sender: address, recipient: address, amount0Delta, amount1Delta },
-  ...{ details: 2n ** 256n - 1n, platformFees: { high: 30n, low: 40n } },
+  kind: 'packedSwapped',
+  sender: address,
+  recipient: address,
+  amount0Delta,
+  amount1Delta,
+  details: 2n ** 256n - 1n,
+  platformFees: { high: 30n, low: 40n },
 });
 
 test('the words of a packed swap count by the direction of its amounts, whatever its details are', () => {
   const binFees = { high: 10n, low: 20n };
   expect(total(packedSwapGain(packed(100n, -90n), binFees, true))).toEqual({
     ...NOTHING,
-    ...{ swapCount: 1n, swapTxCount: 1n, transferCount: 2n, swapIn0Raw: 100n, swapOut1Raw: 90n },
-    ...{ saleBinFeesHigh: 10n, saleBinFeesLow: 20n, salePlatformFeesHigh: 30n, salePlatformFeesLow: 40n },
+    swapCount: 1n,
+    swapTxCount: 1n,
+    transferCount: 2n,
+    swapIn0Raw: 100n,
+    swapOut1Raw: 90n,
+    saleBinFeesHigh: 10n,
+    saleBinFeesLow: 20n,
+    salePlatformFeesHigh: 30n,
+    salePlatformFeesLow: 40n,
   });
   expect(total(packedSwapGain(packed(-100n, 90n), binFees, false))).toEqual({
     ...NOTHING,
-    ...{ swapCount: 1n, transferCount: 2n, swapIn1Raw: 90n, swapOut0Raw: 100n },
-    ...{
-      purchaseBinFeesHigh: 10n,
-      purchaseBinFeesLow: 20n,
-      purchasePlatformFeesHigh: 30n,
-      purchasePlatformFeesLow: 40n,
-    },
+    swapCount: 1n,
+    transferCount: 2n,
+    swapIn1Raw: 90n,
+    swapOut0Raw: 100n,
+    purchaseBinFeesHigh: 10n,
+    purchaseBinFeesLow: 20n,
+    purchasePlatformFeesHigh: 30n,
+    purchasePlatformFeesLow: 40n,
   });
 });
 

@@ -97,7 +97,9 @@ const answerOf = (packed: Hex): Hex =>
 test('answers are told apart: not begun, failed, succeeded', () => {
   const packed = concatHex(['0x00000000', '0x00010102beef', '0x01000200', '0xffff0203c0ffee']);
   expect(decodeBoundedCalls(answerOf(packed), 4)).toEqual({
-    ...{ chainId: 5n, blockNumber: 6n, blockTimestamp: 7n },
+    chainId: 5n,
+    blockNumber: 6n,
+    blockTimestamp: 7n,
     results: [
       null,
       { success: false, data: '0xbeef', gasUsed: 1_000 },

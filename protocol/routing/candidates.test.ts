@@ -34,7 +34,11 @@ function indexOf(pools: readonly CrowdedPool[], before: readonly (readonly [numb
 
 function choose(list: Iterable<Corridor<CrowdedPool>>, tradeType: TradeType, given: bigint): ReadonlySet<CrowdedPool> {
   const prospect = (pool: CrowdedPool): Prospect<CrowdedPool> => ({
-    ...{ pool, outlook: outlook(pool), isSeen: pool.isSeen, tierRank: pool.tierRank, cost: 1 },
+    pool,
+    outlook: outlook(pool),
+    isSeen: pool.isSeen,
+    tierRank: pool.tierRank,
+    cost: 1,
   });
   const prospects = [...list].map(({ legs: [first, second] }): Corridor<Prospect<CrowdedPool>> => {
     if (!second) return { legs: [first.map(prospect)] };
@@ -50,7 +54,9 @@ describe('the pools that are compared', () => {
       .tuple(crowdedMarket, fc.constantFrom<TradeType>('exact_in', 'exact_out'), history)
       .chain(([{ pools, scaleIn, scaleOut }, tradeType, before]) =>
         fc.record({
-          ...{ pools: fc.constant(pools), tradeType: fc.constant(tradeType), before: fc.constant(before) },
+          pools: fc.constant(pools),
+          tradeType: fc.constant(tradeType),
+          before: fc.constant(before),
           given: orderIn(tradeType === 'exact_in' ? scaleIn : scaleOut),
         }),
       );

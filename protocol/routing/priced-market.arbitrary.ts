@@ -79,8 +79,14 @@ function poolBetween(from: Token, to: Token, name: string): fc.Arbitrary<MarketP
       return { ...rest, token0Scaled: has0 ? holds(token0) : 0n, token1Scaled: has1 ? holds(token1) : 0n };
     });
     const state = {
-      ...{ lowestBin: LOWEST, highestBin: HIGHEST, scale: tokenScale(token0.decimals, token1.decimals) },
-      ...{ pauseLevel: 0, cursor: { bin, position, lowerDistE6 }, spreadFeeE6: 0, notionalFeeE8, bins: contents },
+      lowestBin: LOWEST,
+      highestBin: HIGHEST,
+      scale: tokenScale(token0.decimals, token1.decimals),
+      pauseLevel: 0,
+      cursor: { bin, position, lowerDistE6 },
+      spreadFeeE6: 0,
+      notionalFeeE8,
+      bins: contents,
     };
     const half = priceX64 / 10_000n + 1n;
     const priced: PricedPool = pricePool(state, { bidX64: priceX64 - half, askX64: priceX64 + half });

@@ -60,7 +60,10 @@ test('records are read with signed amounts, refusals without', () => {
     concatHex([header(1n, 4), toFunctionSelector('FinalAmountIsZero()')]),
   );
   expect(decodeWalk(answer)).toEqual({
-    ...{ chainId: 31_337n, blockNumber: 5n, blockTimestamp: 1_700_000_000n, done: false },
+    chainId: 31_337n,
+    blockNumber: 5n,
+    blockTimestamp: 1_700_000_000n,
+    done: false,
     records: [
       { amount: -10n, outcome: 'fills', fill: { amount0Delta: 7n, amount1Delta: -10n } },
       { amount: -20n, outcome: 'refused', fill: null },
@@ -75,7 +78,10 @@ test('records are read with signed amounts, refusals without', () => {
 
 const FILL = { amount0Delta: 1n, amount1Delta: -1n };
 const answered = (...records: readonly (readonly [bigint, SwapOutcome])[]): WalkAnswer => ({
-  ...{ chainId: 1n, blockNumber: 1n, blockTimestamp: 1n, done: false },
+  chainId: 1n,
+  blockNumber: 1n,
+  blockTimestamp: 1n,
+  done: false,
   records: records.map(([amount, outcome]) => ({ amount, outcome, fill: outcome === 'fills' ? FILL : null })),
 });
 

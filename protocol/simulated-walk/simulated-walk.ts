@@ -82,7 +82,8 @@ export function encodeWalk({ pool, template, warming, points, known, mostHalving
     numberToHex(gasLimit, { size: 4 }),
   ]);
   const walk = {
-    ...{ pool, known },
+    pool,
+    known,
     warming: warming.data,
     warmingGas: BigInt(warming.gas),
     simulation: template.data,

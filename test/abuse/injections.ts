@@ -11,8 +11,18 @@ interface Place {
 
 const EVM = '/public/v1/evm';
 const REFUSED_PARAMETERS = [
-  ...['count', 'offset', 'sortBy', 'sortOrder', 'include24h', 'minTvlFiat', 'tier', 'lockedPricingOnly'],
-  ...['depositAllowlistEnabled', 'blacklistedOnly', 'addresses', 'fiat'],
+  'count',
+  'offset',
+  'sortBy',
+  'sortOrder',
+  'include24h',
+  'minTvlFiat',
+  'tier',
+  'lockedPricingOnly',
+  'depositAllowlistEnabled',
+  'blacklistedOnly',
+  'addresses',
+  'fiat',
 ];
 const HEADERS = ['X-Request-Id', 'If-None-Match', 'X-Forwarded-For', 'Origin', 'Accept-Encoding'];
 
@@ -22,9 +32,16 @@ export function injectionPlaces(world: AbuseWorld): readonly Place[] {
   const [tokenIn = '', tokenOut = ''] = world.tokens;
   const route = { tokenIn, tokenOut, amountIn: '1000', tradeType: 'exact_in', maxRoutes: 1, poolAddress: pool };
   const pamm = {
-    ...{ tx: '0x', blockNumber: 1, replacementUuid: `0x${'ab'.repeat(16)}`, replacementSeqNumber: 1 },
-    ...{ disableCrossRegionSharing: true, responseTimeoutMs: 0, maxTimestamp: 1, quoteAddress: pool },
-    ...{ poolAddresses: [pool], assetPairs: [] },
+    tx: '0x',
+    blockNumber: 1,
+    replacementUuid: `0x${'ab'.repeat(16)}`,
+    replacementSeqNumber: 1,
+    disableCrossRegionSharing: true,
+    responseTimeoutMs: 0,
+    maxTimestamp: 1,
+    quoteAddress: pool,
+    poolAddresses: [pool],
+    assetPairs: [],
   };
   const bearer = { Authorization: `Bearer ${world.key}` };
   const texts = ['tx', 'replacementUuid', 'quoteAddress'];

@@ -29,27 +29,43 @@ const CHAINS = [
   '9'.repeat(30),
 ];
 const PARAMETERS = [
-  ...['count', 'offset', 'sortBy', 'sortOrder', 'include24h', 'minTvlFiat', 'tier', 'lockedPricingOnly', 'addresses'],
-  ...['depositAllowlistEnabled', 'blacklistedOnly', 'contract_version', 'fiat', 'chainIds', 'depth'],
-  ...['__proto__', 'constructor', 'count[]', 'addresses[0]', 'x', '', 'COUNT', 'count%00'],
+  'count',
+  'offset',
+  'sortBy',
+  'sortOrder',
+  'include24h',
+  'minTvlFiat',
+  'tier',
+  'lockedPricingOnly',
+  'addresses',
+  'depositAllowlistEnabled',
+  'blacklistedOnly',
+  'contract_version',
+  'fiat',
+  'chainIds',
+  'depth',
+  '__proto__',
+  'constructor',
+  'count[]',
+  'addresses[0]',
+  'x',
+  '',
+  'COUNT',
+  'count%00',
 ];
 const ODD_METHODS = ['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'SEARCH', 'LINK', 'GET', 'POST'];
 const MEDIA_TYPES = [
-  ...[
-    'application/json',
-    'application/json',
-    'application/json; charset=utf-8',
-    'APPLICATION/JSON',
-    'text/plain',
-    '',
-    '/',
-  ],
-  ...[
-    'application/jsonp',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/json, x/y',
-  ],
+  'application/json',
+  'application/json',
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON',
+  'text/plain',
+  '',
+  '/',
+  'application/jsonp',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/json, x/y',
 ];
 
 /** Requests to every endpoint of the contract, most of them wrong in one or more places. */
@@ -106,7 +122,10 @@ function requestOf(world: AbuseWorld, all: Values, { kind, method, path, body }:
       body,
     })
     .map((parts) => ({
-      ...{ kind, method: parts.method, headers: parts.headers, body: parts.body },
+      kind,
+      method: parts.method,
+      headers: parts.headers,
+      body: parts.body,
       target: parts.query === '' ? parts.path : `${parts.path}?${parts.query}`,
     }));
 }

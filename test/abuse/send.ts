@@ -28,7 +28,12 @@ export function createSender(port: number, connections: number): Sender {
       return new Promise((resolve, reject) => {
         const request = httpRequest(
           {
-            ...{ agent, method, host: '127.0.0.1', port, path: target, timeout: TIMEOUT_MS },
+            agent,
+            method,
+            host: '127.0.0.1',
+            port,
+            path: target,
+            timeout: TIMEOUT_MS,
             headers: { ...named, ...length, 'x-forwarded-for': forwarded },
           },
           (response) => {

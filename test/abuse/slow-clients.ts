@@ -14,8 +14,12 @@ const HEADERS = 'GET /public/v1/chains HTTP/1.1\r\nHost: x\r\nX-Slow: ';
 const bodyOf = (client: string): string =>
   [
     `POST /public/v1/evm/${CHAIN}/bid_ask/batch HTTP/1.1`,
-    ...['Host: x', 'Content-Type: application/json', `X-Forwarded-For: ${client}`, 'Content-Length: 5000'],
-    ...['', '{"pools":['],
+    'Host: x',
+    'Content-Type: application/json',
+    `X-Forwarded-For: ${client}`,
+    'Content-Length: 5000',
+    '',
+    '{"pools":[',
   ].join('\r\n');
 
 /** Many clients that send a byte now and then, so that neither their headers nor their bodies ever end. */

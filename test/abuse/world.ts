@@ -80,7 +80,11 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
   const api = await startAbusedApi(env);
   return {
     api,
-    ...{ key, revokedKey, pools: market.pools, tokens: market.tokens, database: client },
+    key,
+    revokedKey,
+    pools: market.pools,
+    tokens: market.tokens,
+    database: client,
     secrets: [
       ...[database.url, redis.url, world.anvil.url].map((url) => new URL(url).host),
       fileURLToPath(new URL('../../', import.meta.url)),
@@ -122,7 +126,9 @@ async function makePackedPool({ chain }: QuoteWorld, packed: PackedDeployment, p
   const quote = packedQuote(Q64, 2n * Q64);
   const [bins, shares] = [evenBins(-4, 4, 1_000), SHARES_OF_ONE];
   const pool = await createPool(chain, packed, {
-    ...{ token0: pair.token0, token1: pair.token1, bins },
+    token0: pair.token0,
+    token1: pair.token1,
+    bins,
     priceProvider: await deployQuoteProvider(chain, packed, pair, quote),
     initialAmount0PerShareE18: 10n ** 18n,
     initialAmount1PerShareE18: 10n ** 18n / 2n,
@@ -142,9 +148,15 @@ async function seedMarket(world: QuoteWorld, url: string, client: pg.Pool, marke
     seeder.db,
     served.map(({ address, token0, token1, immutables: { scale, lowestBin, highestBin }, immutableProvider }) => ({
       pool: {
-        ...{ chainId: CHAIN, address, factory: factoryOf(address) },
-        ...{ token0: token0.address, token1: token1.address, lowestBin, highestBin },
-        ...{ token0ScaleMultiplier: scale.multiplier0, token1ScaleMultiplier: scale.multiplier1 },
+        chainId: CHAIN,
+        address,
+        factory: factoryOf(address),
+        token0: token0.address,
+        token1: token1.address,
+        lowestBin,
+        highestBin,
+        token0ScaleMultiplier: scale.multiplier0,
+        token1ScaleMultiplier: scale.multiplier1,
         ...(immutableProvider === null ? {} : { priceProvider: immutableProvider }),
       },
       state: { total0Scaled: 10n ** 21n, total1Scaled: 10n ** 21n },
@@ -167,18 +179,27 @@ async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Pro
 /** No worker empties the builders' queues: an update is accepted into them, and reported as pending. */
 function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens, packed }: Market) {
   const chain = (chainId: number, extra: object) => ({
-    ...{ chainId, name: `chain-${chainId}`, rpcUrls: [NO_NODE], blockTimeMs: 1_000, deployments: [] },
+    chainId,
+    name: `chain-${chainId}`,
+    rpcUrls: [NO_NODE],
+    blockTimeMs: 1_000,
+    deployments: [],
     ...extra,
   });
   const builder = { id: 'builder', transport: 'quote-stream', url: 'ws://builder.example/stream' };
   const entry = (layout: string, { poolFactory }: Pick<PackedDeployment, 'poolFactory'>) => ({
-    ...{ contractVersion: 'v1', layout, fromBlock: 0, poolFactory },
+    contractVersion: 'v1',
+    layout,
+    fromBlock: 0,
+    poolFactory,
   });
   const deployments = [entry('flat', deployment), entry('packed', packed)];
   return {
     chains: [
       chain(CHAIN, {
-        ...{ rpcUrls: [anvil.url], multicall3: deployment.multicall3, deployments },
+        rpcUrls: [anvil.url],
+        multicall3: deployment.multicall3,
+        deployments,
         pamm: { kind: 'ethereum', builders: [builder] },
       }),
       chain(56, { pamm: { kind: 'bsc', builders: [builder] } }),

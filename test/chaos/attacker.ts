@@ -12,8 +12,15 @@ import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
 /** How a contract of the attacker behaves, by the numbers of `Turncoat.sol`. */
 const WAYS = [
-  ...['honest again', 'burns gas', 'reverts with much data', 'answers much', 'answers nothing'],
-  ...['panics', 'lies', 'wavers', 'reenters'],
+  'honest again',
+  'burns gas',
+  'reverts with much data',
+  'answers much',
+  'answers nothing',
+  'panics',
+  'lies',
+  'wavers',
+  'reenters',
 ];
 
 /** What tokens say they are called. */
@@ -124,7 +131,11 @@ export class Attacker {
     const provider = await this.#turncoat(token0, token1);
     const extensions = await this.#extensions(token0, token1, { isPacked, provider });
     const pool = await createPool(this.#chain, deployment, {
-      ...{ token0, token1, priceProvider: provider, bins: evenBins(-3, 3, 1_000), extensions },
+      token0,
+      token1,
+      priceProvider: provider,
+      bins: evenBins(-3, 3, 1_000),
+      extensions,
       initialAmount0PerShareE18: 10n ** 18n,
       initialAmount1PerShareE18: 10n ** 18n,
       creator: this.#chain.roles.stranger,

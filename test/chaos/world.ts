@@ -133,7 +133,8 @@ function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
     builders
       .filter((builder) => builder.kind === kind)
       .map(({ id, transport, mock }) => ({
-        ...{ id, transport },
+        id,
+        transport,
         url: transport === 'bundle' ? mock.bundleUrl : mock.streamUrl,
       }));
   const file = buildChainsFile(
@@ -173,7 +174,9 @@ async function startUndisturbed(ground: Ground): Promise<Undisturbed> {
   const start = (name: string) => startProcess(ground, `undisturbed-${name}`, `${name}/main.ts`, env);
   const [indexer, capture, api] = await Promise.all([start('indexer'), start('capture'), start('api')]);
   return {
-    ...{ databaseUrl: url, indexer, api },
+    databaseUrl: url,
+    indexer,
+    api,
     stop: async () => {
       await Promise.all([indexer, capture, api].map((process) => process.stop()));
     },

@@ -30,7 +30,11 @@ import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 
 /** Ethereum with a builder but no worker: an update is queued, and stays pending. */
 const ETHEREUM = ChainConfig.parse({
-  ...{ chainId: 1, name: 'ethereum', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 12_000, deployments: [] },
+  chainId: 1,
+  name: 'ethereum',
+  rpcUrls: ['http://127.0.0.1:1'],
+  blockTimeMs: 12_000,
+  deployments: [],
   pamm: { kind: 'ethereum', builders: [{ id: 'titan', transport: 'quote-stream', url: 'ws://127.0.0.1:1' }] },
 });
 
@@ -53,7 +57,12 @@ export async function openExampleApp() {
     ),
   );
   const pamm = startPamm({
-    ...{ chains, env: {}, redisUrl: redis.url, simulate: false, metrics: createBuildersMetrics(metrics), logger },
+    chains,
+    env: {},
+    redisUrl: redis.url,
+    simulate: false,
+    metrics: createBuildersMetrics(metrics),
+    logger,
     queuePrefix: `t${randomBytes(6).toString('hex')}`,
   });
   const limiterRedis = new Redis(redis.url, { lazyConnect: true });
@@ -64,7 +73,10 @@ export async function openExampleApp() {
       directory: fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]),
       outlooks: new PoolOutlooks(),
       snapshots: createSnapshotService({
-        ...{ chains: [...chains.values()], quotes: eagerQuotes, countCall: () => undefined, logger },
+        chains: [...chains.values()],
+        quotes: eagerQuotes,
+        countCall: () => undefined,
+        logger,
       }),
       database: listing.pool,
       statusMaxAgeSecs: 60,
@@ -75,7 +87,10 @@ export async function openExampleApp() {
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
       rateLimit: {
-        ...{ limits: LimitsConfig.parse({ enabled: false }), redis: limiterRedis, prefix: 'test', trustedProxies: 0 },
+        limits: LimitsConfig.parse({ enabled: false }),
+        redis: limiterRedis,
+        prefix: 'test',
+        trustedProxies: 0,
       },
       metrics,
       logger,

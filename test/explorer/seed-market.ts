@@ -31,11 +31,19 @@ export const BINS = 8;
 export const MARKET: readonly MarketPlan[] = [
   { symbols: ['WETH', 'USDC'], pair: 0, price: 3_000, perBin: 6n, tier: 'green', codes: [] },
   {
-    ...{ symbols: ['WETH', 'USDC'], pair: 0, price: 3_001, perBin: 2n, tier: 'yellow' },
+    symbols: ['WETH', 'USDC'],
+    pair: 0,
+    price: 3_001,
+    perBin: 2n,
+    tier: 'yellow',
     codes: ['curator_unverified', 'stop_loss_mutable'],
   },
   {
-    ...{ symbols: [HOSTILE_SYMBOL, 'USDX'], pair: 1, price: 25, perBin: 1n, tier: 'red' },
+    symbols: [HOSTILE_SYMBOL, 'USDX'],
+    pair: 1,
+    price: 25,
+    perBin: 1n,
+    tier: 'red',
     codes: ['stop_loss_missing', 'app_missing', 'code_of_tomorrow'],
   },
   { symbols: ['WBTC', 'USDT'], pair: 2, price: 98_000, perBin: 1n, tier: 'green', codes: [] },
@@ -104,21 +112,37 @@ const TRADES = 70;
 /** Trades of the last day, and their totals. */
 async function seedDay({ db }: Listing, pool: Address): Promise<void> {
   const rows = Array.from({ length: TRADES }, (_, n) => ({
-    ...{ chainId: CHAIN_A, pool, blockNumber: 900 + n, blockTimestamp: NOW - 60 * (TRADES - n), logIndex: n % 5 },
+    chainId: CHAIN_A,
+    pool,
+    blockNumber: 900 + n,
+    blockTimestamp: NOW - 60 * (TRADES - n),
+    logIndex: n % 5,
     transactionHash: `0x${(n + 1).toString(16).padStart(64, 'a')}` as const,
-    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: n % 2 === 0, exactInput: true },
+    sender: seedAddress(5),
+    recipient: seedAddress(6),
+    zeroForOne: n % 2 === 0,
+    exactInput: true,
     amount0Raw: (n % 2 === 0 ? 1n : -1n) * BigInt(n + 1) * 10n ** 17n,
     amount1Raw: (n % 2 === 0 ? -1n : 1n) * BigInt(n + 1) * (n % 2 === 0 ? 299_800_000n : 300_200_000n),
-    ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+    lpFeeScaled: 0n,
+    protocolFeeScaled: 0n,
+    notionalFeeScaled: 0n,
+    curBinIdx: 0,
+    curPosInBin: 0n,
+    parts: '{}',
   }));
   await db.insert(swap).values(rows);
   await recordDay(db, pool, NOW - 60);
 }
 
 const DAY: Partial<Record<TotalName, bigint>> = {
-  ...{ swapCount: 70n, swapTxCount: 70n, transferCount: 140n },
-  ...{ swapIn0Raw: 124n * 10n ** 18n, swapIn1Raw: 378_000n * 10n ** 6n },
-  ...{ lpFee0Scaled: 5n * 10n ** 16n, lpFee1Scaled: 120n * 10n ** 18n },
+  swapCount: 70n,
+  swapTxCount: 70n,
+  transferCount: 140n,
+  swapIn0Raw: 124n * 10n ** 18n,
+  swapIn1Raw: 378_000n * 10n ** 6n,
+  lpFee0Scaled: 5n * 10n ** 16n,
+  lpFee1Scaled: 120n * 10n ** 18n,
 };
 
 async function recordDay(db: Listing['db'], pool: Address, blockTimestamp: number): Promise<void> {
@@ -129,10 +153,23 @@ async function recordDay(db: Listing['db'], pool: Address, blockTimestamp: numbe
 /** One more trade, as the indexer would add it. */
 export async function addTrade({ db }: Listing, pool: Address, blockNumber: number): Promise<void> {
   await db.insert(swap).values({
-    ...{ chainId: CHAIN_A, pool, blockNumber, blockTimestamp: NOW, logIndex: 0 },
+    chainId: CHAIN_A,
+    pool,
+    blockNumber,
+    blockTimestamp: NOW,
+    logIndex: 0,
     transactionHash: `0x${blockNumber.toString(16).padStart(64, 'b')}`,
-    ...{ sender: seedAddress(5), recipient: seedAddress(6), zeroForOne: false, exactInput: true },
-    ...{ amount0Raw: -(12_345n * 10n ** 15n), amount1Raw: 37_100_000_000n },
-    ...{ lpFeeScaled: 0n, protocolFeeScaled: 0n, notionalFeeScaled: 0n, curBinIdx: 0, curPosInBin: 0n, parts: '{}' },
+    sender: seedAddress(5),
+    recipient: seedAddress(6),
+    zeroForOne: false,
+    exactInput: true,
+    amount0Raw: -(12_345n * 10n ** 15n),
+    amount1Raw: 37_100_000_000n,
+    lpFeeScaled: 0n,
+    protocolFeeScaled: 0n,
+    notionalFeeScaled: 0n,
+    curBinIdx: 0,
+    curPosInBin: 0n,
+    parts: '{}',
   });
 }

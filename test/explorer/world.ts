@@ -52,8 +52,15 @@ export type ExplorerWorld = {
 };
 
 const lagOf = (chainId: number, name: string, change: Partial<ChainLag> = {}): ChainLag => ({
-  ...{ chainId, name, indexedBlock: 1_000, indexedTimestamp: NOW, headBlock: 1_001, lagBlocks: 1, lagSecs: 1 },
-  ...{ stalled: false, ...change },
+  chainId,
+  name,
+  indexedBlock: 1_000,
+  indexedTimestamp: NOW,
+  headBlock: 1_001,
+  lagBlocks: 1,
+  lagSecs: 1,
+  stalled: false,
+  ...change,
 });
 
 export async function startExplorerWorld(): Promise<ExplorerWorld> {
@@ -71,9 +78,13 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
   const app = createApp(
     bindResources({
       chains: new Map(chains.map((chain) => [chain.chainId, chain])),
-      ...{ directory, database: listing.pool, statusMaxAgeSecs: 86_400, routing: RoutingConfig.parse({}) },
+      directory,
+      database: listing.pool,
+      statusMaxAgeSecs: 86_400,
+      routing: RoutingConfig.parse({}),
       snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
-      ...{ outlooks: new PoolOutlooks(), endpoints: new Map() },
+      outlooks: new PoolOutlooks(),
+      endpoints: new Map(),
       ...unusedStreams(),
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => [
@@ -87,7 +98,8 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
         limits: LimitsConfig.parse({ enabled: false }),
         // Limits are off: it never connects.
         redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
-        ...{ prefix: 'test', trustedProxies: 0 },
+        prefix: 'test',
+        trustedProxies: 0,
       },
       metrics: createMetrics('test'),
       logger,
@@ -99,7 +111,11 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
   if (!first || !second || !hostile) throw new Error('the market has too few pools');
   return {
     url: `http://127.0.0.1:${server.port}`,
-    ...{ pools: [first, second], hostile, tokens: first.tokens, listing, node },
+    pools: [first, second],
+    hostile,
+    tokens: first.tokens,
+    listing,
+    node,
     movePrice: (price) => movePrice(world, first, price),
     buy: async (whole) => {
       const amountSpecified = -whole * 10n ** 18n;
@@ -134,7 +150,8 @@ async function makeMarket(world: QuoteWorld): Promise<readonly LivePool[]> {
 async function servedAs({ chain, deployment }: QuoteWorld, { address, symbols }: LivePool): Promise<ServedPool> {
   const known = await servedPool(chain, deployment, address);
   return {
-    ...{ ...known, pair: symbols.join('/') },
+    ...known,
+    pair: symbols.join('/'),
     token0: { address: known.token0.address, symbol: symbols[0], decimals: 18 },
     token1: { address: known.token1.address, symbol: symbols[1], decimals: 6 },
   };

@@ -12,7 +12,9 @@ const MAINS = [
   ...['backfill', 'calibrate', 'config-check', 'curators', 'delist', 'keys', 'status'].map(
     (command) => `cli/${command}.ts`,
   ),
-  ...['devnet/demo/main.ts', 'test/abuse/api-process.ts', 'test/pamm/api-process.ts'],
+  'devnet/demo/main.ts',
+  'test/abuse/api-process.ts',
+  'test/pamm/api-process.ts',
 ];
 /** What Ponder loads, by these names, from the folder of the indexer's main file. */
 const PONDER_ROOT = ['ponder.config', 'ponder.schema', 'src/registration', 'src/api/index'].map(

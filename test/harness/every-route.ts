@@ -23,7 +23,10 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
 
 /** What streams need, for tests that open none. */
 export const unusedStreams = (): Omit<StreamDeps, 'chains' | 'directory'> => ({
-  ...{ streams: unused(), limits: unused(), streamConfig: StreamConfig.parse({}), trustedProxies: 0 },
+  streams: unused(),
+  limits: unused(),
+  streamConfig: StreamConfig.parse({}),
+  trustedProxies: 0,
 });
 
 /** Stands for what only an answer would use. */

@@ -87,9 +87,17 @@ function rawAmount(
 function nothing(): LoggedActivity {
   const none = (): [bigint, bigint] => [0n, 0n];
   return {
-    ...{ swapCount: 0, swapTxCount: 0, liquidityAddCount: 0, liquidityRemoveCount: 0, transferCount: 0 },
-    ...{ swapIn: none(), swapOut: none(), liquidityIn: none(), liquidityOut: none() },
-    ...{ feesCollected: none(), lpFee: none() },
+    swapCount: 0,
+    swapTxCount: 0,
+    liquidityAddCount: 0,
+    liquidityRemoveCount: 0,
+    transferCount: 0,
+    swapIn: none(),
+    swapOut: none(),
+    liquidityIn: none(),
+    liquidityOut: none(),
+    feesCollected: none(),
+    lpFee: none(),
   };
 }
 

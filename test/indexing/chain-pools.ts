@@ -44,7 +44,10 @@ async function readChainPool(client: PublicClient, factory: Address, address: Ad
     balance0Raw: await balanceOf(immutables.token0),
     balance1Raw: await balanceOf(immutables.token1),
     priceProvider: (head.mutablePriceProvider ?? immutables.immutablePriceProvider).toLowerCase() as Address,
-    ...{ token0ScaleMultiplier, token1ScaleMultiplier, lowestBin, highestBin },
+    token0ScaleMultiplier,
+    token1ScaleMultiplier,
+    lowestBin,
+    highestBin,
     ...(await readFactorySettings(client, factory, address)),
     bins: binIdxs.map((binIdx, index) => ({
       binIdx,
@@ -68,7 +71,10 @@ async function readFactorySettings(client: PublicClient, factory: Address, pool:
   ]);
   const [protocolSpreadFeeE6, adminSpreadFeeE6, protocolNotionalFeeE8, adminNotionalFeeE8] = fees;
   return {
-    ...{ protocolSpreadFeeE6, adminSpreadFeeE6, protocolNotionalFeeE8, adminNotionalFeeE8 },
+    protocolSpreadFeeE6,
+    adminSpreadFeeE6,
+    protocolNotionalFeeE8,
+    adminNotionalFeeE8,
     admin: addressOrNull(admin),
     pendingAdmin: addressOrNull(pendingAdmin),
     adminFeeDestination: addressOrNull(destination),

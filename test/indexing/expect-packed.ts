@@ -10,15 +10,29 @@ import { readPackedLogs } from './packed-logs.ts';
 
 /** What only the words of packed swaps tell: null. */
 const UNKNOWN_OF_SWAP = [
-  ...['exact_input', 'lp_fee_scaled', 'protocol_fee_scaled', 'notional_fee_scaled', 'cur_bin_idx', 'cur_pos_in_bin'],
+  'exact_input',
+  'lp_fee_scaled',
+  'protocol_fee_scaled',
+  'notional_fee_scaled',
+  'cur_bin_idx',
+  'cur_pos_in_bin',
 ];
 const UNKNOWN_OF_STATE = [
-  ...['cur_bin_idx', 'cur_pos_in_bin', 'cur_bin_dist_from_provided_price_e6', 'total0_scaled', 'total1_scaled'],
-  ...['notional_fee0_scaled', 'notional_fee1_scaled'],
+  'cur_bin_idx',
+  'cur_pos_in_bin',
+  'cur_bin_dist_from_provided_price_e6',
+  'total0_scaled',
+  'total1_scaled',
+  'notional_fee0_scaled',
+  'notional_fee1_scaled',
 ];
 const UNKNOWN_TOTALS = [
-  ...['lp_fee0_scaled', 'lp_fee1_scaled', 'protocol_fee0_scaled', 'protocol_fee1_scaled'],
-  ...['notional_fee0_scaled', 'notional_fee1_scaled'],
+  'lp_fee0_scaled',
+  'lp_fee1_scaled',
+  'protocol_fee0_scaled',
+  'protocol_fee1_scaled',
+  'notional_fee0_scaled',
+  'notional_fee1_scaled',
 ];
 
 interface Looked {
@@ -80,7 +94,8 @@ function activityOf({ activity, liquidity }: Awaited<ReturnType<typeof readPacke
     }
   }
   const counted = Object.entries({ ...activity, transfer_count: transfers }).map(([name, value]) => [
-    ...[name, name.endsWith('_count') ? Number(value) : value],
+    name,
+    name.endsWith('_count') ? Number(value) : value,
   ]);
   return { ...sums, ...Object.fromEntries(counted), ...nulls(UNKNOWN_TOTALS) };
 }
@@ -124,8 +139,12 @@ async function expectState({
       expect([sums[0] + sums[2], sums[1] + sums[3]]).toEqual([bin?.balance0, bin?.balance1]);
     }
     expect(shown.find((row) => row.bin_idx === bin_idx)).toMatchObject({
-      ...{ token0_scaled: null, token1_scaled: null, total_shares: bin?.shares, length_e6: Number(bin?.lengthE6) },
-      ...{ add_fee_buy_e6: Number(bin?.addFeeBuyE6), add_fee_sell_e6: Number(bin?.addFeeSellE6) },
+      token0_scaled: null,
+      token1_scaled: null,
+      total_shares: bin?.shares,
+      length_e6: Number(bin?.lengthE6),
+      add_fee_buy_e6: Number(bin?.addFeeBuyE6),
+      add_fee_sell_e6: Number(bin?.addFeeSellE6),
     });
   }
 }

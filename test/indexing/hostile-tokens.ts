@@ -42,33 +42,38 @@ interface HostilePlan {
 
 const TOKENS: readonly HostilePlan[] = [
   {
-    ...{ symbol: BURN, name: TEN_MEGABYTES, decimals: 18 },
+    symbol: BURN,
+    name: TEN_MEGABYTES,
+    decimals: 18,
     indexed: { symbol: null, name: null, decimals: 18 },
     shown: { symbol: null, name: null, decimals: 18 },
   },
   {
-    ...{ symbol: text('\u202e<script>alert(1)</script>\0\n'), name: text(`=${'x'.repeat(1_000)}`), decimals: 77 },
+    symbol: text('\u202e<script>alert(1)</script>\0\n'),
+    name: text(`=${'x'.repeat(1_000)}`),
+    decimals: 77,
     indexed: { symbol: '\u202e<script>alert(1)</script>\n', name: `=${'x'.repeat(190)}`, decimals: 77 },
     shown: { symbol: '‹script›alert(1)‹/script›', name: 'x'.repeat(64), decimals: null },
   },
   {
-    ...{ symbol: word('0x41ff42'), name: concatHex([numberToHex(32, { size: 32 }), numberToHex(64, { size: 32 })]) },
+    symbol: word('0x41ff42'),
+    name: concatHex([numberToHex(32, { size: 32 }), numberToHex(64, { size: 32 })]),
     decimals: 6,
     indexed: { symbol: 'A\ufffdB', name: null, decimals: 6 },
     shown: { symbol: 'A\ufffdB', name: null, decimals: 6 },
   },
   {
-    ...{
-      symbol: text('\u2066\u0007US\u001b[31mDC\u2069'),
-      name: text('@"a",\'b\';\r\n=1+1'),
-      decimals: 6,
-      decimalsGas: DEAR,
-    },
+    symbol: text('\u2066\u0007US\u001b[31mDC\u2069'),
+    name: text('@"a",\'b\';\r\n=1+1'),
+    decimals: 6,
+    decimalsGas: DEAR,
     indexed: { symbol: '\u2066\u0007US\u001b[31mDC\u2069', name: '@"a",\'b\';\r\n=1+1', decimals: null },
     shown: { symbol: 'US[31mDC', name: '”a”‚’b’； =1+1', decimals: null },
   },
   {
-    ...{ symbol: text('\0\u200b'), name: text('\u2028'), decimals: 255 },
+    symbol: text('\0\u200b'),
+    name: text('\u2028'),
+    decimals: 255,
     indexed: { symbol: '\u200b', name: '\u2028', decimals: 255 },
     shown: { symbol: null, name: null, decimals: null },
   },
@@ -144,8 +149,13 @@ async function openPool({ chain, deployment }: HostileGround, one: Address, othe
   const unit = 1n << 64n;
   const priceProvider = await deployManualProvider(chain, { token0, token1 }, { bidX64: unit, askX64: unit });
   return createPool(chain, deployment, {
-    ...{ token0, token1, priceProvider, bins: evenBins(-1, 1, 1_000), salt: numberToHex(7, { size: 32 }) },
+    token0,
+    token1,
+    priceProvider,
+    bins: evenBins(-1, 1, 1_000),
+    salt: numberToHex(7, { size: 32 }),
     // Little, so that it can be scaled to any decimals.
-    ...{ initialAmount0PerShareE18: 1n, initialAmount1PerShareE18: 1n },
+    initialAmount0PerShareE18: 1n,
+    initialAmount1PerShareE18: 1n,
   });
 }

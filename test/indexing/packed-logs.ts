@@ -55,7 +55,10 @@ class LogReader {
     const swap_tx_count = this.#transactions.size;
     return {
       activity: { ...activity, swap_tx_count },
-      ...{ swaps: this.#swaps, parts: this.#parts, bins: this.#bins, liquidity: this.#liquidity },
+      swaps: this.#swaps,
+      parts: this.#parts,
+      bins: this.#bins,
+      liquidity: this.#liquidity,
     };
   }
 

@@ -58,8 +58,13 @@ export class PackedMarket {
     const quote = { bidX64: one, askX64: one, referenceX64: one };
     const priceProvider = await deployQuoteProvider(chain, deployment, { token0, token1 }, quote);
     const pool = await createPool(chain, deployment, {
-      ...{ token0, token1, priceProvider, bins: evenBins(-2, 2, 1_000), salt: numberToHex(1, { size: 32 }) },
-      ...{ initialAmount0PerShareE18: one, initialAmount1PerShareE18: one },
+      token0,
+      token1,
+      priceProvider,
+      bins: evenBins(-2, 2, 1_000),
+      salt: numberToHex(1, { size: 32 }),
+      initialAmount0PerShareE18: one,
+      initialAmount1PerShareE18: one,
       extensions: [packedStopLossExtension(deployment, GUARDS), velocityExtension(deployment, MAX_CHANGE_E18)],
     });
     const bins = [-1, 0, 1].map((bin) => ({ bin, shares: 10n ** 18n }));
@@ -116,8 +121,13 @@ export class PackedMarket {
   /** As deployments of the chains file. */
   deployments(): DeploymentInput[] {
     return this.grounds.map(({ deployment: { fromBlock, poolFactory, stopLoss, priceVelocityGuard } }) => ({
-      ...{ contractVersion: 'v1', enabled: true, layout: 'packed' },
-      ...{ fromBlock, poolFactory, stopLoss, priceVelocityGuard },
+      contractVersion: 'v1',
+      enabled: true,
+      layout: 'packed',
+      fromBlock,
+      poolFactory,
+      stopLoss,
+      priceVelocityGuard,
     }));
   }
 }

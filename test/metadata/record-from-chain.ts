@@ -58,14 +58,22 @@ export async function readRecord(source: Source, chainName: string): Promise<Cha
   const head = await readSlot(source, 0n);
   return {
     pair: [token0, token1].map((token) => tokenOf(source.scenario, token).symbol || token).join('/'),
-    ...{ chain: chainName, contractVersion: 'v1', poolAddress: source.pool },
-    ...{ createdBlockNumber: Number(creation.blockNumber), createdTimestamp: Number(block.timestamp) },
-    ...{ token0, token1, ...tokenFields(source.scenario, 'token0', token0) },
+    chain: chainName,
+    contractVersion: 'v1',
+    poolAddress: source.pool,
+    createdBlockNumber: Number(creation.blockNumber),
+    createdTimestamp: Number(block.timestamp),
+    token0,
+    token1,
+    ...tokenFields(source.scenario, 'token0', token0),
     ...tokenFields(source.scenario, 'token1', token1),
     ...(await readProviderFields(source, creation)),
-    ...{ creator: lower(transaction.from), ...(await readFactoryFields(source)) },
-    ...{ adminUsername: null, verifiedAdmin: false },
-    ...{ pauseLevel: Number(head & 0xffn), curBinIdx: Number(BigInt.asIntN(8, head >> 8n)) },
+    creator: lower(transaction.from),
+    ...(await readFactoryFields(source)),
+    adminUsername: null,
+    verifiedAdmin: false,
+    pauseLevel: Number(head & 0xffn),
+    curBinIdx: Number(BigInt.asIntN(8, head >> 8n)),
     ...(await readExtensionFields(source, creation)),
     ...deploymentFields(source.scenario),
   };
@@ -146,18 +154,19 @@ async function readProviderDetails({ client, scenario: { deployment } }: Source,
   const customSource = await client.readContract({ ...at, functionName: 'source' });
   const isSynthetic = hexToBigInt(await client.readContract({ ...at, functionName: 'quoteFeedId' })) !== 0n;
   return {
-    ...{
-      providerType: 'anchored' as const,
-      ...common,
-      feedMode: isSynthetic ? ('synthetic' as const) : ('single' as const),
-    },
+    providerType: 'anchored' as const,
+    ...common,
+    feedMode: isSynthetic ? ('synthetic' as const) : ('single' as const),
     ...(hexToBigInt(customSource) !== 0n && { source: lower(customSource) }),
     minMargin: String(await client.readContract({ ...at, functionName: 'minMargin' })),
     maxRefStaleness: String(await client.readContract({ ...at, functionName: 'MAX_REF_STALENESS' })),
     maxSpreadBps: String(await client.readContract({ ...at, functionName: 'MAX_SPREAD_BPS' })),
     mutableParams: await client.readContract({ ...at, functionName: 'MUTABLE_PARAMS' }),
-    ...{ maxSpreadMult: null, baseMaxStaleness: null, quoteMaxStaleness: null },
-    ...{ baseSpreadMult: null, quoteSpreadMult: null },
+    maxSpreadMult: null,
+    baseMaxStaleness: null,
+    quoteMaxStaleness: null,
+    baseSpreadMult: null,
+    quoteSpreadMult: null,
   };
 }
 
@@ -167,8 +176,10 @@ async function readFactoryFields({ client, scenario, pool }: Source) {
   return {
     admin: lower(await client.readContract({ ...at, functionName: 'poolAdmin' })),
     adminFeeDestination: lower(await client.readContract({ ...at, functionName: 'poolAdminFeeDestination' })),
-    ...{ spreadProtocolFeeE6: fees[0], spreadAdminFeeE6: fees[1] },
-    ...{ protocolNotionalFeeE8: fees[2], adminNotionalFeeE8: fees[3] },
+    spreadProtocolFeeE6: fees[0],
+    spreadAdminFeeE6: fees[1],
+    protocolNotionalFeeE8: fees[2],
+    adminNotionalFeeE8: fees[3],
   };
 }
 
@@ -195,7 +206,8 @@ async function readExtensionFields({ client, scenario: { deployment }, pool }: S
   };
   const isRestricted = runsIn(depositAllowlist, 'beforeAddLiquidity') && !isOpen;
   return {
-    ...{ extensions, depositWhitelistingEnabled: isRestricted },
+    extensions,
+    depositWhitelistingEnabled: isRestricted,
     ...(isRestricted && { depositAllowlistProvider: depositAllowlist }),
     ...(Object.keys(extensionDetails).length > 0 && { extensionDetails }),
   };
@@ -208,10 +220,13 @@ function orderOf(order: bigint): number[] {
 
 function deploymentFields({ deployment }: Scenario) {
   return {
-    ...{ poolFactoryAddress: deployment.poolFactory, poolDeployerAddress: deployment.poolDeployer },
-    ...{ liquidityAdderAddress: deployment.liquidityAdder, dataProviderAddress: deployment.dataProvider },
-    ...{ quoterAddress: deployment.quoter, depositAllowlistAddress: deployment.depositAllowlist },
-    ...{ oracleValueStopLossAddress: deployment.stopLoss },
+    poolFactoryAddress: deployment.poolFactory,
+    poolDeployerAddress: deployment.poolDeployer,
+    liquidityAdderAddress: deployment.liquidityAdder,
+    dataProviderAddress: deployment.dataProvider,
+    quoterAddress: deployment.quoter,
+    depositAllowlistAddress: deployment.depositAllowlist,
+    oracleValueStopLossAddress: deployment.stopLoss,
     priceVelocityGuardAddress: deployment.priceVelocityGuard,
   };
 }

@@ -41,8 +41,13 @@ beforeAll(async () => {
   await writeFile(chainsFile, JSON.stringify(CHAINS_FILE));
   const { url, stop } = await onFreePort(async (port) => {
     const env = {
-      ...{ CHAINS_CONFIG: chainsFile, REDIS_URL: inject('redisUrl'), PORT: String(port), HOST: '127.0.0.1' },
-      ...{ DATABASE_URL: primary.url, DATABASE_REPLICA_URL: replica.url, LOG_LEVEL: 'silent' },
+      CHAINS_CONFIG: chainsFile,
+      REDIS_URL: inject('redisUrl'),
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: primary.url,
+      DATABASE_REPLICA_URL: replica.url,
+      LOG_LEVEL: 'silent',
     };
     const url = `http://127.0.0.1:${port}`;
     return { url, ...(await startOwnProcess({ main: 'api/main.ts', env, ready: `${url}/public/v1/chains` })) };

@@ -41,8 +41,16 @@ describe('docker-compose.yml', () => {
   test('has every part of the service, the API twice, and monitoring under a profile', () => {
     expect(Object.keys(compose.services).sort()).toEqual(
       [
-        ...['api', 'builders', 'capture', 'indexer', 'migrate'],
-        ...['grafana', 'prometheus', 'postgres', 'postgres-replica', 'redis'],
+        'api',
+        'builders',
+        'capture',
+        'indexer',
+        'migrate',
+        'grafana',
+        'prometheus',
+        'postgres',
+        'postgres-replica',
+        'redis',
       ].sort(),
     );
     expect(compose.services.api?.deploy).toEqual({ replicas: 2 });
@@ -164,9 +172,22 @@ test('a backup has every table of the operator that neither the chains nor captu
   await database.drop();
   const backedUp = [...textOf('ops/postgres/backup.sh').matchAll(/--table=operator\.(\w+)/g)].map(([, name]) => name);
   const madeAgain = [
-    ...['backfill', 'migration', 'listing_window', 'listing_state', 'pool_listing', 'pool_record', 'listed_pool'],
-    ...['fiat_price', 'pool_classification', 'pool_storage', 'price_health', 'read_attention'],
-    ...['bin_comparison', 'curve_rank', 'listing_price', 'wanted_pool'],
+    'backfill',
+    'migration',
+    'listing_window',
+    'listing_state',
+    'pool_listing',
+    'pool_record',
+    'listed_pool',
+    'fiat_price',
+    'pool_classification',
+    'pool_storage',
+    'price_health',
+    'read_attention',
+    'bin_comparison',
+    'curve_rank',
+    'listing_price',
+    'wanted_pool',
   ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });

@@ -186,7 +186,8 @@ function calibrate(
   const rpc = openChainRpc({ chainId: 31_337, rpcUrls: [anvil.url] }, 10_000);
   return packedStoredLayout.calibrate(calibrationChain({ rpc, chainId: 31_337 }), {
     pools: pools.map(calibrated),
-    ...{ lens: deployment.dataProvider, swaps },
+    lens: deployment.dataProvider,
+    swaps,
   });
 }
 

@@ -105,7 +105,10 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
 function almostStraight({ immutables }: PackedTestPool): PricedPool {
   const lengths = [1, 633, 11, 1, 1, 1, 1];
   const bins = lengths.map((lengthE6, index) => ({
-    ...{ lengthE6, addFeeBuyE6: 0, addFeeSellE6: 0, token0Scaled: 0n },
+    lengthE6,
+    addFeeBuyE6: 0,
+    addFeeSellE6: 0,
+    token0Scaled: 0n,
     token1Scaled: index === 1 ? 1n << 69n : index === 3 ? 1n << 80n : 0n,
   }));
   const cursor = { bin: 0, position: 1n, lowerDistE6: 0 };

@@ -28,9 +28,15 @@ export function ordinaryRecipe(decimals0: number, decimals1: number): PackedReci
     shares: 10n ** 20n + BigInt(bin) * 10n ** 18n,
   }));
   return {
-    ...{ decimals0, decimals1, bins },
-    ...{ bidX64: 3n * Q64 - 10n ** 15n, askX64: 3n * Q64 + 2n * 10n ** 15n, referenceX64: 3n * Q64 },
-    ...{ curBinDistFromProvidedPriceE6: -1_500, adminSpreadFeeE6: 150_000, adminNotionalFeeE8: 40_000 },
+    decimals0,
+    decimals1,
+    bins,
+    bidX64: 3n * Q64 - 10n ** 15n,
+    askX64: 3n * Q64 + 2n * 10n ** 15n,
+    referenceX64: 3n * Q64,
+    curBinDistFromProvidedPriceE6: -1_500,
+    adminSpreadFeeE6: 150_000,
+    adminNotionalFeeE8: 40_000,
   };
 }
 

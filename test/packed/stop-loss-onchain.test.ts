@@ -143,7 +143,11 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   });
 
   const requestOf = ({ pool }: MarketPool, priced: PricedPool) => ({
-    ...{ pool, priced, form: variant.simulation, isGuarded: true, silenced: [] },
+    pool,
+    priced,
+    form: variant.simulation,
+    isGuarded: true,
+    silenced: [],
   });
 
   const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
@@ -255,7 +259,10 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     const order = { zeroForOne, amountSpecified: 0n, quote, trader: CALLER };
     const form = variant.simulation;
     let walk: SideWalk = {
-      ...{ pool, known: 0n, mostHalvings: 0, warming: { data: '0x', gas: 0 } },
+      pool,
+      known: 0n,
+      mostHalvings: 0,
+      warming: { data: '0x', gas: 0 },
       template: { data: encodeSimulation(form, order), amountOffset: form === 'sender' ? 100 : 68 },
       points: amounts.map((amount) => ({ amount, gasLimit: 3_000_000 })),
     };

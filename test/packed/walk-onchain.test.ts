@@ -213,7 +213,9 @@ function manyBins({ immutables }: PackedTestPool): PricedPool {
     return {
       token0Scaled: bin >= 0 ? 37n * ONE : 0n,
       token1Scaled: bin <= 0 ? 91n * ONE : 0n,
-      ...{ lengthE6: 1_000, addFeeBuyE6: 300, addFeeSellE6: 200 },
+      lengthE6: 1_000,
+      addFeeBuyE6: 300,
+      addFeeSellE6: 200,
     };
   });
   const cursor = { bin: 0, position: MAX_POSITION / 3n, lowerDistE6: -700 };

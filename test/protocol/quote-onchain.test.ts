@@ -52,7 +52,11 @@ beforeAll(async () => {
   await setFeedPrice(chain, deployment, { feedId: FEED, priceX64: REFERENCE_X64 });
   const protectedPool = async (priceProviderTimelock: bigint): Promise<TestPool> => {
     const address = await createPool(chain, deployment, {
-      ...{ token0, token1, priceProvider, bins, priceProviderTimelock },
+      token0,
+      token1,
+      priceProvider,
+      bins,
+      priceProviderTimelock,
       initialAmount0PerShareE18: 10n ** 18n,
       initialAmount1PerShareE18: 10n ** 6n,
       curBinDistFromProvidedPriceE6: -300,

@@ -175,7 +175,9 @@ async function makeRecipe({
   const stopLoss = mark === 'bidAsk' ? bidAskStopLoss : world.deployment.stopLoss;
   const settings = { drawdownE6: guard.drawdownE6, decayPerSecondE8: guard.decayPerSecondE8, timelockSecs: 100 };
   const made = await makePool(world, {
-    ...{ pair: pairs[pair] as Pair, price, notionalFeeE8 },
+    pair: pairs[pair] as Pair,
+    price,
+    notionalFeeE8,
     bins: evenBins(-bins.below, bins.above, lengthE6),
     shares: evenShares(-bins.below, bins.above, SHARES_OF_ONE),
     extensions: [stopLossExtension({ ...world.deployment, stopLoss }, settings)],
@@ -210,7 +212,9 @@ test('a bin that gains value as it is traded through: a little of it is refused,
   const { chain, deployment } = world;
   const settings = { drawdownE6: 50_000, decayPerSecondE8: 0, timelockSecs: 100 };
   const made = await makePool(world, {
-    ...{ pair: pairs[0] as Pair, price: 2_000, bins: evenBins(-6, 5, 800) },
+    pair: pairs[0] as Pair,
+    price: 2_000,
+    bins: evenBins(-6, 5, 800),
     shares: evenShares(-6, 5, SHARES_OF_ONE),
     extensions: [stopLossExtension(deployment, settings)],
   });

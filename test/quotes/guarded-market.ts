@@ -88,7 +88,9 @@ async function flatMarket(chain: DevChain, url: string): Promise<Opened> {
     await movePrice(spec.price);
     const pair = await createPair(chain, deployment, spec);
     const provider = await deployAnchoredProvider(chain, deployment, {
-      ...{ ...pair, baseFeedId: feed, maxRefStaleness: FOREVER },
+      ...pair,
+      baseFeedId: feed,
+      maxRefStaleness: FOREVER,
     });
     const settings = { drawdownE6: spec.drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 };
     const guard = stopLossExtension(deployment, settings);
@@ -98,7 +100,10 @@ async function flatMarket(chain: DevChain, url: string): Promise<Opened> {
       extensions: [guard],
     });
     return {
-      ...{ address, stopLoss: deployment.stopLoss, bins: binsOf(spec), movePrice },
+      address,
+      stopLoss: deployment.stopLoss,
+      bins: binsOf(spec),
+      movePrice,
       trade: (order) => tradeIfAllowed(chain, deployment, { pool: address, ...order }),
       simulate: async (orders) => {
         const quote = await providerQuote(chain, address);
@@ -127,7 +132,9 @@ async function packedMarket(chain: DevChain, variant: PackedVariant): Promise<Op
       extensions: [guard],
     });
     return {
-      ...{ address, stopLoss: deployment.stopLoss, bins: binsOf(spec) },
+      address,
+      stopLoss: deployment.stopLoss,
+      bins: binsOf(spec),
       movePrice: (price) => {
         quote = quoteAt(price);
         return setQuote(chain, provider, quote);
@@ -172,7 +179,9 @@ async function createFunded(
   const perShare = (whole: bigint, decimals: number) => (whole * 10n ** BigInt(decimals)) / SCALED_ONE;
   const value1 = (spec.valuePerShare * BigInt(Math.round(spec.price * 1e6))) / 1_000_000n;
   const pool = await createPool(chain, deployment, {
-    ...{ ...rest, bins: evenBins(-spec.below, spec.above, spec.lengthE6), salt: toHex(randomBytes(32)) as Hex },
+    ...rest,
+    bins: evenBins(-spec.below, spec.above, spec.lengthE6),
+    salt: toHex(randomBytes(32)) as Hex,
     initialAmount0PerShareE18: perShare(spec.valuePerShare, spec.decimals0),
     initialAmount1PerShareE18: perShare(value1, spec.decimals1),
     adminNotionalFeeE8: spec.notionalFeeE8,

@@ -15,7 +15,11 @@ export async function poolBehind(
   extensions: readonly ExtensionSpec[] = [],
 ): Promise<Address> {
   return createPool(chain, deployment, {
-    ...{ token0: pair.token0, token1: pair.token1, priceProvider, bins: evenBins(-1, 1, 1_000), extensions },
+    token0: pair.token0,
+    token1: pair.token1,
+    priceProvider,
+    bins: evenBins(-1, 1, 1_000),
+    extensions,
     initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
     initialAmount1PerShareE18: 10n ** BigInt(pair.decimals1),
     // No two pools of the same settings at one address.
@@ -32,7 +36,12 @@ export async function spitefulPool(
   const { chain } = world;
   const [bid, ask] = [priceX64(1.999), priceX64(2.001)];
   const provider = await deployContract(chain, 'HostileProvider', [
-    ...[pair.token0, pair.token1, bid, ask, gasLeft, victim],
+    pair.token0,
+    pair.token1,
+    bid,
+    ask,
+    gasLeft,
+    victim,
   ]);
   if (gift > 0n) {
     const data = encodeFunctionData({ abi: tokenAbi, functionName: 'mint', args: [provider, gift] });

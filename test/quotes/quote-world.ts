@@ -94,7 +94,10 @@ export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoo
     maxRefStaleness: 10n ** 9n,
   });
   const address = await createPool(chain, deployment, {
-    ...{ token0: pair.token0, token1: pair.token1, priceProvider, bins: spec.bins },
+    token0: pair.token0,
+    token1: pair.token1,
+    priceProvider,
+    bins: spec.bins,
     initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
     initialAmount1PerShareE18: (BigInt(Math.round(spec.price * 1e6)) * 10n ** BigInt(pair.decimals1)) / 1_000_000n,
     adminNotionalFeeE8: spec.notionalFeeE8 ?? 0,
@@ -146,7 +149,9 @@ export async function makeCutPool(world: QuoteWorld, pair: Pair, bins: number, d
   const { chain, deployment } = world;
   const guard = stopLossExtension(deployment, { drawdownE6: 20_000, decayPerSecondE8: 0, timelockSecs: 100 });
   const pool = await makePool(world, {
-    ...{ pair, price: 2_000, extensions: [guard] },
+    pair,
+    price: 2_000,
+    extensions: [guard],
     bins: evenBins(-bins, bins, 100),
     shares: evenShares(-bins, bins, SHARES_OF_ONE),
   });

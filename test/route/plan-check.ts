@@ -23,7 +23,9 @@ interface Step {
 export type Depths = ReadonlyMap<string, QuoteSides>;
 
 export const routeBody = ({ tokenIn, tokenOut, tradeType, amount }: PlanRequest) => ({
-  ...{ tokenIn, tokenOut, tradeType },
+  tokenIn,
+  tokenOut,
+  tradeType,
   ...(tradeType === 'exact_in' ? { amountIn: amount.toString() } : { amountOut: amount.toString() }),
 });
 

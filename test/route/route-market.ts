@@ -103,8 +103,10 @@ async function createMarketPool(
   const shares = BigInt(Math.round(plan.shares * 1_000)) * 10n ** 15n;
   const pool = await makePool(world, {
     pair: {
-      ...{ token0: token0.address, token1: token1.address },
-      ...{ decimals0: token0.decimals, decimals1: token1.decimals },
+      token0: token0.address,
+      token1: token1.address,
+      decimals0: token0.decimals,
+      decimals1: token1.decimals,
     },
     bins: evenBins(plan.bins[0], plan.bins[1], plan.lengthE6),
     price: plan.price,

@@ -47,7 +47,9 @@ export async function startFailingWorld(): Promise<FailingWorld> {
   const config = join(folder.path, 'chains.json');
   await writeFile(config, JSON.stringify(chainsOf(chain, wire.port)));
   const api = new SupervisedProcess({
-    ...{ name: 'api', main: 'api/main.ts', port: await freePort() },
+    name: 'api',
+    main: 'api/main.ts',
+    port: await freePort(),
     env: {
       CHAINS_CONFIG: config,
       DATABASE_URL: postgres.url,
@@ -62,8 +64,12 @@ export async function startFailingWorld(): Promise<FailingWorld> {
   const end = new AbortController();
   const mining = keepMining(chain, truth, end.signal);
   return {
-    ...{ chain, truth, api, node: new KillableServer('node', { kill: wire.stop, restart: wire.restart }) },
-    ...{ postgres: new KillableServer('postgres', postgres), redis: new KillableServer('redis', redis) },
+    chain,
+    truth,
+    api,
+    node: new KillableServer('node', { kill: wire.stop, restart: wire.restart }),
+    postgres: new KillableServer('postgres', postgres),
+    redis: new KillableServer('redis', redis),
     openFiles: async () => (await readdir(`/proc/${api.pid}/fd`)).length,
     stop: async () => {
       end.abort();

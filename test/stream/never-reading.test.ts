@@ -43,7 +43,8 @@ async function serve(streams: Streams, chain: SimulatedChain) {
     verifyKey: async () => null,
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
     webSockets: { ...deps, config: streamConfig, countSilent: () => undefined },
-    ...{ metrics: createMetrics('test'), logger },
+    metrics: createMetrics('test'),
+    logger,
   });
   const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   ends.push(async () => {

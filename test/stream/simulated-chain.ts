@@ -18,8 +18,16 @@ const address = (number: number): Address => toHex(number, { size: 20 });
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
 
 const poolOf = (number: number): ServedPool => ({
-  ...{ chainId: CHAIN, address: address(100 + number), contractVersion: 'v1', layout: 'flat', pair: 'T1/T2' },
-  ...{ token0: token(1), token1: token(2), immutableProvider: null, extensions: [], stopLossMark: 'mean' },
+  chainId: CHAIN,
+  address: address(100 + number),
+  contractVersion: 'v1',
+  layout: 'flat',
+  pair: 'T1/T2',
+  token0: token(1),
+  token1: token(2),
+  immutableProvider: null,
+  extensions: [],
+  stopLossMark: 'mean',
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
 });
 
@@ -80,7 +88,11 @@ export class SimulatedChain {
     const now = () => this.now;
     const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
     const snapshots = new SnapshotCache({
-      ...{ clock, waitTimeoutMs: 5_000, readTimeoutMs: 5_000, cacheBins: 10_000, slowIsUnavailable: true },
+      clock,
+      waitTimeoutMs: 5_000,
+      readTimeoutMs: 5_000,
+      cacheBins: 10_000,
+      slowIsUnavailable: true,
       reader: {
         prices: (head, { pool }) => this.#price(head, pool),
         depth: async (_head, prices) => withDepth(prices),
@@ -94,7 +106,10 @@ export class SimulatedChain {
     const paidReads = new PaidReads({ budget, hasWorth, rankOf });
     const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
     const rounds = new BlockRounds({
-      ...{ ...ofChain, paidReads, rankOf, now },
+      ...ofChain,
+      paidReads,
+      rankOf,
+      now,
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
@@ -127,8 +142,17 @@ export class SimulatedChain {
     const price = this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n;
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
     return {
-      ...{ pool, block, readAt: this.#reads, status: 'healthy', bidX64: price, askX64: price + 1n },
-      ...{ balance0Raw: 1n, balance1Raw: 1n, depth: null, curve: null, fingerprint: '' },
+      pool,
+      block,
+      readAt: this.#reads,
+      status: 'healthy',
+      bidX64: price,
+      askX64: price + 1n,
+      balance0Raw: 1n,
+      balance1Raw: 1n,
+      depth: null,
+      curve: null,
+      fingerprint: '',
     };
   }
 

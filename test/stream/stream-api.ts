@@ -36,13 +36,19 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const lookups: string[] = [];
   const outlooks = new PoolOutlooks();
   const snapshots = createSnapshotService({
-    ...{ chains: [chain], quotes, logger },
+    chains: [chain],
+    quotes,
+    logger,
     countCurve: (chainId) => outlooks.of(chainId).report,
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
   const rounds = new PoolRounds({
-    ...{ chains: [chain], quotes, snapshots, directory, logger },
+    chains: [chain],
+    quotes,
+    snapshots,
+    directory,
+    logger,
     hasWorth: () => true,
     rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
@@ -54,7 +60,14 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const metrics = createMetrics('test');
   const { observer, countSilent } = streamMetrics(metrics, limits, chainIds);
   const streams = new StreamService({
-    ...{ chainIds, config: streamConfig, rounds, snapshots, directory, database, observer, logger },
+    chainIds,
+    config: streamConfig,
+    rounds,
+    snapshots,
+    directory,
+    database,
+    observer,
+    logger,
   });
   const chains = new Map([[chain.chainId, chain]]);
   const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
@@ -71,12 +84,18 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
       countSilent,
       pingMs: options.pingMs ?? 15_000,
     },
-    ...{ metrics, logger },
+    metrics,
+    logger,
   });
   const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   const base = `http://127.0.0.1:${server.port}/public/v1/evm/${chain.chainId}`;
   return {
-    ...{ base, calls, lookups, limits, metrics, rounds: rounds.of(chain.chainId) },
+    base,
+    calls,
+    lookups,
+    limits,
+    metrics,
+    rounds: rounds.of(chain.chainId),
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => streams.close(),
     async stop() {

@@ -37,7 +37,11 @@ export async function connectWs(url: string, headers: Record<string, string> = {
     socket.send(typeof operation === 'string' ? operation : JSON.stringify(operation));
   await once(socket, 'open');
   return {
-    ...{ socket, book, answers, closed, send },
+    socket,
+    book,
+    answers,
+    closed,
+    send,
     async ask(operation) {
       const count = answers.length;
       send(operation);

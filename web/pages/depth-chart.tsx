@@ -78,7 +78,11 @@ function optionsOf(box: Element, onHover: (index: number | null) => void): uPlot
   const axis = { stroke: color('--mute'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
   const stepped = uPlot.paths.stepped;
   const sideOf = (name: string, tone: string, align: 1 | -1): uPlot.Series => ({
-    ...{ label: name, stroke: color(tone), fill: color(`${tone}-fill`), width: 2, points: { show: false } },
+    label: name,
+    stroke: color(tone),
+    fill: color(`${tone}-fill`),
+    width: 2,
+    points: { show: false },
     ...(stepped && { paths: stepped({ align }) }),
   });
   return {

@@ -16,8 +16,12 @@ export type PoolsView = {
 export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created'] as const;
 export type Sort = (typeof SORTS)[number];
 export const SORT_NAMES: Readonly<Record<Sort, string>> = {
-  ...{ tiered: 'Tier, then TVL', tvl: 'TVL', volume: 'Volume 24 h' },
-  ...{ apr: 'APR 24 h', apr7d: 'APR 7 days', created: 'Newest (one chain)' },
+  tiered: 'Tier, then TVL',
+  tvl: 'TVL',
+  volume: 'Volume 24 h',
+  apr: 'APR 24 h',
+  apr7d: 'APR 7 days',
+  created: 'Newest (one chain)',
 };
 export const TIERS = ['green', 'yellow', 'red'] as const;
 export type Tier = (typeof TIERS)[number];

@@ -186,7 +186,11 @@ const offer = fc
   .map((fields) => new Offer(fields));
 const take = fc.constant(new Take());
 const steps = [
-  ...[offer, offer, offer, take, take],
+  offer,
+  offer,
+  offer,
+  take,
+  take,
   fc.record({ uuid, block, seq }).map((cancel) => new Cancel(cancel)),
   fc
     .record({

@@ -81,7 +81,10 @@ const guardedPoolOf = (
         return [[state.lowestBin + index, { shares, watermarks }]];
       });
       const stopLoss: StopLossState = {
-        ...{ drawdownE6, decayPerSecond: BigInt(decayE8), decayScale: 10n ** 8n, timestamp: 1_000_000n },
+        drawdownE6,
+        decayPerSecond: BigInt(decayE8),
+        decayScale: 10n ** 8n,
+        timestamp: 1_000_000n,
         bins: new Map(watched),
       };
       return { priced: pricePool(state, quote), quote, release, zeroForOne, stopLoss };

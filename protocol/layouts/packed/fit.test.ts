@@ -156,11 +156,19 @@ const QUOTE = { bidX64: Q64, askX64: Q64 + Q64 / 1_000n, referenceX64: Q64 };
 /** Bins from the cursor up, with token0 of 6 decimals and token1 of 18. */
 function stateOf(contents: readonly bigint[], feeOf: (index: number) => number = () => 0): PoolState {
   return {
-    ...{ lowestBin: 0, highestBin: contents.length - 1, pauseLevel: 0, spreadFeeE6: 0, notionalFeeE8: 500 },
+    lowestBin: 0,
+    highestBin: contents.length - 1,
+    pauseLevel: 0,
+    spreadFeeE6: 0,
+    notionalFeeE8: 500,
     scale: { multiplier0: 10n ** 12n, multiplier1: 1n },
     cursor: { bin: 0, position: 0n, lowerDistE6: 0 },
     bins: contents.map((token0Scaled, index) => ({
-      ...{ token0Scaled, token1Scaled: 0n, lengthE6: 1_000, addFeeBuyE6: feeOf(index), addFeeSellE6: 0 },
+      token0Scaled,
+      token1Scaled: 0n,
+      lengthE6: 1_000,
+      addFeeBuyE6: feeOf(index),
+      addFeeSellE6: 0,
     })),
   };
 }

@@ -53,8 +53,13 @@ describe('levels', () => {
   it('end a side where prices reach zero', () => {
     const bin = { token0Scaled: 0n, token1Scaled: 10n, lengthE6: 60_000, addFeeBuyE6: 0, addFeeSellE6: 0 };
     const state = {
-      ...{ lowestBin: -20, highestBin: 0, scale: { multiplier0: 1n, multiplier1: 1n }, pauseLevel: 0 },
-      ...{ cursor: { bin: 0, position: 0n, lowerDistE6: 0 }, spreadFeeE6: 0, notionalFeeE8: 0 },
+      lowestBin: -20,
+      highestBin: 0,
+      scale: { multiplier0: 1n, multiplier1: 1n },
+      pauseLevel: 0,
+      cursor: { bin: 0, position: 0n, lowerDistE6: 0 },
+      spreadFeeE6: 0,
+      notionalFeeE8: 0,
       bins: Array.from({ length: 21 }, () => bin),
     };
     const priced = pricePool(state, { bidX64: 1n << 64n, askX64: 1n << 64n, referenceX64: 1n << 64n });

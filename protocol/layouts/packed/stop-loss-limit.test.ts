@@ -52,7 +52,10 @@ const guarded = fc
       return [[state.lowestBin + index, { shares, watermarks: { token0, token1, updatedAt: NOW } }]];
     });
     const stopLoss: StopLossState = {
-      ...{ drawdownE6, decayPerSecond: 0n, decayScale: E18, timestamp: NOW },
+      drawdownE6,
+      decayPerSecond: 0n,
+      decayScale: E18,
+      timestamp: NOW,
       bins: new Map(watched),
     };
     const sides = formulaCurve(priced, formula);

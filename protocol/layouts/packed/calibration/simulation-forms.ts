@@ -9,7 +9,9 @@ import { encodeSimulation, FORM_PROBE, type SimulationForm } from '../simulation
 const MOST_POOLS = 3;
 const FORMS = ['noSender', 'sender'] as const satisfies readonly SimulationForm[];
 const ORDERS = [true, false].map((zeroForOne) => ({
-  ...{ zeroForOne, amountSpecified: SMALLEST_SWAP, trader: CALLER },
+  zeroForOne,
+  amountSpecified: SMALLEST_SWAP,
+  trader: CALLER,
   quote: { bidX64: Q64, askX64: Q64, referenceX64: Q64 },
 }));
 
@@ -27,7 +29,8 @@ export async function judgeSimulation(
   return {
     what: 'simulation',
     decided: known.length === 1 && only ? only.name : null,
-    ...{ observations, decisive: observations },
+    observations,
+    decisive: observations,
     readings: readings.map(({ answers: _, ...reading }) => reading),
   };
 }
@@ -48,8 +51,10 @@ async function askForm(
   );
   const silent = pools.filter((_, index) => !answers[index]);
   return {
-    ...{ name: form, answers },
-    ...{ agreed: pools.length - silent.length, contradicted: silent.length },
+    name: form,
+    answers,
+    agreed: pools.length - silent.length,
+    contradicted: silent.length,
     examples: silent.map(({ address }) => `${address}@${block.number}: an empty revert`),
   };
 }
