@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
+import { warnOfRemovedVariables } from './removed-settings.ts';
 
 /** Their descriptions complete "not ..." in errors. */
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
@@ -82,6 +83,7 @@ export function readEnvironment<K extends keyof Settings>(
   keys: readonly K[],
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): { [P in K]: z.infer<Settings[P]> } {
+  warnOfRemovedVariables(env);
   const entries = keys.map((key) => {
     const value = env[key] === '' ? undefined : env[key];
     const parsed = settings[key].safeParse(value);

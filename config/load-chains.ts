@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
+import { withoutRemovedKeys } from './removed-settings.ts';
 import { RpcUrl, WsUrl } from './scalars.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,7 +22,7 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
  * references to it stay as they are.
  */
 export function parseChainsFile(value: unknown, name: string, env: Environment | null = process.env): ChainsFile {
-  const parsed = ChainsFile.safeParse(value);
+  const parsed = ChainsFile.safeParse(withoutRemovedKeys(value));
   if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
   if (env === null) return parsed.data;
   const chains = parsed.data.chains.map(({ wsUrls, ...chain }) => ({
