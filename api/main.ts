@@ -27,11 +27,10 @@ import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolRounds } from './rounds/pool-rounds.ts';
-import { PoolWorth } from './rounds/pool-worth.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
-import { startPoolRecords } from './route/pool-records.ts';
+import { reportedDepth } from './route/reported-depth.ts';
+import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
-import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
 import { startKeyChecks } from './stream/key-checks.ts';
 import { StreamService } from './stream/streams.ts';
@@ -56,8 +55,6 @@ const SETTINGS = [
   'LISTING_CONNECTIONS',
   'LISTING_TOTALS',
   'LISTING_CACHE_MB',
-  'DIRECTORY_POLL_MS',
-  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -100,14 +97,13 @@ async function serve(): Promise<void> {
     logger,
   });
   const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
-  const directory = new SqlPoolDirectory({
+  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
+  const catalog = new PoolCatalog({
     database,
     chains: file.chains,
     logger,
-    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+    onReport: (pool, report) => outlooks.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
-  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
-  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
@@ -125,14 +121,13 @@ async function serve(): Promise<void> {
     },
     logger,
   });
-  const worth = new PoolWorth({ database, chains: file.chains, logger });
   const rounds = new PoolRounds({
     chains: file.chains,
     quotes: file.quotes,
     snapshots,
-    directory,
+    directory: catalog,
     logger,
-    hasWorth: ({ chainId, address }) => worth.has(chainId, address),
+    hasWorth: (pool) => catalog.isFunded(pool),
     rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
   const wantedPools = new WantedPoolWriter({
@@ -150,7 +145,7 @@ async function serve(): Promise<void> {
     config: file.stream,
     rounds,
     snapshots,
-    directory,
+    directory: catalog,
     observer,
     logger,
     database: database.$client,
@@ -183,7 +178,7 @@ async function serve(): Promise<void> {
     bindResources({
       ...pamm.deps,
       chains,
-      directory,
+      directory: catalog,
       snapshots,
       outlooks,
       wantedPools: rounds,
@@ -198,6 +193,7 @@ async function serve(): Promise<void> {
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
+      ages: (chainId) => catalog.ages(chainId),
     }),
     {
       verifyKey: createKeyVerifier(database.$client, file.limits),
@@ -207,7 +203,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
+      webSockets: { chains, directory: catalog, streams, limits, config: file.stream, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -223,12 +219,10 @@ async function serve(): Promise<void> {
     ['http', () => server.stop(GRACE_MS)],
     ['rounds', () => rounds.close()],
     ['key checks', async () => stopKeyChecks()],
-    ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['head feeds', async () => closeHeadFeeds(feeds)],
-    ['directory', async () => directory.stop()],
-    ['pool records', async () => records.stop()],
+    ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
     ['wanted pools', () => wantedPools.stop()],

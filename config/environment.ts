@@ -53,9 +53,6 @@ export const settings = {
   LISTING_TOTALS: wholeNumber(1, 200),
   /** Memory of an API process for pages of the listing that were made, megabytes. */
   LISTING_CACHE_MB: wholeNumber(1, 64),
-  /** How often the API looks for new pools, and how many of the others it compares each time. */
-  DIRECTORY_POLL_MS: wholeNumber(1, 2_000),
-  DIRECTORY_COMPARED_POOLS: wholeNumber(1, 1_000),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: wholeNumber(0, 0),
   /** Whether the API serves the web page. */

@@ -2,7 +2,10 @@
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
-const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
+  ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
+]);
 
 /**
  * A chains file without removed keys, each of which is reported as a process warning: files written for an older release

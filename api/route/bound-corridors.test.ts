@@ -90,11 +90,9 @@ describe('a crowded pair', () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const none = { inputs: [], outputs: [] };
     for (const of of [a, c, d]) outlooks.record(of, { bids: side, asks: none, tierRank: 1 });
-    outlooks.allRecorded();
     see([a, snapshot(a, 0n, 0n, 'pool_refused')]);
     expect(chosen([a, b, c, d])).toEqual([13, 14]);
     for (const of of [a, c, d]) outlooks.record(of, null);
-    outlooks.allRecorded();
     expect(chosen([b, c, d])).toEqual([12, 13]);
   });
 
@@ -102,7 +100,6 @@ describe('a crowded pair', () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const tell = () => {
       for (const of of [a, b, c]) outlooks.record(of, { bids: side, asks: side, tierRank: 1 });
-      outlooks.allRecorded();
     };
     tell();
     see([a, snapshot(a, 0n, 0n, 'pool_refused')]);

@@ -35,7 +35,6 @@ export class ChainOutlooks {
   readonly #ranks: LRUCache<Address, CurveReport['rank']>;
   /** Snapshots that were looked at: warm requests show the same ones again. */
   readonly #shown = new WeakSet<DepthSnapshot>();
-  #hasRecords = false;
 
   /** @param remembered of so many pools the depth seen last is remembered: about 1 KB each */
   constructor(remembered = REMEMBERED) {
@@ -68,7 +67,7 @@ export class ChainOutlooks {
 
   /** Tells pools of which nothing is known; null once the records of the chain were read. */
   get isUnknown(): ((pool: ServedPool) => boolean) | null {
-    return this.#hasRecords ? null : (pool) => !this.#seen.has(pool) && !this.#records.has(pool);
+    return this.#records.size > 0 ? null : (pool) => !this.#seen.has(pool);
   }
 
   /** What a read of the pool counts: where fees are not public it may be simulated, unless it is known to be read cheaper. */
@@ -104,18 +103,8 @@ export class ChainOutlooks {
     this.#place(pool);
   }
 
-  /** Says that every pool with a record was told: nothing can be had of the others. Without any, nothing is known of them. */
-  allRecorded(): void {
-    this.#hasRecords = this.#records.size > 0;
-  }
-
-  /** Pools with a record; pools may be recorded meanwhile. */
-  recorded(): Iterable<ServedPool> {
-    return this.#records.keys();
-  }
-
   #recordOf(pool: ServedPool): PoolRecord | undefined {
-    return this.#records.get(pool) ?? (this.#hasRecords ? NO_RECORD : undefined);
+    return this.#records.get(pool) ?? (this.#records.size > 0 ? NO_RECORD : undefined);
   }
 
   /** Puts a pool in its place in the index; routes do not look there for one that is read only when it is named. */

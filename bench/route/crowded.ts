@@ -97,7 +97,6 @@ function recordAll(outlooks: PoolOutlooks, { snapshots }: WarmMarket): void {
   for (const { pool, depth } of snapshots.values()) {
     chain.record(pool, { bids: outlookOf(depth.bids.slice(-1)), asks: outlookOf(depth.asks.slice(-1)), tierRank: 1 });
   }
-  chain.allRecorded();
 }
 
 /** 0.3 to 3,000 whole tokens. */

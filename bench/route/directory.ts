@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
-import { SqlPoolDirectory } from '../../api/snapshots/sql-pool-directory.ts';
+import { PoolCatalog } from '../../api/snapshots/pool-catalog.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -57,7 +57,7 @@ export async function benchDirectory(pools: number, write: (line: string) => voi
 async function measureDirectory(client: pg.Client, url: string, pools: number, write: (line: string) => void) {
   const logger = createLogger('bench', 'warn');
   const database = openDatabase(url, logger);
-  const directory = new SqlPoolDirectory({ database, chains, logger });
+  const directory = new PoolCatalog({ database, chains, logger });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   collectGarbage();
