@@ -48,7 +48,7 @@ const SLICE = 200;
 /** Ponder undoes no more blocks: two windows of finality, of at most 240. */
 const MAX_UNDONE_BLOCKS = 480;
 /** A statement of capture that takes longer from its start to its commit shows with the next read of its pools. */
-const CAPTURE_US = 2_000_000;
+const CAPTURE_US = 1_000_000;
 
 /** What is known of a chain beside its pools. */
 class CatalogChain {
