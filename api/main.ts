@@ -22,7 +22,6 @@ import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { registerReadAheadMetrics } from './observability/read-ahead.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
-import { streamMetrics } from './observability/stream-metrics.ts';
 import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
@@ -33,6 +32,7 @@ import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
 import { startKeyChecks } from './stream/key-checks.ts';
+import { streamMetrics } from './stream/metrics.ts';
 import { StreamService } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
@@ -169,7 +169,8 @@ async function serve(): Promise<void> {
     chains: file.chains,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
     database: database.$client,
-    snapshots,
+    knownHead: (chainId) => snapshots.of(chainId).knownHead,
+    readHead: (chainId) => snapshots.of(chainId).head(),
     workerMissing: pamm.workerMissing,
     metrics,
     logger,

@@ -7,8 +7,8 @@ import type { PoolExtension } from './pool-directory.ts';
 /** A pool of the index, of whatever factory. */
 export interface PoolRow {
   readonly address: Address;
-  /** The block that created it. */
-  readonly place: number;
+  /** The one that created it. */
+  readonly block: number;
   readonly factory: Address;
   readonly pair: string;
   readonly token0: Address;
@@ -30,8 +30,8 @@ export interface PoolRow {
 /** What capture read last of a pool; floating-point numbers. */
 export interface ReportRow {
   readonly address: Address;
-  /** When capture read it, microseconds since 1970. */
-  readonly place: number;
+  /** Microseconds since 1970. */
+  readonly capturedUs: number;
   readonly isHealthy: boolean;
   /** Raw units; 0 when a token did not answer. */
   readonly balance0: number;
@@ -42,9 +42,8 @@ export interface ReportRow {
   readonly tier: keyof typeof TIER_RANKS | null;
 }
 
-// Places are out of the planner's sight: it takes few rows to be behind those of late, and would plan each slice anew.
 const POOLS = `
-  SELECT p.address, p.created_block_number::float8 AS place, p.factory, p.pair, p.token0, p.token1,
+  SELECT p.address, p.created_block_number::float8 AS block, p.factory, p.pair, p.token0, p.token1,
     p.token0_symbol AS symbol0, p.token1_symbol AS symbol1, p.token0_decimals AS decimals0, p.token1_decimals AS decimals1,
     p.lowest_bin AS "lowestBin", p.highest_bin AS "highestBin", p.token0_scale_multiplier AS multiplier0,
     p.token1_scale_multiplier AS multiplier1, p.price_provider AS "priceProvider",
@@ -52,16 +51,14 @@ const POOLS = `
       SELECT json_agg(json_build_object('address', e.address, 'phases', e.phases) ORDER BY e.position)
       FROM read_model.pool_extension e WHERE e.chain_id = p.chain_id AND e.pool = p.address) AS extensions
   FROM read_model.pool p
-  WHERE p.chain_id = $1 AND (p.created_block_number, p.address) > ((SELECT $2::int8), (SELECT $3::text))
-  ORDER BY p.created_block_number, p.address`;
+  WHERE p.chain_id = $1`;
 
 const REPORTS = `
-  SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS place, h.status = 'healthy' AS "isHealthy",
+  SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
     coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
     coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
   FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
-  WHERE h.chain_id = $1 AND (h.captured_at, h.pool) > ((SELECT 'epoch'::timestamptz + $2::float8 * interval '1 us'), (SELECT $3::text))
-  ORDER BY h.captured_at, h.pool`;
+  WHERE h.chain_id = $1`;
 
 /** Funded pools of a chain that are known at most: those of the highest value. */
 const MAX_FUNDED = 5_000;
@@ -92,30 +89,51 @@ export async function readChain(database: pg.Pool, chainId: number, minUsd: numb
   return rows[0] as ChainRow;
 }
 
-/** Rows of a chain behind a place, in order, in slices of as many: so many are parsed without a pause. */
-type RowsBehind<R> = (chainId: number, place: number) => AsyncGenerator<readonly R[]>;
+/** Rows of a chain behind a place in an order, in slices: so many are parsed without a pause. */
+type RowsBehind<R, P extends readonly unknown[]> = (chainId: number, ...place: P) => AsyncGenerator<readonly R[]>;
 
-/** Pools in the order of their creation, and reports in the order in which they were captured. */
-export function createRowReader(
-  database: pg.Pool,
-  slice: number,
-): { pools: RowsBehind<PoolRow>; reports: RowsBehind<ReportRow> } {
-  // The number of rows is a literal, so that the planner knows how few these are.
-  const behind = <R extends PoolRow | ReportRow>(name: string, statement: string): RowsBehind<R> => {
+/** @param slice most rows that are read at a time */
+export function createRowReader(database: pg.Pool, slice: number) {
+  // Places are out of the planner's sight: it takes few rows to be behind recent ones, and would plan each slice again. The
+  // number of rows is a literal, so that it knows how few these are.
+  const behind = <R extends pg.QueryResultRow, P extends readonly unknown[]>(
+    name: string,
+    statement: string,
+    placeOf: (row: R) => P,
+  ): RowsBehind<R, P> => {
     const query = { name: `catalog-${name}-${slice}`, text: `${statement} LIMIT ${slice}` };
-    return async function* (chainId, place) {
-      let last: Pick<R, 'place' | 'address'> | undefined = { place, address: '0x' };
-      while (last) {
-        const { rows }: { rows: R[] } = await database.query<R>({
-          ...query,
-          values: [chainId, last.place, last.address],
-        });
+    return async function* (chainId, ...first) {
+      let place: P | null = first;
+      while (place) {
+        const { rows }: { rows: R[] } = await database.query<R>({ ...query, values: [chainId, ...place] });
         yield rows;
-        last = rows.length === slice ? rows.at(-1) : undefined;
+        const last: R | undefined = rows.at(-1);
+        place = last && rows.length === slice ? placeOf(last) : null;
       }
     };
   };
-  return { pools: behind('pools', POOLS), reports: behind('reports', REPORTS) };
+  return {
+    /** All pools behind an address. */
+    pools: behind(
+      'pools',
+      `${POOLS} AND p.address > (SELECT $2::text) ORDER BY p.address`,
+      ({ address }: PoolRow): [address: string] => [address],
+    ),
+    /** Pools of a block and later ones. */
+    poolsSince: behind(
+      'pools-since',
+      `${POOLS} AND (p.created_block_number, p.address) > ((SELECT $2::int8), (SELECT $3::text))
+        ORDER BY p.created_block_number, p.address`,
+      ({ block, address }: PoolRow): [block: number, address: string] => [block, address],
+    ),
+    /** Reports captured at a time, microseconds, and later ones. */
+    reportsSince: behind(
+      'reports-since',
+      `${REPORTS} AND (h.captured_at, h.pool) > ((SELECT 'epoch'::timestamptz + $2::float8 * interval '1 us'), (SELECT $3::text))
+        ORDER BY h.captured_at, h.pool`,
+      ({ capturedUs, address }: ReportRow): [capturedUs: number, address: string] => [capturedUs, address],
+    ),
+  };
 }
 
 /** A factory of a chain, as a key. */

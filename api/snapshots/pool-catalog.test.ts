@@ -103,17 +103,24 @@ async function slices<R>(rows: AsyncGenerator<readonly R[]>): Promise<(readonly 
   return all;
 }
 
-test('pools are read in the order of their creation, from a block on, a slice at a time', async () => {
-  const { pools } = createRowReader(database.$client, 2);
-  const read = async (chainId: number, block: number) =>
-    (await slices(pools(chainId, block))).map((slice) => slice.map(({ address }) => address));
-  expect(await read(7, 0)).toEqual([[LISTED, LOCKED], [DELISTED, DISABLED], []]);
-  expect(await read(7, 100)).toEqual([[LISTED, LOCKED], [DELISTED, DISABLED], []]);
-  expect(await read(7, 101)).toEqual([[]]);
-  expect(await read(8, 0)).toEqual([[FOREIGN]]);
-  const [[foreign] = []] = await slices(pools(8, LATE_BLOCK));
-  expect(foreign).toMatchObject({ place: LATE_BLOCK, symbol0: null, decimals0: null, extensions: null });
-  const [[listed] = []] = await slices(pools(7, 0));
+test('pools are read a slice at a time: all, or those of a block and later ones', async () => {
+  const { pools, poolsSince } = createRowReader(database.$client, 2);
+  const all = [[LISTED, LOCKED], [DELISTED, DISABLED], []];
+  const addresses = async (rows: ReturnType<typeof pools>) =>
+    (await slices(rows)).map((slice) => slice.map(({ address }) => address));
+  expect(await addresses(pools(7, ''))).toEqual(all);
+  expect(await addresses(pools(7, LOCKED))).toEqual([[DELISTED, DISABLED], []]);
+  expect(await addresses(poolsSince(7, 100, ''))).toEqual(all);
+  expect(await addresses(poolsSince(7, 101, ''))).toEqual([[]]);
+  const [[foreign] = []] = await slices(poolsSince(8, LATE_BLOCK, ''));
+  expect(foreign).toMatchObject({
+    address: FOREIGN,
+    block: LATE_BLOCK,
+    symbol0: null,
+    decimals0: null,
+    extensions: null,
+  });
+  const [[listed] = []] = await slices(pools(7, ''));
   expect(listed).toMatchObject({ multiplier1: String(WIDE), symbol0: 'WETH', decimals0: 18, pair: `WETH/${TOKEN1}` });
 });
 
@@ -180,7 +187,7 @@ test('a poll reads the pools of blocks that may be undone, and what was captured
     const asked = queries.mock.calls.map(([query]) => (query as unknown as { name?: string }).name ?? '');
     queries.mockRestore();
     const polls = asked.filter((name) => name === 'catalog-chain').length;
-    return Math.round(asked.filter((name) => name === 'catalog-pools-3').length / polls);
+    return Math.round(asked.filter((name) => name === 'catalog-pools-since-3').length / polls);
   };
   // All pools are of block 100.
   expect(await readAt(580)).toBe(Math.floor((before + 2) / 3) + 1);
@@ -199,15 +206,18 @@ test('slices are not planned again, however few rows the planner expects', async
   );
   await client.query('ANALYZE');
   const single = openDatabase(home.url, logger, 1);
-  const { pools, reports } = createRowReader(single.$client, 100);
-  for (let times = 0; times < 10; times++) await Promise.all([slices(pools(7, 400)), slices(reports(7, 400))]);
+  const { pools, poolsSince, reportsSince } = createRowReader(single.$client, 100);
+  for (let times = 0; times < 10; times++) {
+    await Promise.all([slices(pools(7, LOCKED)), slices(poolsSince(7, 400, '')), slices(reportsSince(7, 400, ''))]);
+  }
   const { rows } = await single.$client.query(
     'SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements ORDER BY name',
   );
   await single.$client.end();
   expect(rows).toEqual([
     { name: 'catalog-pools-100', kept: true },
-    { name: 'catalog-reports-100', kept: true },
+    { name: 'catalog-pools-since-100', kept: true },
+    { name: 'catalog-reports-since-100', kept: true },
   ]);
 });
 

@@ -20,7 +20,7 @@ import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory
 import { type Calibration, PoolMaker } from './pool-maker.ts';
 
 /** What capture read last of a pool. */
-export type PoolReport = Omit<ReportRow, 'address' | 'place'>;
+export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs'>;
 
 export interface PoolCatalogDeps {
   readonly database: Database;
@@ -199,14 +199,15 @@ export class PoolCatalog implements PoolDirectory {
     const undoableFrom = Math.max(0, (head ?? 0) - MAX_UNDONE_BLOCKS);
     const seen = new Set<ServedPool>();
     const undoable = new Set<ServedPool>();
-    for await (const rows of this.#rows.pools(chainId, this.#mustReload ? 0 : chain.undoableFrom)) {
+    const { pools, poolsSince } = this.#rows;
+    for await (const rows of this.#mustReload ? pools(chainId, '') : poolsSince(chainId, chain.undoableFrom, '')) {
       if (this.#isStopped) return;
       for (const row of rows) {
         const pool = this.#put(chain, row);
         if (!pool) continue;
         seen.add(pool);
         chain.undoable.add(pool);
-        if (row.place >= undoableFrom) undoable.add(pool);
+        if (row.block >= undoableFrom) undoable.add(pool);
       }
     }
     await inTurns(this.#mustReload ? this.#table.ofChain(chainId) : chain.undoable, (pool) => {
@@ -230,12 +231,12 @@ export class PoolCatalog implements PoolDirectory {
   async #readReports(chain: CatalogChain): Promise<void> {
     const { chainId } = chain.config;
     const since = this.#mustReload ? 0 : chain.reportedUs - CAPTURE_US;
-    for await (const rows of this.#rows.reports(chainId, since)) {
+    for await (const rows of this.#rows.reportsSince(chainId, since, '')) {
       if (this.#isStopped) return;
-      for (const { address, place, ...report } of rows) {
+      for (const { address, capturedUs, ...report } of rows) {
         const pool = this.#table.find(chainId, address);
         if (pool) this.#deps.onReport?.(pool, report);
-        chain.reportedUs = place;
+        chain.reportedUs = capturedUs;
       }
     }
   }
