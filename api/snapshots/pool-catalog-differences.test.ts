@@ -126,6 +126,8 @@ const CHANGES = {
          VALUES ($1, $2, 1, $2, '{afterSwap}', 1, 1)`,
       );
     }
+    // Capture reads a pool once it is there.
+    await run(at, 'UPDATE operator.price_health SET captured_at = now() WHERE chain_id = $1 AND pool = $2');
     await CHANGES.advance({ ...at, number: 1 });
   },
   undo: async (at: Place) => {

@@ -127,7 +127,7 @@ test('ages are those of the pools captured last and longest ago; unknown ones ar
   expect(listingAgeSecs).toBeNull();
   await home.client.query(
     `INSERT INTO operator.listing_window (chain_id, generation, from_ts, to_ts, from_block, to_block, generated_at_ts)
-     VALUES (2, 1, 1, 1, 1, 1, extract(epoch FROM now())::int8 - 60)`,
+     VALUES (2, 1, 1, 1, 1, 1, extract(epoch FROM now())::int8 - 61)`,
   );
   await vi.waitUntil(() => catalog.ages(2).listingAgeSecs !== null, WAIT);
   expect(catalog.ages(2)).toMatchObject({ newestPriceAgeSecs: null, oldestPriceAgeSecs: null });
