@@ -19,13 +19,11 @@ import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
-import { registerReadAheadMetrics } from './observability/read-ahead.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
-import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
+import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { PoolRounds } from './rounds/pool-rounds.ts';
 import { PoolOutlooks } from './route/pool-outlooks.ts';
 import { reportedDepth } from './route/reported-depth.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
@@ -35,6 +33,7 @@ import { startKeyChecks } from './stream/key-checks.ts';
 import { streamMetrics } from './stream/metrics.ts';
 import { StreamService } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
+import { createPoolWarmers } from './warming/pool-warmers.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -121,29 +120,22 @@ async function serve(): Promise<void> {
     },
     logger,
   });
-  const rounds = new PoolRounds({
+  const warmers = createPoolWarmers({
     chains: file.chains,
     quotes: file.quotes,
     snapshots,
     directory: catalog,
     logger,
-    hasWorth: (pool) => catalog.isFunded(pool),
+    isFunded: (pool) => catalog.isFunded(pool),
     rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
   });
-  const wantedPools = new WantedPoolWriter({
-    database: primary.$client,
-    chains: file.chains,
-    logger,
-    wanted: (chainId) => rounds.of(chainId).wanted.list(),
-    ahead: (chainId) => rounds.of(chainId),
-  });
-  registerReadAheadMetrics(metrics, [...chains.keys()], (chainId) => rounds.of(chainId));
+  registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({
     chainIds: [...chains.keys()],
     config: file.stream,
-    rounds,
+    warmers,
     snapshots,
     directory: catalog,
     observer,
@@ -182,7 +174,7 @@ async function serve(): Promise<void> {
       directory: catalog,
       snapshots,
       outlooks,
-      wantedPools: rounds,
+      warmers,
       streams,
       limits,
       streamConfig: file.stream,
@@ -218,7 +210,7 @@ async function serve(): Promise<void> {
   stopOnSignal(logger, [
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
-    ['rounds', () => rounds.close()],
+    ['warmers', () => warmers.close()],
     ['key checks', async () => stopKeyChecks()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
@@ -226,7 +218,6 @@ async function serve(): Promise<void> {
     ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
-    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }

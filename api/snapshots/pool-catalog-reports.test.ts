@@ -26,14 +26,14 @@ let database: Database;
 let catalog: PoolCatalog;
 const reports = new Map<string, PoolReport | null>();
 
-const chainOf = (chainId: number, minWorthUsd: number) =>
+const chainOf = (chainId: number, minFundedUsd: number) =>
   ChainConfig.parse({
     chainId,
     name: `chain ${chainId}`,
     rpcUrls: ['http://127.0.0.1:1'],
     blockTimeMs: 1_000,
     deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }],
-    readBudget: { minWorthUsd },
+    readBudget: { minFundedUsd },
   });
 const chains = [chainOf(1, 1), chainOf(2, 1_000)];
 

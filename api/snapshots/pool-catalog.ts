@@ -112,7 +112,7 @@ export class PoolCatalog implements PoolDirectory {
     }
   }
 
-  /** Whether the pool holds its chain's `readBudget.minWorthUsd` in priced tokens, as listed; false while not known. */
+  /** Whether the pool holds its chain's `readBudget.minFundedUsd` in priced tokens, as listed; false while not known. */
   isFunded({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
     return this.#chains.get(chainId)?.funded.has(address) === true;
   }
@@ -164,7 +164,7 @@ export class PoolCatalog implements PoolDirectory {
     for (const chain of this.#chains.values()) {
       if (this.#isStopped) return;
       const { chainId, readBudget } = chain.config;
-      const row = await readChain(database, chainId, readBudget.minWorthUsd);
+      const row = await readChain(database, chainId, readBudget.minFundedUsd);
       chain.ages = { ...row, at: performance.now() };
       chain.funded = new Set(row.funded);
       await this.#readPools(chain, row.head);
