@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -179,19 +178,19 @@ test('a poll reads the pools of blocks that may be undone, and what was captured
   const watched = openDatabase(home.url, logger);
   const own = new PoolCatalog({ database: watched, chains, logger, pace: { pollMs: 5, slice: 3 } });
   const before = [...(await own.table()).pools()].length;
-  const readAt = async (head: number) => {
+  const queries = vi.spyOn(watched.$client, 'query');
+  /** Slices of pools that the last whole poll read, of a chain that is indexed up to a block. */
+  const slicesAt = async (head: number) => {
     await setIndexedBlock(client, { chainId: 7, number: head, timestamp: 1 });
-    await sleep(300);
-    const queries = vi.spyOn(watched.$client, 'query');
-    await sleep(300);
-    const asked = queries.mock.calls.map(([query]) => (query as unknown as { name?: string }).name ?? '');
-    queries.mockRestore();
-    const polls = asked.filter((name) => name === 'catalog-chain').length;
-    return Math.round(asked.filter((name) => name === 'catalog-pools-since-3').length / polls);
+    return () => {
+      const names = queries.mock.calls.map(([query]) => (query as unknown as { name?: string }).name ?? '');
+      const poll = names.join().split('catalog-chain').at(-2) ?? '';
+      return poll.split('catalog-pools-since').length - 1;
+    };
   };
   // All pools are of block 100.
-  expect(await readAt(580)).toBe(Math.floor((before + 2) / 3) + 1);
-  expect(await readAt(581)).toBe(1);
+  await expect.poll(await slicesAt(580)).toBe(Math.floor(before / 3) + 2);
+  await expect.poll(await slicesAt(581)).toBe(1);
   expect([...(await own.table()).pools()].length).toBe(before);
   own.stop();
   await watched.$client.end();
