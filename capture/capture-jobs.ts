@@ -24,7 +24,6 @@ import type { Job } from './job.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
-import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { readGuardedPools } from './price-health/guarded-pools.ts';
@@ -41,7 +40,6 @@ export type CaptureDeps = {
   readonly countCall?: CountChainCall;
   readonly onAttention?: OnAttention;
   readonly onCalibration?: OnCalibration;
-  readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
 };
 
@@ -53,14 +51,13 @@ const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
-const COMPARISON_PAUSE_MS = 10_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
 /** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
-  const { restPerWork, listUsePerRead, comparedPools, repricedFromUsd } = file.capture;
+  const { restPerWork, listUsePerRead, repricedFromUsd } = file.capture;
   const every = pauses(restPerWork);
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
@@ -90,11 +87,6 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       name: `calibration-${chain.chainId}`,
       run: () => calibrateFactories({ ...deps, rules: file.capture }, metered(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
-    })),
-    ...file.chains.filter(hasStoredPools).map((chain) => ({
-      name: `bins-against-storage-${chain.chainId}`,
-      run: () => compareBins({ ...deps, comparedPools }, metered(chain), chain),
-      ...every(COMPARISON_PAUSE_MS),
     })),
     {
       name: 'fiat-prices',

@@ -15,7 +15,6 @@ import { stopOnSignal } from '../runtime/shutdown.ts';
 import { attentionGauges } from './attention/attention-report.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
-import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
 import { startJobs } from './run-jobs.ts';
 
 const HELP = `
@@ -55,7 +54,6 @@ runMain(async () => {
       countCall: chainCallCounter(metrics),
       onAttention: attentionGauges(metrics),
       onCalibration: calibrationGauge(metrics),
-      onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
     database.$client,

@@ -1,5 +1,8 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
-const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['capture.comparedPools', 'bins by events are compared with storage by a query of docs/sql.md'],
+  ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
+]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);

@@ -7,7 +7,7 @@ import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import { MeteredRpc } from '../../chain/read-budget/metered-rpc.ts';
 import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { binComparisons, curveRanks, poolStorages } from '../../db/schema/operator.ts';
+import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import { PoolSchedule, type PoolWithWorth } from '../attention/pool-schedule.ts';
@@ -53,9 +53,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kinds: readonly
     });
     schedule.setPools(stored);
     // Undone by a reorganisation, or of a deployment that was disabled.
-    for (const table of [poolStorages, binComparisons, curveRanks]) {
-      await deleteOtherPoolsOf(database, table, chainId, stored);
-    }
+    await deleteOtherPoolsOf(database, poolStorages, chainId, stored);
     known = pools;
   };
 

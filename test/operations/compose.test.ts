@@ -184,8 +184,6 @@ test('a backup has every table of the operator that neither the chains nor captu
     'pool_storage',
     'price_health',
     'read_attention',
-    'bin_comparison',
-    'curve_rank',
     'listing_price',
     'wanted_pool',
   ];
