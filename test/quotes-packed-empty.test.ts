@@ -7,7 +7,7 @@ import { deployContract } from '../devnet/deploy.ts';
 import { type MarketPool, ONE, PackedMarket } from '../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { createPool } from '../devnet/pools.ts';
-import { HEAD_SLOTS } from '../protocol/layouts/packed/storage.ts';
+import { HEAD_SLOTS } from '../protocol/layouts/storage.ts';
 import { tradingLevels } from './quotes/chain-curve.ts';
 import { lastRank, packedApi } from './quotes/packed-world.ts';
 

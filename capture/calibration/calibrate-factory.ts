@@ -4,9 +4,8 @@ import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Finding } from '../../protocol/calibration.ts';
 import { calibrateMark, STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
-import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { layoutAdapter, storedLayout } from '../../protocol/layouts/adapters.ts';
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
-import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
 import { calibrationChain } from './calibration-chain.ts';
 import { type CalibrationReach, poolsToCalibrate, poolsWithStopLoss } from './calibration-pools.ts';
 

@@ -115,16 +115,15 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
   await seedSwaps(1);
   expect(await tryAll({ calibrationSearched: 4 })).toBe(0);
   expect(await tryAll()).toBe(1);
-  const simulation = variant?.simulation;
   const undecided = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
-  expect(await decided()).toEqual({ storage: 'packedHead', simulation, ...undecided });
+  expect(await decided()).toEqual({ storage: 'packedHead', ...undecided });
 
   await observeSwapsOf(ground, packedPool, 12);
   expect(await tryAll()).toBe(0);
   await makeDue();
   expect(await tryAll()).toBe(1);
   const { details, deltaScale, fees, platformFees } = variant ?? {};
-  const all = { storage: 'packedHead', simulation, details, deltaScale, fees, platformFees, notional: 'input' };
+  const all = { storage: 'packedHead', details, deltaScale, fees, platformFees, notional: 'input' };
   expect(await decided()).toEqual(all);
   expect(Object.fromEntries(shown)).toEqual(all);
   expect(logged.at(-1)).toEqual({ level: 'info', fields: { ...key(), ...all } });

@@ -9,7 +9,7 @@ import type { ReadBudget, ReadClass } from '../../chain/read-budget/read-budget.
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
-import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import { PoolSchedule, type PoolWithWorth } from '../attention/pool-schedule.ts';
 import type { KnownPool } from '../attention/pools-with-worth.ts';
 import { readRound } from '../attention/read-round.ts';

@@ -4,12 +4,7 @@ import { expect, test } from 'vitest';
 import { PROJECT_ROOT, productionSources } from '../../test/harness/production-sources.ts';
 
 /** The files that name the layouts of this build. */
-const REGISTERS = [
-  'protocol/layouts/adapters.ts',
-  'protocol/layouts/event-layouts.ts',
-  'protocol/layouts/recognition.ts',
-  'protocol/layouts/stored-layouts.ts',
-];
+const REGISTERS = ['protocol/layouts/adapters.ts', 'protocol/layouts/event-layouts.ts'];
 const LAYOUT_FOLDER = /^protocol\/layouts\/([^/]+)\//;
 
 const sources = productionSources().filter((path) => !/\.(arbitrary|fixture)\.ts$/.test(path));
