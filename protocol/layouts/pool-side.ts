@@ -1,9 +1,8 @@
 import type { PoolCurve, PoolSide } from '../curve.ts';
-import { levelsReached } from '../depth.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
 import type { LayoutParts } from './create-adapter.ts';
 import { swapOutcome } from './pool-errors.ts';
-import { levelAtInput, multipliers, type SideCurve } from './side-curve.ts';
+import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
 type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
@@ -25,7 +24,7 @@ export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, for
     zeroForOne,
     levels,
     maxInput: MAX_INT128 / multiplierIn,
-    levelsWithin: (most, end) => levelsReached(levels, most, end, (input) => levelAtInput(curve, input)),
+    levelsWithin: (most, end) => levelsWithin(curve, most, end),
     stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     swapGasLimit: gasLimit,
     simulation: (amountSpecified, trader) => encode(form, { zeroForOne, amountSpecified, quote: priced.quote, trader }),

@@ -3,7 +3,7 @@ import { normalisePoolCreated } from '../common-events.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from '../extension-events.ts';
 import { decodeScale, scaleCall } from '../immutables.ts';
 import { flatEvents } from './events.ts';
-import { priceVelocityGuardEvents, stopLossEvents } from './extension-abi.ts';
+import { priceVelocityGuardEvents, stopLossEvents } from './extension-events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
 
 /** What the indexer takes of pools of the flat layout. */
