@@ -30,8 +30,12 @@ export interface LayoutAdapter {
  * not ask for a new index.
  */
 export interface EventLayout {
-  /** Events of a pool, of the extensions of its deployment, and those that only factories of this layout emit. */
-  readonly abi: Readonly<Record<'factory' | 'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /** Events of a pool, of the extensions that differ between layouts, and those that only factories of this layout emit. */
+  readonly abi: Readonly<Record<'factory' | LayoutSource, readonly AbiEvent[]>>;
+  /** Names under which the index follows these contracts. */
+  readonly sources: Readonly<Record<LayoutSource, string>>;
+  /** The unit of a stop loss's decay per second. */
+  readonly stopLossDecay: 'E8' | 'E18';
   /**
    * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
    * and keeps the words that stand for it.
@@ -46,7 +50,7 @@ export interface EventLayout {
   decodeScale(answer: Hex): TokenScale;
 }
 
-type ExtensionSource = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist';
+type LayoutSource = 'pool' | 'stopLoss' | 'priceVelocityGuard';
 
 /** Arguments of a factory's `PoolCreated`. */
 export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
