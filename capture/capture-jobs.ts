@@ -85,7 +85,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ ...deps, rules: file.capture }, metered(chain), chain),
+      run: () => calibrateFactories(deps, metered(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
     {

@@ -10,10 +10,6 @@ export const CaptureConfig = z.strictObject({
   listUsePerRead: count.default(100),
   /** A pool that holds so much in priced tokens is listed anew whenever their prices change; the others take turns. */
   repricedFromUsd: z.number().positive().default(1),
-  /** A try of a calibration: newest swaps of the chain that it looks through, pools and swaps among them that it reads. */
-  calibrationSearched: count.default(5_000),
-  calibrationPools: count.default(300),
-  calibrationSwaps: count.default(20),
 });
 
 export type CaptureConfig = z.infer<typeof CaptureConfig>;

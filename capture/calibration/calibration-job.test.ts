@@ -5,7 +5,6 @@ import { Registry } from 'prom-client';
 import { numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { CaptureConfig } from '../../config/capture-schema.ts';
 import { ChainsFile } from '../../config/chains-schema.ts';
 import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
@@ -60,13 +59,12 @@ function chainsFile() {
 
 const key = () => ({ chainId: CHAIN, factory: ground.deployment.poolFactory });
 
-function tryAll(rules: Partial<CaptureConfig> = {}): Promise<number> {
+function tryAll(): Promise<number> {
   const [chain] = chainsFile().chains;
   if (!chain) throw new Error('no chain');
   const log = (level: string) => (fields: unknown) => logged.push({ level, fields });
   const deps = {
     database,
-    rules: CaptureConfig.parse(rules),
     logger: { info: log('info'), warn: log('warn') } as never,
     onCalibration: (factory: FactoryKey, what: string, decision: string | null) => {
       shown.set(what, decision);
@@ -113,7 +111,6 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
   await seedSwaps(4);
   expect(await tryAll()).toBe(0);
   await seedSwaps(1);
-  expect(await tryAll({ calibrationSearched: 4 })).toBe(0);
   expect(await tryAll()).toBe(1);
   const undecided = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
   expect(await decided()).toEqual({ storage: 'packedHead', ...undecided });
