@@ -28,7 +28,7 @@ const command = new Command('calibrate')
   .addHelpText(
     'after',
     `
-Undecided is a result: too few swaps stood alone in a block whose state the nodes still hold, or no reading holds. Capture
+Undecided is a result: too few swaps stood alone in a block whose state the nodes still hold, or no interpretation holds. Capture
 tries by itself until all is decided.
 
 Examples:

@@ -5,6 +5,7 @@ import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
 import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
+import type { PoolImmutables } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
 import type { TokenScale } from './scaling.ts';
 import type { StoredLayout } from './stored-layout.ts';
@@ -54,13 +55,6 @@ type LayoutSource = 'pool' | 'stopLoss' | 'priceVelocityGuard';
 
 /** Arguments of a factory's `PoolCreated`. */
 export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
-
-/** What never changes of a pool and its curve needs. */
-export interface PoolImmutables {
-  readonly lowestBin: number;
-  readonly highestBin: number;
-  readonly scale: TokenScale;
-}
 
 /**
  * Prices through the pool, and the provider's quote behind them: production oracles answer only a provider which was

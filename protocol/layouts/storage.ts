@@ -1,7 +1,6 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters, size } from 'viem';
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { PoolImmutables } from '../layout.ts';
-import type { BinState, Cursor, PoolState } from '../pool-state.ts';
+import type { BinState, Cursor, PoolImmutables, PoolState } from '../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import { hexReader, type WordShape } from './words.ts';
 

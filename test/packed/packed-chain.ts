@@ -21,13 +21,12 @@ import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts'
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
 import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
 import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
 import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
+import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */

@@ -17,13 +17,12 @@ import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
+import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { decodeHead } from './flat-storage.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import type { BidAsk } from '../../curve.ts';
 import { Q64 } from '../../fixed-point.ts';
-import type { PoolImmutables } from '../../layout.ts';
-import { type BinState, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import { type BinState, MAX_POSITION, type PoolImmutables, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
 import { isTradableQuote, pricePool } from './geometry.ts';

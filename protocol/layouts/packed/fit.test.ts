@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PoolImmutables } from '../../layout.ts';
-import type { PoolState } from '../../pool-state.ts';
+import type { PoolImmutables, PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { pricePool } from '../ladder.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';

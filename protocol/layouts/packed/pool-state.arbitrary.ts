@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { Q64 } from '../../fixed-point.ts';
-import type { PoolImmutables } from '../../layout.ts';
-import { type BinState, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import { type BinState, MAX_POSITION, type PoolImmutables, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { type PricedPool, type ProviderQuote, pricePool } from '../ladder.ts';
 
