@@ -4,7 +4,11 @@ import { LAYOUT_ADAPTERS } from './adapters.ts';
 import { swapOutcome } from './pool-errors.ts';
 
 const SIGNS = LAYOUT_ADAPTERS.flatMap(({ layout, unitSwaps }) =>
-  unitSwaps.signs.map(({ form, data }) => ({ layout, name: form === layout ? layout : `${layout} (${form})`, data })),
+  unitSwaps.signs.map(({ form, data }) => ({
+    layout,
+    name: form === layout ? layout : `${layout} (simulation: ${form})`,
+    data,
+  })),
 );
 /** Of a simulated swap of one unit it only counts whether the pool knows the form. */
 const BOUNDS = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };

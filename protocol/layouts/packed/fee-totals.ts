@@ -9,8 +9,8 @@ export interface HalvesByDirection {
 }
 
 /** Fees that stayed with the bins, from sums of `BinSwapped.fees`. */
-export function lpFees(as: Fees, sums: HalvesByDirection): TokenPair {
-  if (as === 'token') return byToken(sums);
+export function lpFees(meaning: Fees, sums: HalvesByDirection): TokenPair {
+  if (meaning === 'token') return byToken(sums);
   return { token0Scaled: sums.sales.high, token1Scaled: sums.purchases.high };
 }
 
@@ -19,8 +19,12 @@ export function lpFees(as: Fees, sums: HalvesByDirection): TokenPair {
  *
  * @returns null when the sums do not tell in which token notional fees were paid
  */
-export function platformFees(as: PlatformFees, notional: Notional | null, sums: HalvesByDirection): TokenPair | null {
-  if (as === 'token') return byToken(sums);
+export function platformFees(
+  meaning: PlatformFees,
+  notional: Notional | null,
+  sums: HalvesByDirection,
+): TokenPair | null {
+  if (meaning === 'token') return byToken(sums);
   if (notional !== 'input' && sums.sales.low + sums.purchases.low > 0n) return null;
   return {
     token0Scaled: sums.sales.high + sums.sales.low,
