@@ -1,11 +1,8 @@
 import type { Address } from 'viem';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { CurveKnowledge, CurveSearch, DropReason, SearchContext, SearchStep } from '../../curve-search.ts';
-import type { PoolState } from '../../pool-state.ts';
+import type { CurveKnowledge, CurveSearch, SearchContext, SearchStep } from '../../curve-search.ts';
 import { decodeQuote, type ReadPrices } from '../create-adapter.ts';
-import { type PricedPool, pricePool } from '../ladder.ts';
+import { pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
-import { emptySideProbes, isShownEmpty } from './empty-sides.ts';
 import { fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
@@ -13,7 +10,8 @@ import { matchFormulas, trialProbes, triedFormulas } from './formula-trial.ts';
 import type { Sides } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
-import { filledSwap, formSwaps, knownForm, type Probe, searchedSwaps } from './searched-swaps.ts';
+import { type Asking, areGuardsAsked, failed, type PackedRead, proved, type Search, simulate } from './search.ts';
+import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { walkSides } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';
@@ -37,24 +35,6 @@ import { walkedCurve } from './walked-curve.ts';
 
 /** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
 const READS_WITHOUT_FIT = 30;
-
-/** What was read of a pool at one block. */
-export interface PackedRead extends ReadPrices {
-  readonly state: PoolState;
-  /** The provider that the pool's storage names; null when it is an immutable of the pool. */
-  readonly mutablePriceProvider: Address | null;
-}
-
-interface Search extends PackedRead {
-  readonly priced: PricedPool;
-  readonly provider: Address | null;
-  readonly context: SearchContext;
-  readonly known: CurveKnowledge | undefined;
-  readonly dropped: DropReason | null;
-}
-
-/** A search that knows how swaps are simulated. */
-type Asking = Search & { readonly form: SimulationForm };
 
 /** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
 export function packedSearch(read: PackedRead): CurveSearch {
@@ -181,31 +161,6 @@ function bySimulation(search: Asking): SearchStep {
   });
 }
 
-function simulate(
-  { priced, form, context }: Asking,
-  probes: readonly Probe[],
-  next: (results: readonly CallResult[], isSilenced: boolean) => SearchStep,
-): SearchStep {
-  if (probes.length === 0) return next([], true);
-  const swaps = searchedSwaps(priced, form, probes, areGuardsAsked(context));
-  return { kind: 'simulate', swaps, silenced: context.evaluatedGuards, next };
-}
-
-/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
-const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
-  isGuarded && evaluatedGuards.length === 0;
-
-/** The end of a search, once sides that are read as empty are shown to give nothing: other swaps do not touch them. */
-function proved(search: Asking, end: SearchStep): SearchStep {
-  const probes = emptySideProbes(search.priced);
-  return simulate(search, probes, (results, isSilenced) => {
-    const { isGuarded } = search.context;
-    const mayReject = areGuardsAsked(search.context) || (isGuarded && !isSilenced);
-    const isShown = probes.every((probe, index) => isShownEmpty(probe, results[index], mayReject));
-    return isShown ? end : failed(search, 'a side that is read as empty is not shown to be');
-  });
-}
-
 function found(
   { form, dropped }: Asking,
   rank: 'formula' | 'fit',
@@ -213,8 +168,4 @@ function found(
   known: CurveKnowledge | undefined,
 ): SearchStep {
   return { kind: 'curve', rank, curve: poolCurve(sides, packedSimulation, form), known, dropped };
-}
-
-function failed({ known, dropped }: Search, reason: string): SearchStep {
-  return { kind: 'failed', reason, known, dropped };
 }
