@@ -18,7 +18,6 @@ import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
-import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { streamMetrics } from './observability/stream-metrics.ts';
@@ -91,14 +90,7 @@ async function serve(): Promise<void> {
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
-  // A replica takes no rows. One connection, so that no request waits for what is written beside them.
-  const primary = openDatabase(settings.DATABASE_URL, logger, 1);
-  const curveRanks = new CurveRankWriter({
-    database: primary.$client,
-    rememberedPools: file.quotes.rememberedPools,
-    logger,
-  });
-  const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
+  const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({
     database,
     chains: file.chains,
@@ -117,7 +109,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
+      const reports = [countCurve(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -222,7 +214,6 @@ async function serve(): Promise<void> {
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
-    ['curve ranks', () => curveRanks.stop()],
-    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
+    ['database', () => Promise.all([database, rarePages].map(({ $client }) => $client.end()))],
   ]);
 }

@@ -20,7 +20,6 @@ import type { Job } from './job.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
-import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { readGuardedPools } from './price-health/guarded-pools.ts';
@@ -40,7 +39,6 @@ export type CaptureDeps = {
   readonly countCall?: CountChainCall;
   readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
-  readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
 };
 
@@ -52,7 +50,6 @@ const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
-const COMPARISON_PAUSE_MS = 10_000;
 /** Time between two probes of a pool's guards. */
 const GUARD_PAUSE_MS = 30_000;
 /** Longest wait for the whole answer of a node. */
@@ -61,7 +58,7 @@ const RPC_TIMEOUT_MS = 10_000;
 /** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
-  const { comparedPools, repricedFromUsd } = file.capture;
+  const { repricedFromUsd } = file.capture;
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
   const budgets = new Map(
@@ -83,13 +80,8 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ ...deps, rules: file.capture }, budgeted(chain), chain),
+      run: () => calibrateFactories(deps, budgeted(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
-    })),
-    ...file.chains.filter(hasStoredPools).map((chain) => ({
-      name: `bins-against-storage-${chain.chainId}`,
-      run: () => compareBins({ ...deps, comparedPools }, budgeted(chain), chain),
-      ...every(COMPARISON_PAUSE_MS),
     })),
     {
       name: 'fiat-prices',

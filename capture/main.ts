@@ -14,7 +14,6 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
-import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';
 import { startJobs } from './run-jobs.ts';
 
@@ -55,7 +54,6 @@ runMain(async () => {
       countCall: chainCallCounter(metrics),
       onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
-      onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
     database.$client,

@@ -17,8 +17,6 @@ const optionalAddress = HexAddress.optional();
 
 /** Readings of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
 export const PackedReadings = z.strictObject({
-  /** Whether `simulateSwapAndRevert` takes a leading sender. */
-  simulation: z.enum(['sender', 'noSender']).optional(),
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),

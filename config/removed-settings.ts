@@ -1,5 +1,10 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['capture.comparedPools', 'bins by events are compared with storage by a query of docs/sql.md'],
+  ['capture.calibrationSearched', 'a calibration looks through 5,000 swaps'],
+  ['capture.calibrationPools', 'a calibration looks at 400 pools'],
+  ['capture.calibrationSwaps', 'a calibration reads 20 swaps, by hand as many as --swaps says'],
+  ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
   ['capture.restPerWork', 'a job is idle four times as long as a run took'],
   ['capture.listUsePerRead', 'lists are cached for 100 times as long as they took to read'],
   ['chains.readBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],

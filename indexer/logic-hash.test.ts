@@ -60,7 +60,7 @@ describe('it does not change with', () => {
     ['names of variables', 'indexer/handlers/trading.ts', replace(/(?<!\w|[^.]\.)(place|context)\b/g, '$1QXZ')],
     ['code that the indexer does not import', 'protocol/fill-walk.ts', append('export const MORE = 1;')],
     ['how a route is found', 'protocol/routing/score.ts', append('export const MORE = 1;')],
-    ['how pools are priced', 'protocol/layouts/flat/geometry.ts', replace('distE6 <= -1e6', 'distE6 < -1e6')],
+    ['how pools are priced', 'protocol/layouts/ladder.ts', replace('distE6 <= -1e6', 'distE6 < -1e6')],
     ['how the chains file is read', 'indexer/sources.ts', append('export const MORE = 1;')],
     ['the process around Ponder', 'indexer/main.ts', append('export const MORE = 1;')],
     ['a test', 'indexer/reducers/swap.test.ts', append('// more')],

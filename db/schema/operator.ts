@@ -79,25 +79,6 @@ export const layoutCalibrations = operator.table('layout_calibration', {
   tries: integer('tries').notNull(),
 });
 
-/** When bins by events were last held against storage; `difference` names the first bin that differs, if any does. */
-export const binComparisons = operator.table('bin_comparison', {
-  chainId: int8('chain_id').notNull(),
-  pool: checkedAddress('pool').notNull(),
-  blockNumber: int8('block_number').notNull(),
-  difference: text('difference'),
-  comparedAt: instant('compared_at').notNull(),
-});
-
-/** How the curve of a pool whose fees are not public became known at a block; written as it changes, and once an hour. */
-export const curveRanks = operator.table('curve_rank', {
-  chainId: int8('chain_id').notNull(),
-  pool: checkedAddress('pool').notNull(),
-  rank: text('rank', { enum: ['formula', 'fit', 'simulation', 'none'] }).notNull(),
-  whyNotCheaper: text('why_not_cheaper'),
-  blockNumber: int8('block_number').notNull(),
-  seenAt: instant('seen_at').notNull(),
-});
-
 export const fiatPrices = operator.table('fiat_price', {
   chainId: int8('chain_id').notNull(),
   token: checkedAddress('token').notNull(),

@@ -183,8 +183,6 @@ test('a backup has every table of the operator that neither the chains nor captu
     'pool_classification',
     'pool_storage',
     'price_health',
-    'bin_comparison',
-    'curve_rank',
     'listing_price',
   ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());

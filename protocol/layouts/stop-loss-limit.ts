@@ -1,7 +1,7 @@
-import { priceAtFloor } from '../../bin-price.ts';
-import type { SideLimit } from '../../curve.ts';
-import { divCeil, E6, MAX_INT128, maxBigint, Q64, Q128 } from '../../fixed-point.ts';
-import { bisect } from '../../guards/bisect.ts';
+import { priceAtFloor } from '../bin-price.ts';
+import type { SideLimit } from '../curve.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
+import { bisect } from '../guards/bisect.ts';
 import {
   type BinBalances,
   type BinTest,
@@ -9,11 +9,10 @@ import {
   markPrices,
   type StopLossMark,
   type StopLossState,
-} from '../../guards/stop-loss.ts';
-import { binAt } from '../../pool-state.ts';
-import { fillExactInput, fillExactOutput } from './bin-fill.ts';
-import { tolerance } from './fit-proof.ts';
-import { multipliers, type SideCurve, type SideStep } from './side-curve.ts';
+} from '../guards/stop-loss.ts';
+import { binAt } from '../pool-state.ts';
+import { type BinFill, fillExactInput, fillExactOutput } from './bin-fill.ts';
+import { multipliers, type SideCurve, type SideStep, tolerance } from './side-curve.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;
@@ -31,9 +30,12 @@ interface WalkedBin {
 }
 
 /**
- * How far a stop loss surely lets a side trade; null when it lets all of it. How much of its fee stays with a bin is not
- * known. So a bin is valued with the input before fees alone, which stays whatever the fees are: every amount up to the
- * limit fills, and some more may. `beyond` is refused even with all of the fee.
+ * How far a stop loss surely lets a side trade; null when it lets all of it. A swap is judged by every bin that it touches,
+ * as it leaves them. Within a bin the value falls while the pool sells below the mark, and rises after: it has its extremes
+ * at the start, at the end and where the bin's price, with the fee that stays, crosses the mark.
+ *
+ * Where it is not known how much of its fee stays with a bin, the bin is valued with the input before fees alone: every
+ * amount up to the limit fills, and some more may. `beyond` is refused even with all of the fee.
  */
 export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLossState): SideLimit | null {
   if (state.drawdownE6 === 0) return null;
@@ -90,11 +92,18 @@ function surely({ fees }: SideCurve, input: bigint): bigint {
 function largestSafeOutput(bin: WalkedBin): bigint {
   const { slice } = bin.step;
   const slack = overchargeCeil(bin);
-  const accepts = (output: bigint) =>
-    bin.test.accepts(balancesAfter(bin, output, fillExactOutput(slice, output).net), slack);
+  const accepts = (output: bigint) => {
+    const fill = fillExactOutput(slice, output);
+    return bin.test.accepts(balancesAfter(bin, fill.output, surelyKept(bin, fill)), slack);
+  };
   const lowest = lowestValueAt(bin);
   if (slice.available === 0n || accepts(lowest)) return slice.available;
   return bisect(0n, lowest, slice.available >> PRECISION_BITS, accepts);
+}
+
+/** What of the input surely stays with the bin. */
+function surelyKept({ side: { fees } }: WalkedBin, { input, net }: BinFill): bigint {
+  return fees.leavesE6 === null ? net : input - mulDivFloor(input - net, BigInt(fees.leavesE6), E6);
 }
 
 function balancesAfter({ side, before }: WalkedBin, output: bigint, added: bigint): BinBalances {
@@ -103,35 +112,51 @@ function balancesAfter({ side, before }: WalkedBin, output: bigint, added: bigin
     : { token0: before.token0 - output, token1: before.token1 + added };
 }
 
-/** The output (0..available) after which the bin, without fees, is worth least: where its price crosses the mark. */
-function lowestValueAt({ side, step: { slice }, markX64 }: WalkedBin): bigint {
+/** The output (0..available) after which the bin is worth least: where its price with the fee that stays crosses the mark. */
+function lowestValueAt(bin: WalkedBin): bigint {
+  const { side, step, markX64 } = bin;
+  const { slice } = step;
+  const keptX64 = Q64 + (knownFeeX64(bin) * (E6 - BigInt(side.fees.leavesE6 ?? 0))) / E6;
   const start = priceAtFloor(slice.edges, slice.position);
   const far = side.zeroForOne ? slice.edges.lowerX64 : slice.edges.upperX64;
-  const [done, whole] = side.zeroForOne ? [start - markX64, start - far] : [markX64 - start, far - start];
+  const crossing = side.zeroForOne ? (markX64 * keptX64) / Q64 : (markX64 * Q64) / keptX64;
+  const [done, whole] = side.zeroForOne ? [start - crossing, start - far] : [crossing - start, far - start];
   if (done <= 0n) return 0n;
   return done >= whole ? slice.available : (slice.available * done) / whole;
 }
 
-/** How much more than the smooth curve's cost the roundings of prices and amounts can charge, scaled. */
-function overchargeCeil({ side, step: { slice } }: WalkedBin): bigint {
-  const lower = maxBigint(slice.edges.lowerX64, 1n);
-  const priceErrorX64 = side.zeroForOne ? divCeil(divCeil(Q128, lower), lower) + 2n : 2n;
-  return divCeil(slice.available * priceErrorX64, Q64) + 10n;
+/** The bin's fee, where it is known how much of it stays; else none counts. */
+const knownFeeX64 = ({ side, step }: WalkedBin): bigint =>
+  side.fees.leavesE6 === null ? 0n : step.slice.charge.factorX64 - Q64;
+
+/**
+ * How much more than the curve's own cost the roundings of prices and amounts can charge, scaled: by so much the value of
+ * the bin may fall short of a smooth curve between two of its points.
+ */
+function overchargeCeil(bin: WalkedBin): bigint {
+  const { edges, available } = bin.step.slice;
+  const lower = maxBigint(edges.lowerX64, 1n);
+  const priceErrorX64 = bin.side.zeroForOne ? divCeil(divCeil(Q128, lower), lower) + 2n : 2n;
+  const net = divCeil(available * priceErrorX64, Q64) + 2n;
+  return net + divCeil(net * knownFeeX64(bin), Q64) + 8n;
 }
 
-/** An amount not far beyond the limit that every release refuses, whatever stays of the fee; null when none is certain. */
+/** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
 function refusedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   const { side, step } = bin;
   const [multiplierIn] = multipliers(side);
+  const isKnown = side.fees.leavesE6 !== null;
   const isRefused = (input: bigint) => {
-    const scaled = input * multiplierIn;
-    if (scaled > MAX_INT128 || scaled <= step.inputBefore) return false;
-    const { output, input: paid } = fillExactInput(step.slice, scaled - step.inputBefore);
-    return bin.test.refuses(balancesAfter(bin, output, paid + 2n * tolerance(input) * multiplierIn));
+    const rest = input * multiplierIn - step.inputBefore;
+    if (input * multiplierIn > MAX_INT128 || rest < 0n || (rest === 0n && !isKnown)) return false;
+    const fill = fillExactInput(step.slice, rest);
+    const kept = isKnown ? surelyKept(bin, fill) : fill.input + 2n * tolerance(input) * multiplierIn;
+    return bin.test.refuses(balancesAfter(bin, fill.output, kept));
   };
   const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
   const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
   if (isRefused(next)) return next;
+  // The threshold is passed at a shallow angle: the lowest point tells, if anything does.
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
   return lowest > next && isRefused(lowest) ? lowest : null;
 }

@@ -1,7 +1,12 @@
-import type { BinEdges } from '../../bin-price.ts';
-import { E6, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
-import type { PoolState } from '../../pool-state.ts';
-import type { ProviderQuote } from './provider-quote.ts';
+import type { BinEdges } from '../bin-price.ts';
+import type { BidAsk } from '../curve.ts';
+import { E6, mulDivFloor } from '../fixed-point.ts';
+import type { PoolState } from '../pool-state.ts';
+
+/** What a price provider quotes: token1 per whole token0, Q64.64. The reference anchors the bins. */
+export interface ProviderQuote extends BidAsk {
+  readonly referenceX64: bigint;
+}
 
 /** A pool with its bins laid around a reference: all that a curve needs but the fees. */
 export interface PricedPool {
@@ -44,9 +49,4 @@ export function binEdges({ state, edgesX64 }: PricedPool, bin: number): BinEdges
   const upperX64 = edgesX64[bin - state.lowestBin + 1];
   if (lowerX64 === undefined || upperX64 === undefined) throw new RangeError(`the pool has no bin ${bin}`);
   return { lowerX64, upperX64 };
-}
-
-/** What the provider's spread costs a side: the distance of bid or ask from the reference, Q64.64. */
-export function baseFeeX64({ bidX64, askX64, referenceX64 }: ProviderQuote, zeroForOne: boolean): bigint {
-  return (zeroForOne ? mulDivCeil(referenceX64, Q64, bidX64) : mulDivCeil(askX64, Q64, referenceX64)) - Q64;
 }

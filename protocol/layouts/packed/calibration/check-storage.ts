@@ -2,86 +2,78 @@ import type { Address } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
 import { MAX_POSITION } from '../../../pool-state.ts';
 import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
-import { STORAGE_ARRANGEMENTS } from '../candidates.ts';
-import { type PackedStorage, packedStorage } from '../storage.ts';
+import { binSharesSlot } from '../../storage.ts';
 import { decodeBinStates, encodeBinStates, type LensBin, lensContradiction } from './lens.ts';
-import type { PoolStorage } from './observed-swap.ts';
-import { readStorage, readWords } from './read-storage.ts';
+import { readStorage, readWords } from './observe-swaps.ts';
+import type { StoredPool } from './observed-swap.ts';
 
+/** The name of the only known arrangement of storage: how the official lenses read pools of factory 0xA327…. */
+const ARRANGEMENT = 'packedHead';
 /** Pools that tell something, and those that are asked, at most. */
-const MOST_POOLS = 5;
-const MOST_ASKED = 50;
+const MAX_POOLS = 5;
+const MAX_ASKED = 50;
 /** Bins that are looked at, around the cursor when a pool has more. */
-const MOST_BINS = 64;
+const MAX_BINS = 64;
 
 /**
- * Holds arrangements of storage against the lens, and against themselves: the cursor is in the pool, and totals are the
+ * Compares the storage of pools, as it is read, with the lens and with itself: the cursor is in the pool, and totals are the
  * sums of all bins. One funded pool tells.
  */
-export async function judgeArrangements(
+export async function checkStorage(
   chain: CalibrationChain,
   pools: readonly CalibrationPool[],
   lens: Address | undefined,
 ): Promise<Finding> {
   const block = await chain.head();
-  const readings = STORAGE_ARRANGEMENTS.map(({ name }) => ({ name, agreed: 0, examples: [] as string[] }));
+  const examples: string[] = [];
   let observations = 0;
-  for (const pool of pools.slice(0, MOST_ASKED)) {
-    if (observations === MOST_POOLS) break;
-    const answers = await Promise.all(
-      STORAGE_ARRANGEMENTS.map((arrangement) => contradiction(chain, block, pool, packedStorage(arrangement), lens)),
-    );
-    if (answers.some((answer) => answer === 'untold')) continue;
-    observations += 1;
-    for (const [index, answer] of answers.entries()) {
-      const reading = readings[index];
-      if (!reading) continue;
-      if (answer === null) reading.agreed += 1;
-      else reading.examples.push(`${pool.address}@${block.number}: ${answer}`);
-    }
+  for (const pool of pools.slice(0, MAX_ASKED)) {
+    if (observations === MAX_POOLS) break;
+    const answer = await contradiction(chain, block, pool, lens);
+    if (answer !== 'untold') observations += 1;
+    if (answer !== 'untold' && answer !== null) examples.push(`${pool.address}@${block.number}: ${answer}`);
   }
-  const agreeing = readings.filter(({ examples }) => examples.length === 0);
-  const [only] = agreeing;
-  const decided = agreeing.length === 0 ? NO_ARRANGEMENT : agreeing.length === 1 && only ? only.name : null;
+  const contradicted = examples.length;
+  const reading = { name: ARRANGEMENT, agreed: observations - contradicted, contradicted, examples };
+  const decided = contradicted > 0 ? NO_ARRANGEMENT : ARRANGEMENT;
   return {
     what: 'storage',
     decided: observations === 0 ? null : decided,
     observations,
-    decisive: Math.max(...readings.map(({ examples }) => examples.length)),
-    readings: readings.map((reading) => ({ ...reading, contradicted: reading.examples.length })),
+    decisive: contradicted,
+    readings: [reading],
   };
 }
 
-/** Why a pool contradicts an arrangement; null when it does not, `untold` when it cannot tell: it is empty, or unread. */
+/** Why a pool's storage is not what it is read as; null when it is, `untold` when it cannot tell: it is empty, or unread. */
 async function contradiction(
   chain: CalibrationChain,
   block: CalibrationBlock,
   pool: CalibrationPool,
-  storage: PackedStorage,
   lens: Address | undefined,
 ): Promise<string | null> {
-  const top = await readStorage(chain, storage, block, pool, []);
+  const top = await readStorage(chain, block, pool, []);
   if (top === null) return 'untold';
   const { cursor, binTotals } = top.head;
   if (cursor.bin < pool.lowestBin || cursor.bin > pool.highestBin || cursor.position > MAX_POSITION) {
     return `the cursor is at ${cursor.position} of bin ${cursor.bin}, outside of ${pool.lowestBin}..${pool.highestBin}`;
   }
   const bins = shownBins(pool, cursor.bin);
-  const full = await readStorage(chain, storage, block, pool, bins);
+  const full = await readStorage(chain, block, pool, bins);
   if (full === null || binTotals.token0Scaled + binTotals.token1Scaled === 0n) return 'untold';
-  const byLens = lens && (await againstLens(chain, block, pool, storage, full, lens));
+  const byLens = lens && (await againstLens(chain, block, pool, full, lens));
   if (byLens) return byLens;
   const isWhole = bins.length === pool.highestBin - pool.lowestBin + 1;
   return isWhole ? sumContradiction(full) : null;
 }
 
 function shownBins({ lowestBin, highestBin }: CalibrationPool, cursor: number): readonly number[] {
-  const first = Math.max(lowestBin, Math.min(cursor - MOST_BINS / 2, highestBin - MOST_BINS + 1));
-  const count = Math.min(MOST_BINS, highestBin - first + 1);
+  const first = Math.max(lowestBin, Math.min(cursor - MAX_BINS / 2, highestBin - MAX_BINS + 1));
+  const count = Math.min(MAX_BINS, highestBin - first + 1);
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-function sumContradiction({ head: { binTotals }, bins }: PoolStorage): string | null {
+function sumContradiction({ head: { binTotals }, bins }: StoredPool): string | null {
   for (const token of ['token0Scaled', 'token1Scaled'] as const) {
     const sum = [...bins.values()].reduce((total, bin) => total + bin[token], 0n);
     if (sum !== binTotals[token]) return `${token} of all bins is ${sum}, the total ${binTotals[token]}`;
@@ -93,14 +85,13 @@ async function againstLens(
   chain: CalibrationChain,
   block: CalibrationBlock,
   pool: CalibrationPool,
-  storage: PackedStorage,
-  { bins }: PoolStorage,
+  { bins }: StoredPool,
   lens: Address,
 ): Promise<string | null> {
   const numbers = [...bins.keys()];
   const [answer, words] = await Promise.all([
     chain.call(block, lens, encodeBinStates(pool.address, numbers)),
-    readWords(chain, block, pool, numbers.map(storage.binSharesSlot)),
+    readWords(chain, block, pool, numbers.map(binSharesSlot)),
   ]);
   const states = answer && lensBins(answer);
   if (!states || words === null) return null;

@@ -1,82 +1,64 @@
 import type { Address } from 'viem';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { SellAndBuyPrices } from '../../curve.ts';
-import type {
-  CodeState,
-  CurveKnowledge,
-  CurveSearch,
-  DropReason,
-  SearchContext,
-  SearchStep,
-} from '../../curve-search.ts';
-import type { PoolState } from '../../pool-state.ts';
-import type { Probe } from './calibration/formulas.ts';
-import { emptySideProbes, isShownEmpty } from './empty-sides.ts';
+import type { CurveKnowledge, CurveSearch, SearchContext, SearchStep } from '../../curve-search.ts';
+import { decodeQuote, type ReadPrices } from '../create-adapter.ts';
+import { pricePool } from '../ladder.ts';
+import { poolCurve } from '../pool-side.ts';
 import { fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
-import type { Sides } from './formula-curve.ts';
-import { trialProbes, triedFormulas } from './formula-trial.ts';
-import { type PricedPool, pricePool } from './ladder.ts';
-import { packedCurve } from './pool-curve.ts';
-import { decodeQuote, isTradableQuote, type ProviderQuote, QUOTE_CALL } from './provider-quote.ts';
-import { isSameCode, readCode, readHashes } from './read-code.ts';
-import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
-import type { SimulationForm } from './simulation.ts';
-import { standIn } from './stand-in.ts';
+import { matchFormulas, trialProbes, triedFormulas } from './formula-trial.ts';
+import type { Sides } from './formulas.ts';
+import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
+import { isSameCode, readCode } from './read-code.ts';
+import { type Asking, areGuardsAsked, failed, type PackedRead, proved, type Search, simulate } from './search.ts';
+import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
+import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { walkSides } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';
+
+/*
+ * What is asked of the chain about a packed pool, and when. A read has the pool's state, its prices and its provider's quote
+ * already. Its arithmetic is not public, so that the curve is searched by the cheapest method that proves itself:
+ *
+ * 1. Formula. Where formulas agreed before, nothing is asked but the hashes of the code, which the read brings along: the
+ *    same code, the same provider and the pool's own prices have to follow. Else, once: in which form the pool simulates
+ *    swaps (2 swaps), whether formulas agree (8 swaps or more, `formula-trial.ts`), and then what the code is
+ *    (`read-code.ts`): a formula counts only while hashes say what the code does.
+ * 2. Fit. At every read: one swap to the end of each run of bins with one additional fee, and swaps drawn at random that
+ *    prove the factors (`fit-plan.ts`), all in one shared call.
+ * 3. Simulation. At every read: every edge of every bin by a program, a call or two a side (`walk.ts`). After a fit that did
+ *    not hold, the next 30 reads go straight here.
+ *
+ * Besides: without a quote the provider is asked from address 0, one call; a side that is read as empty is asked for a unit.
+ * Known guards are left out of simulated swaps where the node can do that, and evaluated afterwards as for any pool.
+ */
 
 /** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
 const READS_WITHOUT_FIT = 30;
 
-/** What was read of a pool at one block. */
-export interface PackedRead {
-  readonly state: PoolState;
-  /** The provider that the pool's storage names; null when it is an immutable of the pool. */
-  readonly mutableProvider: Address | null;
-  readonly prices: SellAndBuyPrices;
-  readonly quote: ProviderQuote | undefined;
-  readonly code: CodeState | undefined;
-}
-
-interface Search extends PackedRead {
-  readonly priced: PricedPool;
-  readonly provider: Address | null;
-  readonly context: SearchContext;
-  readonly known: CurveKnowledge | undefined;
-  readonly dropped: DropReason | null;
-}
-
-/** A search that knows how swaps are simulated. */
-type Asking = Search & { readonly form: SimulationForm };
-
-/**
- * Searches the curve of a pool by the cheapest rank that proves itself at the block: a formula that agreed before, or agrees
- * now; fitted factors; every level simulated.
- */
+/** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
 export function packedSearch(read: PackedRead): CurveSearch {
   return {
     start(context) {
-      const provider = read.mutableProvider ?? context.immutableProvider;
+      const provider = read.mutablePriceProvider ?? context.immutableProvider;
       if (read.quote || provider === null) return withQuote(read, context, read.quote);
       // The node puts no other code at the pool's address: some providers answer anyone who asks from address 0.
       return {
         kind: 'ask',
         target: provider,
-        data: QUOTE_CALL,
-        next: (data) => withQuote(read, context, decodeQuote({ success: true, data })),
+        data: PACKED_QUOTE.selector,
+        next: (data) => withQuote(read, context, decodeQuote(PACKED_QUOTE, { success: true, data })),
       };
     },
   };
 }
 
-function withQuote(read: PackedRead, context: SearchContext, quote: ProviderQuote | undefined): SearchStep {
+function withQuote(read: PackedRead, context: SearchContext, quote: ReadPrices['quote']): SearchStep {
   const { known } = context;
   if (!quote || !isTradableQuote(quote)) {
     return { kind: 'failed', reason: 'the provider told no quote', known, dropped: null };
   }
-  const provider = read.mutableProvider ?? context.immutableProvider;
+  const provider = read.mutablePriceProvider ?? context.immutableProvider;
   return byKnownFormula({ ...read, priced: pricePool(read.state, quote), provider, context, known, dropped: null });
 }
 
@@ -91,7 +73,7 @@ function byKnownFormula(search: Search): SearchStep {
   }
   const asking = { ...search, form: known.form as SimulationForm };
   if (known.formulas.names.length === 0) return byFit(asking);
-  const { names, sides } = standIn(priced, prices, known.formulas.names);
+  const { names, sides } = matchFormulas(priced, prices, known.formulas.names);
   if (sides) return found(asking, 'formula', sides, { ...known, formulas: { ...known.formulas, names } });
   search.context.refuted({ priced, prices, formulas: known.formulas });
   const dropped = names.length === 0 ? 'prices' : 'ambiguous';
@@ -125,17 +107,12 @@ function tryFormulas(search: Asking): SearchStep {
 
 /** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
 function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
-  const accounts = [search.context.pool, provider] as const;
-  if (agreeing.length === 0) return readHashes(accounts, (code) => withFormulas(search, [], code, null));
-  return readCode(accounts, (code, distrust) => {
-    return withFormulas(search, distrust === null ? agreeing : [], code, distrust);
+  return readCode(search.context.pool, provider, agreeing.length > 0, (code, isTrusted) => {
+    const names = isTrusted ? agreeing : [];
+    const known = { form: search.form, formulas: { names, code } };
+    const { sides } = matchFormulas(search.priced, search.prices, names);
+    return sides ? proved(search, found(search, 'formula', sides, known)) : byFit({ ...search, known });
   });
-}
-
-function withFormulas(search: Asking, names: readonly string[], code: CodeState, distrust: string | null): SearchStep {
-  const known = { form: search.form, formulas: { names, code, distrust } };
-  const { sides } = standIn(search.priced, search.prices, names);
-  return sides ? proved(search, found(search, 'formula', sides, known)) : byFit({ ...search, known });
 }
 
 function byFit(search: Asking): SearchStep {
@@ -184,40 +161,11 @@ function bySimulation(search: Asking): SearchStep {
   });
 }
 
-function simulate(
-  { priced, form, context }: Asking,
-  probes: readonly Probe[],
-  next: (results: readonly CallResult[], isSilenced: boolean) => SearchStep,
-): SearchStep {
-  if (probes.length === 0) return next([], true);
-  const swaps = searchedSwaps(priced, form, probes, areGuardsAsked(context));
-  return { kind: 'simulate', swaps, silenced: context.evaluatedGuards, next };
-}
-
-/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
-const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
-  isGuarded && evaluatedGuards.length === 0;
-
-/** The end of a search, once sides that are read as empty are shown to give nothing: other swaps do not touch them. */
-function proved(search: Asking, end: SearchStep): SearchStep {
-  const probes = emptySideProbes(search.priced);
-  return simulate(search, probes, (results, isSilenced) => {
-    const { isGuarded } = search.context;
-    const mayReject = areGuardsAsked(search.context) || (isGuarded && !isSilenced);
-    const isShown = probes.every((probe, index) => isShownEmpty(probe, results[index], mayReject));
-    return isShown ? end : failed(search, 'a side that is read as empty is not shown to be');
-  });
-}
-
 function found(
   { form, dropped }: Asking,
   rank: 'formula' | 'fit',
   sides: Sides,
   known: CurveKnowledge | undefined,
 ): SearchStep {
-  return { kind: 'curve', rank, curve: packedCurve(sides, form), known, dropped };
-}
-
-function failed({ known, dropped }: Search, reason: string): SearchStep {
-  return { kind: 'failed', reason, known, dropped };
+  return { kind: 'curve', rank, curve: poolCurve(sides, packedSimulation, form), known, dropped };
 }

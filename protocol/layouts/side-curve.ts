@@ -1,7 +1,7 @@
-import { type DepthLevel, levelsReached } from '../../depth.ts';
-import { divCeil, E6, E8, mulDivFloor, Q64 } from '../../fixed-point.ts';
-import { binAt, MAX_POSITION } from '../../pool-state.ts';
-import { toRawCeil, toRawFloor, toScaled } from '../../scaling.ts';
+import { type DepthLevel, levelsReached } from '../depth.ts';
+import { divCeil, E6, E8, mulDivFloor, Q64 } from '../fixed-point.ts';
+import { binAt, MAX_POSITION } from '../pool-state.ts';
+import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
 import {
   type BinFill,
   type BinSlice,
@@ -13,6 +13,12 @@ import {
 } from './bin-fill.ts';
 import { binEdges, type PricedPool } from './ladder.ts';
 import { type SideFees, withEndFee } from './side-fees.ts';
+
+/** How far a curve of measured fees may be from the pool's: raw units, and one part of the amount. */
+export const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
+
+/** By how much an amount of such a curve may differ, raw units. */
+export const tolerance = (amount: bigint): bigint => TOLERANCE.units + amount / TOLERANCE.part;
 
 const E15 = 10n ** 15n;
 
@@ -111,15 +117,16 @@ export function multipliers({ priced, zeroForOne }: Pick<Side, 'priced' | 'zeroF
   return zeroForOne ? [multiplier0, multiplier1] : [multiplier1, multiplier0];
 }
 
-/** Bins from the cursor outwards, as a swap meets them. Ends where prices with fees reach zero: nothing can be sold there. */
-function slicesFromCursor(priced: PricedPool, zeroForOne: boolean, fees: SideFees): BinSlice[] {
+/** Bins from the cursor outwards, as a swap meets them. Ends where prices reach zero: nothing can trade there. */
+export function slicesFromCursor(priced: PricedPool, zeroForOne: boolean, fees: SideFees): BinSlice[] {
   const { cursor, lowestBin, highestBin } = priced.state;
   const slices: BinSlice[] = [];
   for (let bin = cursor.bin; bin >= lowestBin && bin <= highestBin; bin += zeroForOne ? -1 : 1) {
     const edges = binEdges(priced, bin);
     const content = binAt(priced.state, bin);
     const charge = fees.charge(content, bin);
-    if (edges.lowerX64 * Q64 < charge.factorX64) break;
+    const lowestX64 = charge.on === 'net' ? edges.lowerX64 : (edges.lowerX64 * Q64) / charge.factorX64;
+    if (lowestX64 === 0n) break;
     const farStart = zeroForOne ? MAX_POSITION : 0n;
     slices.push({
       bin,

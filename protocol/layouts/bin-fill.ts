@@ -1,6 +1,6 @@
-import { type BinEdges, priceAtCeil, priceAtFloor } from '../../bin-price.ts';
-import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../../fixed-point.ts';
-import { MAX_POSITION } from '../../pool-state.ts';
+import { type BinEdges, priceAtCeil, priceAtFloor } from '../bin-price.ts';
+import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
+import { MAX_POSITION } from '../pool-state.ts';
 
 /**
  * How the fees of a bin act, as one factor (Q64.64, 2^64 = free): on the input before fees, on both edges before prices
@@ -85,7 +85,8 @@ function chargedInput(slice: BinSlice, output: bigint, position: bigint, net: bi
   return averageCost(output, start, paidCeil(chargedPrice(slice, position), zeroForOne));
 }
 
-function withFee(priceX64: bigint, { factorX64 }: Charge, zeroForOne: boolean): bigint {
+/** A price with the fees that act on it, rounded against the trader. */
+export function withFee(priceX64: bigint, { factorX64 }: Charge, zeroForOne: boolean): bigint {
   return zeroForOne ? (priceX64 * Q64) / factorX64 : shiftRightCeil(priceX64 * factorX64, 64n);
 }
 

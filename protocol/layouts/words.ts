@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { Halves } from '../../pool-events.ts';
+import type { Halves } from '../pool-events.ts';
 
 /** Where one number lies inside a word of 256 bits. */
 export interface WordField {
