@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import type { Redis } from 'ioredis';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectBackground, connectPatient } from '../runtime/redis-connections.ts';
@@ -42,7 +42,7 @@ runMain(async () => {
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('builders', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
-  await Promise.all([refuseOtherChains(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
   const registry = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);

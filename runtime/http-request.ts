@@ -43,7 +43,10 @@ const gunzipped = promisify(gunzip);
  *
  * @throws HttpFailure
  */
-export async function sendRequest(url: string, { body, headers, timeoutMs, signal }: HttpRequest): Promise<HttpResponse> {
+export async function sendRequest(
+  url: string,
+  { body, headers, timeoutMs, signal }: HttpRequest,
+): Promise<HttpResponse> {
   // Not `AbortSignal.timeout`, which would wait on beyond the response.
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeoutMs);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { createPublicClient, fallback, http } from 'viem';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { type CountChainCall, countedTransport } from '../../runtime/chain-calls.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { AnswerLog } from '../submit/answers/answer-log.ts';
 import { AuditLog } from '../submit/audit-log.ts';
@@ -124,11 +124,7 @@ function startBundleDelivery(endpoint: Endpoint, lease: Lease, parts: RunnerPart
 }
 
 function startSimulation(chain: ChainConfig, { redis, keys, metrics, countCall, logger }: WorkerDeps) {
-  const count = (method: string, outcome: string) => countCall?.(chain.chainId, method, outcome);
-  const transports = chain.rpcUrls.map((url) =>
-    countedTransport(http(url, { retryCount: 0, timeout: SIMULATION_TIMEOUT_MS }), count),
-  );
-  const simulator = new Simulator(createPublicClient({ transport: fallback(transports, { retryCount: 0 }) }));
+  const simulator = new Simulator(openChainRpc(chain, SIMULATION_TIMEOUT_MS, countCall));
   return startSimulationWorker({
     chainId: chain.chainId,
     redis,

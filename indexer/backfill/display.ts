@@ -1,7 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from './pace.ts';
 import type { BackfillPlan } from './plan.ts';
-import type { Wait } from './standstill.ts';
+import type { Progress, Wait } from './progress.ts';
 
 /** What a backfill ended with. */
 export type BackfillOutcome = BackfillPlan & {

@@ -1,13 +1,12 @@
 import type { Display } from './display.ts';
-import type { Progress } from './pace.ts';
-import { Standstill } from './standstill.ts';
+import { type Progress, ProgressMeter } from './progress.ts';
 
 const SHOW_EVERY_MS = 500;
 
 /** Keeps a display up to date, also while a step takes long. */
 export class ProgressReporter {
   readonly #display: Display;
-  readonly #standstill = new Standstill(performance.now());
+  readonly #meter = new ProgressMeter(performance.now());
   readonly #timer = setInterval(() => this.#show(), SHOW_EVERY_MS);
   #progress: Progress | null = null;
 
@@ -15,15 +14,16 @@ export class ProgressReporter {
     this.#display = display;
   }
 
-  /** @param needed what a run needs now to get on, in words that follow "waiting for" */
+  /** @param needed what a run needs now to continue, in words that follow "waiting for" */
   needs(needed: string): void {
-    this.#standstill.needs(needed, performance.now());
+    this.#meter.needs(needed, performance.now());
   }
 
-  note(progress: Progress): void {
-    this.#progress = progress;
-    this.#standstill.note(progress, performance.now());
+  /** Takes the counters, shows and returns what they say. */
+  note(blocks: { readonly total: number; readonly done: number }, events: number): Progress {
+    this.#progress = this.#meter.measure(performance.now(), blocks, events);
     this.#show();
+    return this.#progress;
   }
 
   stop(): void {
@@ -32,6 +32,6 @@ export class ProgressReporter {
   }
 
   #show(): void {
-    this.#display.progress(this.#progress, this.#standstill.wait(performance.now()));
+    this.#display.progress(this.#progress, this.#meter.wait(performance.now()));
   }
 }

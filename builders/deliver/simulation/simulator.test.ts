@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createPublicClient, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openChainRpc } from '../../../chain/chain-rpc.ts';
 import { type Anvil, startAnvil } from '../../../devnet/services/anvil.ts';
 import type { Hex } from '../../submit/quote-update.ts';
 import { Simulator } from './simulator.ts';
@@ -51,7 +51,7 @@ async function rpc(method: string, params: unknown[]): Promise<unknown> {
     .result;
 }
 
-const simulatorOf = (url: string) => new Simulator(createPublicClient({ transport: http(url, { retryCount: 0 }) }));
+const simulatorOf = (url: string) => new Simulator(openChainRpc({ chainId: CHAIN, rpcUrls: [url] }, 5_000));
 
 const sign = (data: Hex): Promise<Hex> =>
   signer.signTransaction({

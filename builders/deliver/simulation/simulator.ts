@@ -1,4 +1,7 @@
-import { numberToHex, type PublicClient, parseTransaction, recoverTransactionAddress } from 'viem';
+import { numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
+import { z } from 'zod';
+import type { ChainRpc } from '../../../chain/chain-rpc.ts';
+import { isRefusal } from '../../../chain/rpc-failure.ts';
 import type { Hex } from '../../submit/quote-update.ts';
 
 /** How an update would fare at the head block. `unavailable` says nothing about the update. */
@@ -9,22 +12,28 @@ export type SimulationResult =
 
 export type SimulationMethod = 'eth_simulateV1' | 'eth_call';
 
-const METHOD_NOT_FOUND = -32601;
 /** Enough for any gas: the simulation is about the effect of the update, not about the sender's balance. */
 const AMPLE_BALANCE = numberToHex(10n ** 24n);
 
 type Call = { from: Hex; to?: Hex; data?: Hex; value: Hex; gas: Hex };
-type RpcRequest = (method: string, params: unknown[]) => Promise<unknown>;
+
+const Simulated = z.object({
+  calls: z.tuple([
+    z.object({
+      status: z.string(),
+      gasUsed: z.string().transform(BigInt),
+      error: z.object({ message: z.string().optional() }).optional(),
+    }),
+  ]),
+});
 
 /** Applies updates to a simulated head block of one chain. */
 export class Simulator {
-  readonly #request: RpcRequest;
+  readonly #rpc: ChainRpc;
   #method: SimulationMethod | undefined;
 
-  constructor(client: PublicClient) {
-    this.#request = (method, params) =>
-      // The client's types know neither method with raw parameters.
-      client.request({ method, params } as unknown as Parameters<typeof client.request>[0]);
+  constructor(rpc: ChainRpc) {
+    this.#rpc = rpc;
   }
 
   /**
@@ -43,16 +52,17 @@ export class Simulator {
       const call = await toCall(tx);
       return (await this.probe()) === 'eth_simulateV1' ? await this.#simulateBlock(call) : await this.#call(call);
     } catch (error) {
-      return { outcome: 'unavailable', reason: describe(error) };
+      return { outcome: 'unavailable', reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
   async #probeMethod(): Promise<SimulationMethod> {
+    const payload = { blockStateCalls: [{ calls: [] }] };
     try {
-      await this.#request('eth_simulateV1', [{ blockStateCalls: [{ calls: [] }] }, 'latest']);
+      await this.#rpc.request('eth_simulateV1', [payload, 'latest'], () => undefined);
       return 'eth_simulateV1';
     } catch (error) {
-      if (!isRpcAnswer(error)) throw error;
+      if (!isRefusal(error)) throw error;
       return 'eth_call';
     }
   }
@@ -60,25 +70,23 @@ export class Simulator {
   async #simulateBlock(call: Call): Promise<SimulationResult> {
     const stateOverrides = { [call.from]: { balance: AMPLE_BALANCE } };
     const payload = { blockStateCalls: [{ stateOverrides, calls: [call] }], validation: false };
-    const blocks = (await this.#request('eth_simulateV1', [payload, 'latest'])) as SimulatedBlock[];
-    const result = blocks[0]?.calls[0];
-    if (!result) return { outcome: 'unavailable', reason: 'the node returned no result' };
-    if (BigInt(result.status) === 1n) return { outcome: 'success', gasUsed: BigInt(result.gasUsed) };
-    return { outcome: 'reverted', reason: result.error?.message ?? 'execution reverted' };
+    const read = (result: unknown) => z.tuple([Simulated]).parse(result)[0].calls[0];
+    const { status, gasUsed, error } = await this.#rpc.request('eth_simulateV1', [payload, 'latest'], read);
+    if (BigInt(status) === 1n) return { outcome: 'success', gasUsed };
+    return { outcome: 'reverted', reason: error?.message ?? 'execution reverted' };
   }
 
   async #call(call: Call): Promise<SimulationResult> {
+    const overrides = { [call.from]: { balance: AMPLE_BALANCE } };
     try {
-      await this.#request('eth_call', [call, 'latest', { [call.from]: { balance: AMPLE_BALANCE } }]);
+      await this.#rpc.request('eth_call', [call, 'latest', overrides], () => undefined);
       return { outcome: 'success' };
     } catch (error) {
-      if (isRpcAnswer(error)) return { outcome: 'reverted', reason: describe(error) };
+      if (isRefusal(error)) return { outcome: 'reverted', reason: error.message };
       throw error;
     }
   }
 }
-
-type SimulatedBlock = { calls: { status: Hex; gasUsed: Hex; error?: { message?: string } }[] };
 
 /** The call that a signed transaction makes. Its sender is recovered, since a simulation checks no signature. */
 async function toCall(tx: Hex): Promise<Call> {
@@ -91,18 +99,4 @@ async function toCall(tx: Hex): Promise<Call> {
     ...(to ? { to } : {}),
     ...(data ? { data } : {}),
   };
-}
-
-/** Whether the node itself answered with an error, as opposed to not being reached. */
-function isRpcAnswer(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) {
-    if ('code' in e && typeof e.code === 'number')
-      return e.code <= -32000 || e.code === METHOD_NOT_FOUND || e.code === 3;
-  }
-  return false;
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return ('shortMessage' in error ? String(error.shortMessage) : error.message).split('\n', 1)[0] ?? error.name;
 }
