@@ -50,7 +50,6 @@ const SETTINGS = [
   'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'QUEUE_PREFIX',
-  'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
@@ -166,7 +165,6 @@ async function serve(): Promise<void> {
     env,
     redisUrl: settings.REDIS_URL,
     queuePrefix: settings.QUEUE_PREFIX,
-    simulate: settings.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(metrics),
     logger,
   });

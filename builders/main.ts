@@ -47,7 +47,6 @@ runMain(async () => {
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);
   const background = connectBackground(env.REDIS_URL, logger);
-  const auditRedis = connectPatient(env.REDIS_URL, logger);
 
   const worker = startBuildersWorker({
     chains,
@@ -61,7 +60,7 @@ runMain(async () => {
     logger,
   });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
-  const auditWriter = new AuditWriter({ redis: auditRedis, keys, database, retentionDays, logger });
+  const auditWriter = new AuditWriter({ redis: background, keys, database, retentionDays, logger });
   const pages = await startOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');

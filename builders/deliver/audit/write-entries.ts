@@ -2,7 +2,7 @@ import type { Database } from '../../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../../db/schema/pamm-audit.ts';
 import { insertRows } from '../../../db/write-rows.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { AuditEntry } from '../../submit/audit-log.ts';
+import type { AuditEntry } from '../../submit/update-log.ts';
 
 /** SQLSTATE classes of a row that Postgres will never take: data exception, constraint violation. */
 const REFUSALS = ['22', '23'];
