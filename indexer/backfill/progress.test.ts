@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readBuildMetrics } from './build-metrics.ts';
 import { type BuildState, neededBy } from './needed-by.ts';
-import { countBlocks, ProgressMeter } from './progress.ts';
+import { countBlocks, Standstill } from './progress.ts';
 
 test('blocks are counted from the first one of each chain to its head', () => {
   const position = {
@@ -22,64 +21,33 @@ test('blocks are counted from the first one of each chain to its head', () => {
     ]),
   };
   // Chain 56 is indexed beyond the head that was seen; chain 137 has not reached its first block.
-  expect(countBlocks(position)).toEqual({ total: 200 + 30 + 0, done: 50 + 30 + 0 });
-});
-
-test('rates are means of the last half minute', () => {
-  const meter = new ProgressMeter(0);
-  expect(meter.measure(0, { total: 1_000, done: 0 }, 0)).toMatchObject({ eventsPerSec: 0, secondsLeft: null });
-  expect(meter.measure(10_000, { total: 1_000, done: 100 }, 5_000)).toMatchObject({
-    eventsPerSec: 500,
-    secondsLeft: 90,
-  });
-  // The first look is forgotten: 100 blocks and 1,000 events in the 30 s since the second.
-  expect(meter.measure(40_000, { total: 1_000, done: 200 }, 6_000)).toMatchObject({
-    eventsPerSec: 33,
-    secondsLeft: 240,
-  });
-  expect(meter.measure(41_000, { total: 1_000, done: 1_000 }, 6_000).secondsLeft).toBe(0);
-});
-
-test('whatever the counters do, a rate is not negative and the time left is a whole number or unknown', () => {
-  const look = fc.record({ step: fc.nat(60_000), done: fc.nat(1_000), more: fc.nat(1_000), events: fc.nat(10_000) });
-  fc.assert(
-    fc.property(fc.array(look, { minLength: 1 }), (looks) => {
-      const meter = new ProgressMeter(0);
-      let atMs = 0;
-      for (const { step, done, more, events } of looks) {
-        atMs += step;
-        const progress = meter.measure(atMs, { total: done + more, done }, events);
-        expect(progress.eventsPerSec).toBeGreaterThanOrEqual(0);
-        expect(progress.secondsLeft === null || Number.isSafeInteger(progress.secondsLeft)).toBe(true);
-        expect(progress).toMatchObject({ totalBlocks: done + more, doneBlocks: done, events });
-      }
-    }),
-  );
+  expect(countBlocks(position)).toEqual({ totalBlocks: 200 + 30 + 0, doneBlocks: 50 + 30 + 0 });
 });
 
 test('a wait is reported after 3 seconds without a block or an event, and counts from the last one', () => {
-  const meter = new ProgressMeter(0);
-  const note = (done: number, events: number, atMs: number) => meter.measure(atMs, { total: 9, done }, events);
-  meter.needs('logs', 0);
+  const standstill = new Standstill(0);
+  const note = (done: number, events: number, atMs: number) =>
+    standstill.note({ totalBlocks: 9, doneBlocks: done, events }, atMs);
+  standstill.needs('logs', 0);
   note(1, 5, 1_000);
   note(1, 5, 3_999);
-  expect(meter.wait(3_999)).toBeNull();
-  expect(meter.wait(4_000)).toEqual({ for: 'logs', seconds: 3 });
-  meter.needs('logs', 60_000);
-  expect(meter.wait(61_999)).toEqual({ for: 'logs', seconds: 60 });
+  expect(standstill.wait(3_999)).toBeNull();
+  expect(standstill.wait(4_000)).toEqual({ for: 'logs', seconds: 3 });
+  standstill.needs('logs', 60_000);
+  expect(standstill.wait(61_999)).toEqual({ for: 'logs', seconds: 60 });
   note(1, 6, 62_000);
-  expect(meter.wait(62_000)).toBeNull();
-  expect(meter.wait(72_000)).toEqual({ for: 'logs', seconds: 10 });
+  expect(standstill.wait(62_000)).toBeNull();
+  expect(standstill.wait(72_000)).toEqual({ for: 'logs', seconds: 10 });
   note(2, 6, 72_000);
-  expect(meter.wait(72_000)).toBeNull();
+  expect(standstill.wait(72_000)).toBeNull();
 });
 
 test('another need is another wait', () => {
-  const meter = new ProgressMeter(0);
-  meter.needs('logs', 0);
-  meter.needs('Postgres', 60_000);
-  expect(meter.wait(62_999)).toBeNull();
-  expect(meter.wait(63_000)).toEqual({ for: 'Postgres', seconds: 3 });
+  const standstill = new Standstill(0);
+  standstill.needs('logs', 0);
+  standstill.needs('Postgres', 60_000);
+  expect(standstill.wait(62_999)).toBeNull();
+  expect(standstill.wait(63_000)).toEqual({ for: 'Postgres', seconds: 3 });
 });
 
 const chains = (of: Readonly<Record<number, number>>) => new Map(Object.entries(of).map(([id, n]) => [Number(id), n]));

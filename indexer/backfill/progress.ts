@@ -5,9 +5,6 @@ export type Progress = {
   readonly doneBlocks: number;
   /** Events written by this run. */
   readonly events: number;
-  readonly eventsPerSec: number;
-  /** Null while it is unknown. */
-  readonly secondsLeft: number | null;
 };
 
 /** What a backfill waits for, in words that follow "waiting for", and for how many whole seconds it has. */
@@ -21,58 +18,43 @@ export type Position = {
 };
 
 /** Blocks to do and done, of all chains together. */
-export function countBlocks({ startBlocks, indexed, heads }: Position): { total: number; done: number } {
-  let total = 0;
-  let done = 0;
+export function countBlocks({ startBlocks, indexed, heads }: Position): Omit<Progress, 'events'> {
+  let totalBlocks = 0;
+  let doneBlocks = 0;
   for (const [chainId, start] of startBlocks) {
     const length = Math.max(0, (heads.get(chainId) ?? start) - start);
-    total += length;
-    done += Math.min(length, Math.max(0, (indexed.get(chainId) ?? start) - start));
+    totalBlocks += length;
+    doneBlocks += Math.min(length, Math.max(0, (indexed.get(chainId) ?? start) - start));
   }
-  return { total, done };
+  return { totalBlocks, doneBlocks };
 }
 
-/** Rates are means over this time: long enough to be steady, short enough to follow. */
-const WINDOW_MS = 30_000;
 /** Shorter stops are not worth reporting. */
 const MIN_WAIT_MS = 3_000;
 
-/** Turns the counters of a backfill into rates, and notes what it waits for. Times are milliseconds of one clock. */
-export class ProgressMeter {
-  #polls: { readonly atMs: number; readonly done: number; readonly events: number }[] = [];
+/** Notes what a backfill needs, and whether it continues. Times are milliseconds of one clock. */
+export class Standstill {
   #needed = 'Postgres';
+  #place = '';
   #sinceMs: number;
 
   constructor(atMs: number) {
     this.#sinceMs = atMs;
   }
 
-  /** Notes what the backfill needs now. Another need is another wait. */
+  /** Another need is another wait. */
   needs(needed: string, atMs: number): void {
     if (needed !== this.#needed) this.#sinceMs = atMs;
     this.#needed = needed;
   }
 
-  /** Takes the counters, and gives the rates since {@link WINDOW_MS} ago or the first counters. */
-  measure(atMs: number, { total, done }: { readonly total: number; readonly done: number }, events: number): Progress {
-    const last = this.#polls.at(-1);
-    if (done !== last?.done || events !== last.events) this.#sinceMs = atMs;
-    this.#polls = this.#polls.filter((poll) => poll.atMs >= atMs - WINDOW_MS);
-    this.#polls.push({ atMs, done, events });
-    const first = this.#polls[0] ?? { atMs, done, events };
-    const perSec = (grown: number) => (atMs > first.atMs ? (Math.max(0, grown) * 1_000) / (atMs - first.atMs) : 0);
-    const blocksPerSec = perSec(done - first.done);
-    const secondsLeft = blocksPerSec > 0 ? Math.ceil((total - done) / blocksPerSec) : null;
-    return {
-      totalBlocks: total,
-      doneBlocks: done,
-      events,
-      eventsPerSec: Math.round(perSec(events - first.events)),
-      secondsLeft: total === done ? 0 : secondsLeft,
-    };
+  note({ doneBlocks, events }: Progress, atMs: number): void {
+    const place = `${doneBlocks} ${events}`;
+    if (place !== this.#place) this.#sinceMs = atMs;
+    this.#place = place;
   }
 
-  /** Null while the counters grow, and for the first seconds after. */
+  /** Null while it continues, and for the first seconds after. */
   wait(atMs: number): Wait | null {
     const ms = atMs - this.#sinceMs;
     return ms < MIN_WAIT_MS ? null : { for: this.#needed, seconds: Math.floor(ms / 1_000) };

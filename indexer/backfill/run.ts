@@ -112,7 +112,8 @@ async function fill(watch: Watch): Promise<Progress> {
     const indexed = await indexedBlocks(database, plan.schema);
     metrics = (await indexer.metrics()) ?? metrics;
     const position = { startBlocks, indexed, heads };
-    const progress = report.note(countBlocks(position), metrics?.events ?? 0);
+    const progress = { ...countBlocks(position), events: metrics?.events ?? 0 };
+    report.note(progress);
     if (isFollowing && behindHeads(position).length === 0) return progress;
     if (!isFollowing && (await indexer.historyDone())) {
       report.needs(NEWEST_BLOCKS);
