@@ -5,9 +5,8 @@ import { RpcFailure } from '../chain/rpc-failure.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import { runMain } from '../runtime/run-main.ts';
 import { type FactoryLayout, factoryLayouts } from './factory-layouts.ts';
-import { printResult } from './output.ts';
+import { printResult, runCommand } from './run-command.ts';
 
 type Finding = { readonly chainId: number; readonly url: string; readonly problem: string };
 
@@ -90,6 +89,4 @@ function report(path: string, chains: readonly ChainConfig[], findings: readonly
   return findings.map(({ chainId, url, problem }) => `chain ${chainId}, ${url}: ${problem}\n`).join('');
 }
 
-runMain(async () => {
-  await command.parseAsync();
-});
+runCommand(command);

@@ -12,9 +12,8 @@ import {
 } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { EXIT_CODES, printResult } from './output.ts';
+import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
 
 const ageSecs = (timestamp: SQLWrapper) => sql<number>`round(extract(epoch FROM now()) - ${timestamp})::int`;
 
