@@ -78,19 +78,23 @@ function chainIdsOf(chosen: readonly number[] | 'all', configured: readonly Chai
   return [...new Set(chosen)];
 }
 
+const COLUMNS = {
+  SCHEMA: 'name',
+  SERVES: 'served',
+  COMPLETE: 'complete',
+  WRITTEN: 'written',
+  SIZE: 'size',
+  REMOVABLE: 'removable',
+};
+
 async function list(database: pg.Pool): Promise<Result> {
   const schemas = await listIndexSchemas(database);
-  const yes = (value: boolean) => (value ? 'yes' : '-');
-  const cells = schemas.map(({ name, served, complete, written, bytes }) => [
-    name,
-    yes(served),
-    yes(complete),
-    yes(written),
-    `${(bytes / 2 ** 20).toFixed(1)} MB`,
-    served || written ? '-' : 'yes',
-  ]);
-  const headings = ['SCHEMA', 'SERVES', 'COMPLETE', 'WRITTEN', 'SIZE', 'REMOVABLE'];
-  return { value: schemas, text: formatTable(headings, cells) };
+  const rows = schemas.map((schema) => ({
+    ...schema,
+    size: `${(schema.bytes / 2 ** 20).toFixed(1)} MB`,
+    removable: !schema.served && !schema.written,
+  }));
+  return { value: schemas, text: formatTable(COLUMNS, rows) };
 }
 
 async function drop(database: pg.Pool, schemas: readonly string[]): Promise<void> {

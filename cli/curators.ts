@@ -76,8 +76,8 @@ command('list')
     onDatabase(async (database, _: JsonOption) => {
       const { chainId, username, address } = curators;
       const rows = await queriesOn(database).select(COLUMNS).from(curators).orderBy(chainId, username, address);
-      const cells = rows.map((row) => [row.chainId, row.address, row.username, row.verified ? 'yes' : 'no']);
-      return { value: rows, text: formatTable(['CHAIN', 'ADDRESS', 'NAME', 'VERIFIED'], cells) };
+      const headings = { CHAIN: 'chainId', ADDRESS: 'address', NAME: 'username', VERIFIED: 'verified' };
+      return { value: rows, text: formatTable(headings, rows) };
     }),
   );
 

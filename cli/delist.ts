@@ -66,8 +66,8 @@ command('list')
         .select()
         .from(delistedPools)
         .orderBy(delistedPools.delistedAt, delistedPools.chainId, delistedPools.pool);
-      const cells = rows.map((row) => [row.chainId, row.pool, row.delistedAt.toISOString(), row.reason]);
-      return { value: rows, text: formatTable(['CHAIN', 'POOL', 'SINCE', 'REASON'], cells) };
+      const headings = { CHAIN: 'chainId', POOL: 'pool', SINCE: 'delistedAt', REASON: 'reason' };
+      return { value: rows, text: formatTable(headings, rows) };
     }),
   );
 

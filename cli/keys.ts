@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { type ApiKeyRecord, issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../db/api-keys.ts';
+import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../db/api-keys.ts';
 import { graceArgument } from './arguments.ts';
 import { EXIT_CODES, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
 
 const command = (name: string) => program.command(name).option('--json', 'print JSON');
+
+const COLUMNS = { KEY: 'keyId', LABEL: 'label', ISSUED: 'createdAt', ENDS: 'revokedAt', REPLACES: 'replaces' };
 
 type JsonOption = { json?: true };
 type RotateOptions = JsonOption & { grace: number };
@@ -63,12 +65,8 @@ command('list')
   .action(
     onDatabase(async (database, _: JsonOption) => {
       const keys = await listApiKeys(database);
-      return { value: keys, text: formatTable(['KEY', 'LABEL', 'ISSUED', 'ENDS', 'REPLACES'], keys.map(cellsOf)) };
+      return { value: keys, text: formatTable(COLUMNS, keys) };
     }),
   );
-
-function cellsOf({ keyId, label, createdAt, revokedAt, replaces }: ApiKeyRecord): readonly unknown[] {
-  return [keyId, label, createdAt.toISOString(), revokedAt?.toISOString() ?? null, replaces];
-}
 
 runCommand(program);

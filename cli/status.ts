@@ -82,7 +82,7 @@ const command = new Command('status')
     `
 AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. READS are the
 pools whose prices are read: of worth, wanted by clients, and others; WAITING had their turn and the budget did not pay for
-them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has. "ahead"
+them, BACKOFF failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has. "ahead"
 are the pools that an API process with clients reads at each new block because they are requested: POOLS are requested,
 WAITING of them were not read at the last block.
 Pools of a FACTORY NOT SERVED are in no answer: storage "none" says that no known arrangement explains theirs.
@@ -107,61 +107,51 @@ async function report(database: pg.Pool, json: boolean): Promise<void> {
     notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
   }));
   const tables = [
-    chainsTable(chains),
+    formatTable(CHAINS, chains),
     readsTable(attention),
-    ...(unreadable.length ? [unreadableTable(unreadable)] : []),
+    ...(unreadable.length ? [formatTable(NOT_SERVED, unreadable)] : []),
   ];
   printResult(json, result, tables.join('\n\n'));
 }
 
-function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
-  const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
-  const cells = rows.map((row) => [
-    row.chainId,
-    row.indexedBlock,
-    row.indexedAgeSecs,
-    row.pools,
-    row.listed,
-    row.healthy,
-    row.priceAgeSecs,
-    row.listingAgeSecs,
-  ]);
-  return formatTable(headings, cells);
-}
+const CHAINS = {
+  CHAIN: 'chainId',
+  BLOCK: 'indexedBlock',
+  'AGE (S)': 'indexedAgeSecs',
+  POOLS: 'pools',
+  LISTED: 'listed',
+  HEALTHY: 'healthy',
+  'OLDEST PRICE (S)': 'priceAgeSecs',
+  'LISTING AGE (S)': 'listingAgeSecs',
+};
+
+const READS = {
+  CHAIN: 'chainId',
+  READS: 'class',
+  POOLS: 'pools',
+  WAITING: 'waiting',
+  BACKOFF: 'backingOff',
+  'OLDEST PRICE (S)': 'oldestPriceSecs',
+  CALLS: 'callsSpent',
+  'GAS (M)': 'gasSpent',
+  'UPDATED (S AGO)': 'measuredSecsAgo',
+};
+
+const NOT_SERVED = {
+  CHAIN: 'chainId',
+  'FACTORY NOT SERVED': 'factory',
+  REASON: 'reason',
+  'DECIDED (S AGO)': 'decidedSecsAgo',
+};
 
 function readsTable(rows: Awaited<ReturnType<typeof selectAttention>>): string {
-  const headings = [
-    'CHAIN',
-    'READS',
-    'POOLS',
-    'WAITING',
-    'PAUSING',
-    'OLDEST PRICE (S)',
-    'CALLS',
-    'GAS (M)',
-    'TOLD (S AGO)',
-  ];
   const millions = (gas: number) => Math.round(gas / 1e6);
-  const cells = rows.map((row) => [
-    row.chainId,
-    row.class,
-    row.pools,
-    row.waiting,
-    row.backingOff,
-    row.oldestPriceSecs,
-    `${row.callsSpent} of ${row.callsPerMinute}`,
-    `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`,
-    row.measuredSecsAgo,
-  ]);
-  return formatTable(headings, cells);
-}
-
-function unreadableTable(rows: Awaited<ReturnType<typeof selectUnreadable>>): string {
-  const headings = ['CHAIN', 'FACTORY NOT SERVED', 'REASON', 'DECIDED (S AGO)'];
-  return formatTable(
-    headings,
-    rows.map(({ chainId, factory, reason, decidedSecsAgo }) => [chainId, factory, reason, decidedSecsAgo]),
-  );
+  const cells = rows.map((row) => ({
+    ...row,
+    callsSpent: `${row.callsSpent} of ${row.callsPerMinute}`,
+    gasSpent: `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`,
+  }));
+  return formatTable(READS, cells);
 }
 
 runMain(async () => {

@@ -5,8 +5,7 @@ import type { BundleState, TakeResult } from '../../submit/bundle/bundle-state.t
 import type { Endpoint } from '../../submit/endpoints.ts';
 import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
-import type { Lease } from '../lease/lease.ts';
-import { LeaseLostError } from '../lease/lease-lost.ts';
+import { type Lease, LeaseLostError } from '../lease/lease.ts';
 import { sendBundle } from './bundle-client.ts';
 
 /** Longest sleep while a request of an earlier holder may still be in flight. */

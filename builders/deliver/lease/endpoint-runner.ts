@@ -5,8 +5,7 @@ import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { Lease } from './lease.ts';
-import { LeaseLostError } from './lease-lost.ts';
+import { Lease, LeaseLostError } from './lease.ts';
 
 export type RunnerTimes = {
   readonly leaseMs: number;

@@ -7,8 +7,7 @@ import type { Endpoint } from '../../submit/endpoints.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import type { StreamOrder } from '../../submit/stream/stream-order.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
-import type { Lease } from '../lease/lease.ts';
-import { LeaseLostError } from '../lease/lease-lost.ts';
+import { type Lease, LeaseLostError } from '../lease/lease.ts';
 import { decodeResponse, encodeUpdate } from './codec.ts';
 import { Outstanding } from './outstanding.ts';
 
