@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { assertChainIds } from '../chain/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { Hono } from 'hono';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { assertChainIds } from '../chain/chain-ids.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
