@@ -89,6 +89,11 @@ describe('the verdict', () => {
       (_, response) => response.destroy(),
       failed(expect.stringMatching(/^transport error: (UND_ERR_SOCKET|ECONNRESET)$/)),
     ],
+    [
+      'of more than 10 MiB',
+      answering(200, rpc({ result: 'x'.repeat(11 * 1024 * 1024) })),
+      failed(expect.stringMatching(/^transport error: /)),
+    ],
     // The key must not follow to wherever the builder's host points.
     [
       'of a redirect',
