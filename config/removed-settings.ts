@@ -1,5 +1,8 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
-const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
+  ['limits.rememberedClients', 'an API process counts 50,000 clients'],
+]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);

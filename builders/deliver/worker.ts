@@ -16,7 +16,6 @@ import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { type Delivery, EndpointRunner, type RunnerTimes } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
-import { BackgroundSimulation } from './simulation/background-simulation.ts';
 import { Simulator } from './simulation/simulator.ts';
 import { DEFAULT_DIAL_TIMES, type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
@@ -54,11 +53,11 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   const queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
   const log = new UpdateLog(deps.background, deps.keys, deps.metrics, deps.logger);
   const runners = deps.chains.flatMap((chain) => {
-    const simulation = createSimulation(chain, deps);
+    const simulator = createSimulator(chain, deps);
     return chainEndpoints(chain, deps.env).map((endpoint, index) => {
       const parts = { ...deps, queues, log, logger: deps.logger.child({ endpoint: endpoint.id }) };
       // Once for all builders of the chain.
-      return startRunner(endpoint, parts, index === 0 ? simulation : undefined);
+      return startRunner(endpoint, parts, index === 0 ? simulator : undefined);
     });
   });
   return {
@@ -69,13 +68,13 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   };
 }
 
-function createSimulation(chain: ChainConfig, deps: WorkerDeps): BackgroundSimulation | undefined {
+function createSimulator(chain: ChainConfig, deps: WorkerDeps): Simulator | undefined {
   if (!deps.simulate || chain.pamm?.kind !== 'ethereum') return undefined;
-  const simulator = new Simulator(openChainRpc(chain, SIMULATION_TIMEOUT_MS, deps.countCall));
-  return new BackgroundSimulation(simulator, deps.metrics, deps.logger.child({ chain: chain.chainId }));
+  const rpc = openChainRpc(chain, SIMULATION_TIMEOUT_MS, deps.countCall);
+  return new Simulator(rpc, deps.metrics, deps.logger.child({ chain: chain.chainId }));
 }
 
-function startRunner(endpoint: Endpoint, parts: Parts, simulation: BackgroundSimulation | undefined): EndpointRunner {
+function startRunner(endpoint: Endpoint, parts: Parts, simulator: Simulator | undefined): EndpointRunner {
   const isBundle = endpoint.transport === 'bundle';
   const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
   return new EndpointRunner({
@@ -86,7 +85,7 @@ function startRunner(endpoint: Endpoint, parts: Parts, simulation: BackgroundSim
     startDelivery: (lease) =>
       isBundle
         ? startBundleDelivery(endpoint, lease, parts)
-        : startStreamDelivery(endpoint, lease, sent, parts, simulation),
+        : startStreamDelivery(endpoint, lease, sent, parts, simulator),
     logger: parts.logger,
     times: parts.times?.runner,
   });
@@ -97,7 +96,7 @@ function startStreamDelivery(
   lease: Lease,
   sent: LRUCache<Hex, bigint>,
   { redis, keys, log, logger, times }: Parts,
-  simulation: BackgroundSimulation | undefined,
+  simulator: Simulator | undefined,
 ): Delivery {
   const order = new StreamOrder(redis, keys);
   const dialTimes = times?.dial ?? DEFAULT_DIAL_TIMES;
@@ -105,7 +104,7 @@ function startStreamDelivery(
   return {
     process(job: EndpointJob) {
       const submission = decodeMessage<Submission>(JSON.stringify(job));
-      void simulation?.run(submission);
+      void simulator?.run(submission);
       return delivery.deliver(submission);
     },
     finish: () => delivery.finish(),

@@ -1,89 +1,59 @@
 import { numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
-import { z } from 'zod';
 import type { ChainRpc } from '../../../chain/chain-rpc.ts';
 import { isRefusal } from '../../../chain/rpc-failure.ts';
-import type { Hex } from '../../submit/quote-update.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { BuildersMetrics } from '../../submit/metrics.ts';
+import { type Hex, isCancel, type Submission } from '../../submit/quote-update.ts';
 
-/** How an update would fare at the head block. `unavailable` says nothing about the update. */
+/**
+ * How an update would fare on top of the head block. `unavailable` says nothing about the update, and `late` that too many
+ * others were being simulated.
+ */
 export type SimulationResult =
-  | { readonly outcome: 'success'; readonly gasUsed?: bigint }
-  | { readonly outcome: 'reverted'; readonly reason: string }
-  | { readonly outcome: 'unavailable'; readonly reason: string };
-
-export type SimulationMethod = 'eth_simulateV1' | 'eth_call';
+  | { readonly outcome: 'success' | 'late' }
+  | { readonly outcome: 'reverted' | 'unavailable'; readonly reason: string };
 
 /** Enough for any gas: the simulation is about the effect of the update, not about the sender's balance. */
 const AMPLE_BALANCE = numberToHex(10n ** 24n);
+/** Simulations at a time: a slow node collects no more. */
+const MAX_RUNNING = 16;
 
 type Call = { from: Hex; to?: Hex; data?: Hex; value: Hex; gas: Hex };
 
-const Simulated = z.object({
-  calls: z.tuple([
-    z.object({
-      status: z.string(),
-      gasUsed: z.string().transform(BigInt),
-      error: z.object({ message: z.string().optional() }).optional(),
-    }),
-  ]),
-});
-
-/** Applies updates to a simulated head block of one chain. */
+/** Simulates the live updates of one chain by `eth_call` with a state override, which every node has. */
 export class Simulator {
   readonly #rpc: ChainRpc;
-  #method: SimulationMethod | undefined;
+  readonly #metrics: BuildersMetrics;
+  readonly #logger: Logger;
+  #running = 0;
 
-  constructor(rpc: ChainRpc) {
+  constructor(rpc: ChainRpc, metrics: BuildersMetrics, logger: Logger) {
     this.#rpc = rpc;
+    this.#metrics = metrics;
+    this.#logger = logger;
   }
 
-  /**
-   * Finds out which method the node has, once.
-   *
-   * @throws Error when the node cannot be asked
-   */
-  async probe(): Promise<SimulationMethod> {
-    this.#method ??= await this.#probeMethod();
-    return this.#method;
+  /** Simulates an update; the result is logged and counted. Never rejects, and nothing needs to wait for it. */
+  async run({ id, update }: Submission): Promise<void> {
+    if (isCancel(update)) return;
+    this.#running += 1;
+    const isLate = this.#running > MAX_RUNNING;
+    const result: SimulationResult = isLate ? { outcome: 'late' } : await this.simulate(update.tx);
+    this.#running -= 1;
+    this.#metrics.simulations.inc({ chain: String(update.chainId), outcome: result.outcome });
+    this.#logger.info({ submission: id, ...result }, 'update simulated');
   }
 
-  /** Simulates a signed transaction. Never throws: an unreachable node is an outcome. */
+  /** Simulates a signed transaction. Never rejects: an unreachable node is an outcome. */
   async simulate(tx: Hex): Promise<SimulationResult> {
     try {
       const call = await toCall(tx);
-      return (await this.probe()) === 'eth_simulateV1' ? await this.#simulateBlock(call) : await this.#call(call);
-    } catch (error) {
-      return { outcome: 'unavailable', reason: error instanceof Error ? error.message : String(error) };
-    }
-  }
-
-  async #probeMethod(): Promise<SimulationMethod> {
-    const payload = { blockStateCalls: [{ calls: [] }] };
-    try {
-      await this.#rpc.request('eth_simulateV1', [payload, 'latest'], () => undefined);
-      return 'eth_simulateV1';
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return 'eth_call';
-    }
-  }
-
-  async #simulateBlock(call: Call): Promise<SimulationResult> {
-    const stateOverrides = { [call.from]: { balance: AMPLE_BALANCE } };
-    const payload = { blockStateCalls: [{ stateOverrides, calls: [call] }], validation: false };
-    const read = (result: unknown) => z.tuple([Simulated]).parse(result)[0].calls[0];
-    const { status, gasUsed, error } = await this.#rpc.request('eth_simulateV1', [payload, 'latest'], read);
-    if (BigInt(status) === 1n) return { outcome: 'success', gasUsed };
-    return { outcome: 'reverted', reason: error?.message ?? 'execution reverted' };
-  }
-
-  async #call(call: Call): Promise<SimulationResult> {
-    const overrides = { [call.from]: { balance: AMPLE_BALANCE } };
-    try {
+      const overrides = { [call.from]: { balance: AMPLE_BALANCE } };
       await this.#rpc.request('eth_call', [call, 'latest', overrides], () => undefined);
       return { outcome: 'success' };
     } catch (error) {
-      if (isRefusal(error)) return { outcome: 'reverted', reason: error.message };
-      throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      return { outcome: isRefusal(error) ? 'reverted' : 'unavailable', reason };
     }
   }
 }
