@@ -15,9 +15,8 @@ const FOLDERS = {
     because: 'Several processes share the database, so it knows none of them.',
   },
   indexer: {
-    uses: ['chain/head-feed', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
-    because:
-      'It writes the onchain tables from events alone, and asks nodes through Ponder; its readers know the tables, not its code.',
+    uses: ['chain', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
+    because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
   },
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {
@@ -25,7 +24,7 @@ const FOLDERS = {
     because: 'It reads the indexer through its tables and serves the API through its own.',
   },
   builders: {
-    uses: ['config', 'db', 'runtime'],
+    uses: ['chain', 'config', 'db', 'runtime'],
     because: 'The worker runs without the API; the two meet in the queues.',
   },
   'builders/submit': {

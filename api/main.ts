@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -48,7 +48,6 @@ const SETTINGS = [
   'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'QUEUE_PREFIX',
-  'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
@@ -88,7 +87,7 @@ async function serve(): Promise<void> {
   const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
   const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
-  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
+  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({
@@ -150,7 +149,6 @@ async function serve(): Promise<void> {
     env,
     redisUrl: settings.REDIS_URL,
     queuePrefix: settings.QUEUE_PREFIX,
-    simulate: settings.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(metrics),
     logger,
   });

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { Hono } from 'hono';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -41,7 +41,7 @@ runMain(async () => {
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 6);
-  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
   const metrics = createMetrics('capture');
   const jobs = startJobs(
     captureJobs({

@@ -10,8 +10,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import type { Finding, ReadingEvidence } from '../protocol/calibration.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
-import { EXIT_CODES, printResult } from './output.ts';
-import { withDatabase } from './with-database.ts';
+import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
 
 type Options = { chain: number; factory: Address; swaps?: number; write?: true; json?: true };
 

@@ -5,6 +5,8 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['capture.calibrationPools', 'a calibration looks at 400 pools'],
   ['capture.calibrationSwaps', 'a calibration reads 20 swaps, by hand as many as --swaps says'],
   ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
+  ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
+  ['limits.rememberedClients', 'an API process counts 50,000 clients'],
   ['capture.restPerWork', 'a job is idle four times as long as a run took'],
   ['capture.listUsePerRead', 'lists are cached for 100 times as long as they took to read'],
   ['chains.readBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],

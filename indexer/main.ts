@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { Command } from 'commander';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
@@ -58,7 +58,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   );
   const { chains } = await import('./chains.ts');
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), refuseOtherChains(chains)]);
+  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const url = settings.DATABASE_URL;
   const { schema, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {

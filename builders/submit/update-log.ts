@@ -1,8 +1,11 @@
 import type { Redis } from 'ioredis';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Answer, AnswerOutcome } from './answers/answer.ts';
+import type { Answer, AnswerNotice, AnswerOutcome } from './answers/answer.ts';
+import { outcomeOf } from './answers/skip-reasons.ts';
 import type { Endpoint } from './endpoints.ts';
+import { encodeMessage } from './message.ts';
+import type { BuildersMetrics } from './metrics.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { isCancel, type Submission } from './quote-update.ts';
 
@@ -37,21 +40,25 @@ export type AuditEntry =
     };
 
 /**
- * Hands submissions and answers to the audit trail through a Redis stream, from which the worker writes them to the
- * database in batches. Nothing waits for it.
+ * Brings the course of updates to who wants to know: answers to the API process that waits for them, by publish; submissions
+ * and outcomes to the audit stream, from which the worker writes them to the database, and to the metrics. Nothing waits for
+ * it: an answer that cannot be delivered leaves its update `pending` for the client.
  */
-export class AuditLog {
+export class UpdateLog {
   readonly #redis: Redis;
   readonly #key: string;
+  readonly #metrics: BuildersMetrics;
   readonly #logger: Logger;
 
-  constructor(redis: Redis, keys: RedisKeys, logger: Logger) {
+  constructor(redis: Redis, keys: RedisKeys, metrics: BuildersMetrics, logger: Logger) {
     this.#redis = redis;
     this.#key = keys.audit();
+    this.#metrics = metrics;
     this.#logger = logger;
   }
 
-  submission({ id, arrivedAtMs, update }: Submission): void {
+  /** Notes an update that was queued. */
+  submitted({ id, arrivedAtMs, update }: Submission): void {
     this.#append({
       kind: 'submission',
       submissionId: id,
@@ -65,8 +72,30 @@ export class AuditLog {
     });
   }
 
-  /** Notes how an update ended at a builder; `answer` is what was said, if anything was. */
-  outcome(endpoint: Endpoint, submission: Submission, outcome: AnswerOutcome, answer?: Answer): void {
+  /** Sends an answer to the API process that waits for it, and notes it. */
+  publish(endpoint: Endpoint, submission: Submission, answer: Answer): void {
+    const notice: AnswerNotice = { submissionId: submission.id, endpointId: endpoint.id, answer };
+    this.#redis
+      .publish(submission.replyTo, encodeMessage(notice))
+      .catch((error: unknown) => this.#logger.warn({ err: error, submission: submission.id }, 'an answer was lost'));
+    this.note(endpoint, submission, answer);
+  }
+
+  /** Notes an answer that needs no sending. */
+  note(endpoint: Endpoint, submission: Submission, answer: Answer): void {
+    this.#ended(endpoint, submission, outcomeOf(answer), answer);
+  }
+
+  /** Notes that an update ended without an answer: dropped before sending, or never acknowledged. */
+  ended(endpoint: Endpoint, submission: Submission, outcome: 'dropped' | 'unanswered'): void {
+    this.#ended(endpoint, submission, outcome);
+  }
+
+  #ended(endpoint: Endpoint, submission: Submission, outcome: AnswerOutcome, answer?: Answer): void {
+    const answeredAtMs = Date.now();
+    const secs = Math.max(0, answeredAtMs - submission.arrivedAtMs) / 1000;
+    this.#metrics.outcomes.inc({ provider: endpoint.id, outcome });
+    this.#metrics.latency.observe({ provider: endpoint.id }, secs);
     this.#append({
       kind: 'answer',
       submissionId: submission.id,
@@ -77,7 +106,7 @@ export class AuditLog {
       error: answer && !answer.accepted ? answer.error : null,
       bundleHash: (answer?.accepted && answer.bundleHash) || null,
       builderTimestampNs: (answer?.accepted && answer.timestampNs?.toString()) || null,
-      answeredAtMs: Date.now(),
+      answeredAtMs,
     });
   }
 

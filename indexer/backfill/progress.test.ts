@@ -1,20 +1,44 @@
 import { expect, test } from 'vitest';
 import { readBuildMetrics } from './build-metrics.ts';
-import { type BuildState, neededBy, Standstill } from './standstill.ts';
+import { type BuildState, neededBy } from './needed-by.ts';
+import { countBlocks, Standstill } from './progress.ts';
 
-test('a wait is told after 3 seconds without a block or an event, and counts from the last one', () => {
+test('blocks are counted from the first one of each chain to its head', () => {
+  const position = {
+    startBlocks: new Map([
+      [1, 100],
+      [56, 0],
+      [137, 50],
+    ]),
+    indexed: new Map([
+      [1, 150],
+      [56, 40],
+    ]),
+    heads: new Map([
+      [1, 300],
+      [56, 30],
+      [137, 40],
+    ]),
+  };
+  // Chain 56 is indexed beyond the head that was seen; chain 137 has not reached its first block.
+  expect(countBlocks(position)).toEqual({ totalBlocks: 200 + 30 + 0, doneBlocks: 50 + 30 + 0 });
+});
+
+test('a wait is reported after 3 seconds without a block or an event, and counts from the last one', () => {
   const standstill = new Standstill(0);
+  const note = (done: number, events: number, atMs: number) =>
+    standstill.note({ totalBlocks: 9, doneBlocks: done, events }, atMs);
   standstill.needs('logs', 0);
-  standstill.note({ doneBlocks: 1, events: 5 }, 1_000);
-  standstill.note({ doneBlocks: 1, events: 5 }, 3_999);
+  note(1, 5, 1_000);
+  note(1, 5, 3_999);
   expect(standstill.wait(3_999)).toBeNull();
   expect(standstill.wait(4_000)).toEqual({ for: 'logs', seconds: 3 });
   standstill.needs('logs', 60_000);
   expect(standstill.wait(61_999)).toEqual({ for: 'logs', seconds: 60 });
-  standstill.note({ doneBlocks: 1, events: 6 }, 62_000);
+  note(1, 6, 62_000);
   expect(standstill.wait(62_000)).toBeNull();
   expect(standstill.wait(72_000)).toEqual({ for: 'logs', seconds: 10 });
-  standstill.note({ doneBlocks: 2, events: 6 }, 72_000);
+  note(2, 6, 72_000);
   expect(standstill.wait(72_000)).toBeNull();
 });
 
