@@ -18,7 +18,7 @@ const FOLDERS = {
     uses: ['chain', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
     because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
   },
-  'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
+  'ponder.config.ts': { uses: ['indexer', 'protocol', 'runtime'], because: "It is the indexer's configuration." },
   capture: {
     uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
     because: 'It reads the indexer through its tables and serves the API through its own.',

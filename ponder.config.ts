@@ -2,7 +2,6 @@ import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
 import { contractSources } from './indexer/deployments.ts';
-import { logicHash } from './indexer/logic-hash.ts';
 import { childSources, ponderChains } from './indexer/sources.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from './protocol/abi/providers.ts';
 import { eventLayouts } from './protocol/layouts/event-layouts.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from './protocol/layouts/extension-events.ts';
+import { logicVersion } from './runtime/logic-version.ts';
 
 /** Deployments name contracts of their own layout. */
 const ofLayout = (layout: string, addressesOf: Parameters<typeof contractSources>[1]) =>
@@ -61,8 +61,8 @@ const layoutContracts = Object.fromEntries(
   }),
 ) as Contract<'pool'> & Contract<'stopLoss'> & Contract<'priceVelocityGuard'>;
 
-// Ponder digests its contracts with every property they have.
-const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicHash: logicHash() };
+// Ponder digests its contracts with every property they have: rows of another version are refused.
+const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicVersion: logicVersion('index') };
 
 /** What the indexer follows: every enabled deployment of every chain of the chains file. */
 export default createConfig({

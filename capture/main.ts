@@ -26,7 +26,6 @@ Settings (environment):
   DATABASE_URL               the database that the indexer writes
   FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (5400)
   PRICE_STATUS_MAX_AGE_SECS  age at which a pool's price stops counting (60)
-  LISTING_REPRICED_POOLS     pools of less than a dollar that a refresh computes at new prices (500)
   DEFILLAMA_URL              address of DefiLlama's coin API
   PORT                       serves /health, /ready and /metrics when set
   LOG_LEVEL                  silent to trace (info)`;
@@ -36,7 +35,6 @@ runMain(async () => {
   const env = readEnvironment([
     ...(['CHAINS_CONFIG', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
     ...(['FIAT_PRICE_MAX_AGE_SECS', 'PRICE_STATUS_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
-    'LISTING_REPRICED_POOLS',
   ]);
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
@@ -49,7 +47,6 @@ runMain(async () => {
       database: database.$client,
       fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
-      repricedPools: env.LISTING_REPRICED_POOLS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
       onRead: readGauges(metrics),

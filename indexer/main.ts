@@ -6,6 +6,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
+import { logicVersion } from '../runtime/logic-version.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { leadPonder } from './heads/lead-ponder.ts';
@@ -47,9 +48,10 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings and the installed Ponder, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
+/** Checks the settings, the installed Ponder and the version of the code, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
   refuseUnpatchedPonder();
+  logicVersion('index');
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(

@@ -17,7 +17,7 @@ import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
-import { createListingRefresh } from '../listing/refresh-listing.ts';
+import { type RefreshDeps, refreshListing } from '../listing/refresh-listing.ts';
 import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
@@ -145,8 +145,8 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(await captureStorage(database, chain)).toBe(1);
   const findBlockAt = async () => 0;
   const registry = createRegistry(file);
-  const ages = { fiatMaxAgeSecs: 600, statusMaxAgeSecs: 60 };
-  expect(await createListingRefresh({ database, registry, findBlockAt, ...ages })()).toBe(1);
+  const given = { fiatMaxAgeSecs: 600, version: 'test', classify: async () => undefined };
+  expect(await refreshListing({ database, registry, findBlockAt, ...given })).toBe(1);
   const { rows } = await database.query(
     `SELECT record::json->>'curBinIdx' AS bin, cur_bin_idx::text AS expected, analytics::json AS analytics,
             div(total0_scaled, 10::numeric ^ 12)::text AS raw0, total1_scaled::text AS raw1
@@ -165,15 +165,17 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
   const [chain] = file.chains;
   if (!chain) throw new Error('no chain');
   const registry = createRegistry(file);
-  const refresh = createListingRefresh({
+  const deps: RefreshDeps = {
     database,
     registry,
     findBlockAt: async () => 0,
     fiatMaxAgeSecs: 600,
-  });
+    version: 'test',
+    classify: async () => undefined,
+  };
   const listed = async () => {
     await captureStorage(database, chain);
-    await refresh();
+    await refreshListing(deps);
     const { rows } = await database.query('SELECT pool FROM operator.listed_pool');
     return [rows.length, (await readPoolValues(database, chain)).length];
   };

@@ -25,8 +25,7 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.price_health': ['captured_at'],
   'operator.fiat_price': ['priced_at'],
   'operator.pool_classification': ['classified_at'],
-  'operator.pool_listing': ['changed_at'],
-  'operator.listing_window': ['generation', 'generated_at_ts', 'bounds'],
+  'operator.listing_window': ['generation', 'generated_at_ts'],
 };
 
 /** A price that could not be read again keeps its last value until it is too old to count. */
