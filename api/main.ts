@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -18,7 +18,6 @@ import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
-import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { registerWarmMetrics } from './observability/warm-metrics.ts';
@@ -48,7 +47,6 @@ const SETTINGS = [
   'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'QUEUE_PREFIX',
-  'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
@@ -86,16 +84,9 @@ async function serve(): Promise<void> {
   const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
   const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
-  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
+  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
-  // A replica takes no rows. One connection, so that no request waits for what is written beside them.
-  const primary = openDatabase(settings.DATABASE_URL, logger, 1);
-  const curveRanks = new CurveRankWriter({
-    database: primary.$client,
-    rememberedPools: file.quotes.rememberedPools,
-    logger,
-  });
-  const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
+  const countCurve = curveCounter(metrics, chains.keys());
   const outlooks = new PoolOutlooks(file.routing.rememberedPools);
   const catalog = new PoolCatalog({
     database,
@@ -113,7 +104,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
+      const reports = [countCurve(chainId), outlooks.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -153,7 +144,6 @@ async function serve(): Promise<void> {
     env,
     redisUrl: settings.REDIS_URL,
     queuePrefix: settings.QUEUE_PREFIX,
-    simulate: settings.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(metrics),
     logger,
   });
@@ -217,7 +207,6 @@ async function serve(): Promise<void> {
     ['head feeds', async () => closeHeadFeeds(feeds)],
     ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
-    ['curve ranks', () => curveRanks.stop()],
-    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
+    ['database', () => Promise.all([database, rarePages].map(({ $client }) => $client.end()))],
   ]);
 }

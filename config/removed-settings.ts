@@ -1,7 +1,13 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
-  ['capture.restPerWork', 'a job is idle four times as long as a run took'],
-  ['capture.listUsePerRead', 'lists are cached for 100 times as long as they took to read'],
+  ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
+  ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
+  ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
+  ['limits.rememberedClients', 'an API process counts 50,000 clients'],
+  ['fiatPrices.unknownPerRound', 'DefiLlama is asked for 400 unknown tokens in a run'],
+  ['fiatPrices.unknownPauseSecs', 'DefiLlama is asked for an unknown token every 15 minutes'],
+  ['fiatPrices.cacheSecs', 'answers of DefiLlama are used for two minutes'],
+  ['fiatPrices.cachedTokens', 'answers of DefiLlama are kept for 100,000 tokens'],
   ['chains.readBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],
   ['chains.readBudget.callsAtOnce', 'two calls of each kind are made at a time'],
   ['chains.readBudget.wantedPct', 'requested pools are read by the API'],
@@ -24,6 +30,7 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
   ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
+  ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
 ]);
 
 /**

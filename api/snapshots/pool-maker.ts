@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { factoryKey, type PoolRow } from './catalog-rows.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
 
