@@ -152,8 +152,8 @@ const CHANGES = {
     run(
       at,
       `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
-         price_status, locked_pricing, deposit_allowlist)
-       VALUES ($1, $2, 'v1', 1, 'green', 1, ${at.number % 3}, 'unknown', false, false)
+         locked_pricing, deposit_allowlist)
+       VALUES ($1, $2, 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
        ON CONFLICT (chain_id, pool) DO UPDATE SET tvl_fiat = excluded.tvl_fiat`,
     ),
   delist: (at: Place) =>
