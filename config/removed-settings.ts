@@ -1,5 +1,13 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
-const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['stream.poolsPerConnection', 'a connection names at most 500 pools'],
+  ['stream.maxUnsentBytes', 'fixed at 256 KiB'],
+  ['stream.maxUnsentSecs', 'fixed at 10 s'],
+  ['stream.historyBlocks', 'connections resume after blocks that the process read, the last 256 of them'],
+  ['stream.operationsPerSec', 'fixed at 10'],
+  ['stream.newPoolsPerMinute', 'fixed at 1,000'],
+  ['stream.keyCheckSecs', 'fixed at 60 s'],
+]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);

@@ -17,7 +17,7 @@ const settle = async (turns = 20) => {
 };
 
 function start(chain: SimulatedChain, budget = RICH) {
-  const process = chain.startProcess('e', budget);
+  const process = chain.startProcess(budget);
   const rounds: BlockRound[] = [];
   process.rounds.onRound((round) => rounds.push(round));
   const nextBlock = async () => {

@@ -7,14 +7,11 @@ const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 /** What every message of a stream tells. */
 const envelope = {
   chainId: z.int().describe('The chain.'),
-  epoch: z.string().describe('Random name of the serving process: sequence numbers of another mean nothing.'),
-  seq: z.int().describe('Counts what the chain had to tell in this process; it skips what does not concern you.'),
+  seq: z.int().describe('Counts the messages of this connection, from 1.'),
   prevSeq: z
     .int()
     .nullable()
-    .describe(
-      '`seq` of the message before on this connection, null in the first: another one than you got last means a loss.',
-    ),
+    .describe('`seq` of the message before, null in the first: another one than you got last means a loss.'),
   blockNumber: z.int().describe('The block that the message speaks of.'),
   blockHash: z.string().describe('Its hash.'),
   blockTimestamp: z.int().describe('Its time, Unix seconds.'),
@@ -74,9 +71,6 @@ export const webSocketMessage = (event: StreamEventName) =>
   STREAM_MESSAGES[event]
     .extend({
       event: z.literal(event),
-      id: z
-        .string()
-        .optional()
-        .describe('Go on after this message with `after`. Only in messages that complete what was to be told.'),
+      id: z.string().optional().describe('Resume after this message with `after`, if it is the last one that you got.'),
     })
     .describe(STREAM_MESSAGES[event].description ?? '');

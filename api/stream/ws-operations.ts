@@ -26,10 +26,10 @@ export const WsSubscribe = z
     depth: z.boolean().default(true).describe('False leaves `depth` out of the quotes of these pools.'),
     after: z
       .string()
-      .max(64)
+      .max(128)
       .optional()
       .describe(
-        '`id` of the last message of an earlier connection, to go on from there. In the first subscription only.',
+        '`id` of the last message of an earlier connection, to resume after it. In the first subscription only.',
       ),
   })
   .describe('Adds pools: a `snapshot` of them follows, then what changes.');

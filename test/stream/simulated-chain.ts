@@ -7,7 +7,8 @@ import { BlockClock } from '../../api/snapshots/block-clock.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
-import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
+import { ChainStream } from '../../api/stream/chain-stream.ts';
+import type { ChainObserver } from '../../api/stream/types.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
@@ -30,6 +31,14 @@ const poolOf = (number: number): ServedPool => ({
   stopLossMark: 'mean',
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
 });
+
+/** Of what happens on a stream, for tests that do not look. */
+export const NO_OBSERVER: ChainObserver = {
+  resumed: () => undefined,
+  gap: () => undefined,
+  terminated: () => undefined,
+  written: () => undefined,
+};
 
 interface Block {
   readonly ref: BlockRef;
@@ -63,7 +72,8 @@ export class SimulatedChain {
   /** @param changed indexes of the pools whose prices move */
   mine(changed: readonly number[]): void {
     this.now += 1_000;
-    this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? BigInt(this.#made + 1) : price)));
+    // One of two prices: a pool may come back to what it was.
+    this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? 3n - price : price)));
   }
 
   /** Takes blocks back; so many others take their place. */
@@ -79,9 +89,7 @@ export class SimulatedChain {
 
   /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
   startProcess(
-    epoch: string,
     warmBudget: { callsPerMinute: number; gasPerMinute: number },
-    stream: Partial<StreamConfig> = {},
     directory: PoolDirectory = { table: async () => this.table },
   ) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
@@ -113,9 +121,16 @@ export class SimulatedChain {
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
-    const config = StreamConfig.parse(stream);
-    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds, budget }, delisted, now });
-    return { clock, snapshots, wanted, rounds, budget, hub };
+    const config = StreamConfig.parse({});
+    const stream = new ChainStream({
+      ...ofChain,
+      observer: NO_OBSERVER,
+      config,
+      rounds: { wanted, rounds, budget },
+      delisted,
+      now,
+    });
+    return { clock, snapshots, wanted, rounds, budget, stream };
   }
 
   get #top(): Block {
