@@ -18,7 +18,7 @@ export interface ChainStreamDeps {
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
   /** Which of these pools an operator delisted; must not throw. */
-  readonly delisted: (chainId: number, pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
+  readonly delistedAmong: (pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
   readonly observer: ChainObserver;
   readonly now?: () => number;
 }
@@ -150,7 +150,7 @@ export class ChainStream implements SubscriberSource {
   }
 
   async #sendRemoved(pools: readonly Address[]): Promise<void> {
-    const delisted = await this.#deps.delisted(this.chainId, pools);
+    const delisted = await this.#deps.delistedAmong(pools);
     // A pool may have come back meanwhile.
     for (const pool of pools.filter((address) => !this.isServed(address))) {
       const reason = delisted.has(pool) ? 'delisted' : 'not_served';

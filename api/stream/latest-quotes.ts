@@ -21,14 +21,10 @@ const FOLLOWED_BLOCKS = 256;
  * Invariant: what changed since a followed block was read has a `changedAt` that is no lower than its number.
  */
 export class LatestQuotes {
-  #block: BlockRef | undefined;
+  /** Undefined before the first read, and after nothing was requested for a while. */
+  block: BlockRef | undefined;
   #quotes = new Map<Address, LatestQuote>();
   readonly #followed = new Map<Hex, bigint>();
-
-  /** Undefined before the first read, and after nothing was requested for a while. */
-  get block(): BlockRef | undefined {
-    return this.#block;
-  }
 
   /** Undefined when the pool is not read yet. */
   outcome(pool: Address): PoolOutcome | undefined {
@@ -38,8 +34,8 @@ export class LatestQuotes {
   /** Takes what was read at a block; a new block leaves out what is no longer requested. @returns the pools that changed */
   take(block: BlockRef, outcomes: ReadonlyMap<Address, PoolOutcome>): Address[] {
     const before = this.#quotes;
-    if (this.#block?.hash !== block.hash) this.#quotes = new Map();
-    this.#block = block;
+    if (this.block?.hash !== block.hash) this.#quotes = new Map();
+    this.block = block;
     this.#follow(block);
     const changed: Address[] = [];
     for (const [pool, outcome] of outcomes) {
@@ -64,7 +60,7 @@ export class LatestQuotes {
 
   /** Nothing is requested any more. */
   clear(): void {
-    this.#block = undefined;
+    this.block = undefined;
     this.#quotes.clear();
   }
 

@@ -6,13 +6,14 @@ const MAX_UNSENT_BYTES = 256 * 1024;
 
 /** Writes the messages of one connection, and knows how its client keeps up. */
 export class MessageWriter {
+  /** The id of the last message; empty when a connection cannot resume after it. */
+  lastId = '';
   readonly #chainId: number;
   readonly #transport: StreamTransport;
   readonly #now: () => number;
   #sentAt: number;
   #fullSince: number | null = null;
   #count = 0;
-  #lastId = '';
 
   constructor(chainId: number, transport: StreamTransport, now: () => number) {
     this.#chainId = chainId;
@@ -38,11 +39,6 @@ export class MessageWriter {
     return this.#now() - this.#sentAt;
   }
 
-  /** The id of the last message; empty when a connection cannot resume after it. */
-  get lastId(): string {
-    return this.#lastId;
-  }
-
   /** @param fields more of the message, as JSON that begins with a comma, or nothing */
   send(event: StreamEventName, block: BlockRef, fields: string, id = ''): void {
     const prevSeq = this.#count === 0 ? null : this.#count;
@@ -50,7 +46,7 @@ export class MessageWriter {
     const head = `{"chainId":${this.#chainId},"seq":${this.#count},"prevSeq":${prevSeq}`;
     const at = `"blockNumber":${block.number},"blockHash":"${block.hash}","blockTimestamp":${block.timestamp}`;
     this.#transport.send(event, id, `${head},${at},"serverTs":${Math.floor(Date.now() / 1_000)}${fields}}`);
-    this.#lastId = id;
+    this.lastId = id;
     this.#sentAt = this.#now();
   }
 }

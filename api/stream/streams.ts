@@ -47,17 +47,20 @@ export function startStreams({
   logger,
   ...deps
 }: StreamsDeps): Streams {
-  const delisted = (chainId: number, pools: readonly Address[]) =>
-    readDelisted(database, chainId, pools).catch((error) => {
-      logger.warn({ err: error }, 'failed to read delisted pools');
-      return new Set<Address>();
+  const startStream = (chainId: number) =>
+    new ChainStream({
+      ...deps,
+      chainId,
+      rounds: rounds.of(chainId),
+      snapshots: snapshots.of(chainId),
+      observer: observerOf(chainId),
+      delistedAmong: (pools) =>
+        readDelisted(database, chainId, pools).catch((error) => {
+          logger.warn({ err: error }, 'failed to read delisted pools');
+          return new Set();
+        }),
     });
-  const streams = new Map(
-    chainIds.map((chainId) => {
-      const ofChain = { rounds: rounds.of(chainId), snapshots: snapshots.of(chainId), observer: observerOf(chainId) };
-      return [chainId, new ChainStream({ ...deps, ...ofChain, chainId, delisted })];
-    }),
-  );
+  const streams = new Map(chainIds.map((chainId) => [chainId, startStream(chainId)]));
   const stopKeyChecks = startKeyChecks(limits, database, logger);
   const timer = setInterval(() => {
     for (const stream of streams.values()) stream.tick();

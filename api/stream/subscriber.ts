@@ -58,6 +58,8 @@ const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
 export class Subscriber {
   /** Simulated pools are read ahead for keys only. */
   hasKey: boolean;
+  /** Before the first subscription nothing but `bye` is sent. */
+  isSubscribed = false;
   readonly #transport: StreamTransport;
   readonly #writer: MessageWriter;
   readonly #source: SubscriberSource;
@@ -73,7 +75,6 @@ export class Subscriber {
   readonly #removed = new Map<Address, RemovalReason>();
   #reorgFrom: bigint | null = null;
   #hasGap = false;
-  #isSubscribed = false;
   #isOver = false;
   #all: QuoteKind | null = null;
 
@@ -83,11 +84,6 @@ export class Subscriber {
     this.#writer = new MessageWriter(source.chainId, transport, () => source.now());
     this.#source = source;
     transport.onDrain(() => this.flush(false));
-  }
-
-  /** Before the first subscription nothing but `bye` is sent. */
-  get isSubscribed(): boolean {
-    return this.#isSubscribed;
   }
 
   /** Pools that it is subscribed to now. */
@@ -113,7 +109,7 @@ export class Subscriber {
       this.#source.observer.gap();
       this.#hasGap = true;
     }
-    this.#isSubscribed = true;
+    this.isSubscribed = true;
     // A client that missed nothing may use its quotes again at once.
     this.flush(isResumed);
   }
@@ -182,7 +178,7 @@ export class Subscriber {
 
   /** Sends what is to be sent, as far as the client takes it; with nothing to send, a heartbeat when `mayBeat`. */
   flush(mayBeat: boolean): void {
-    if (!this.#isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
+    if (!this.isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
     const hasVoided = this.#sendVoided();
     const ready = [...this.#pending].filter((pool) => !this.#held.has(pool) || this.#outcome(pool));
     const isFirst = (pool: Address) => (this.#held.get(pool)?.sentAt ?? null) === null;

@@ -120,14 +120,14 @@ export class SimulatedChain {
       now,
       logger: createLogger('test', 'silent'),
     });
-    const delisted = async () => new Set<Address>();
+    const delistedAmong = async () => new Set<Address>();
     const config = StreamConfig.parse({});
     const stream = new ChainStream({
       ...ofChain,
       observer: NO_OBSERVER,
       config,
       rounds: { wanted, rounds, budget },
-      delisted,
+      delistedAmong,
       now,
     });
     return { clock, snapshots, wanted, rounds, budget, stream };
