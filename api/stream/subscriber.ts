@@ -66,7 +66,7 @@ export class Subscriber {
   readonly #held = new Map<Address, Held>();
   /** Of these, the ones with depth. */
   #depthCount = 0;
-  /** Names the held pools and their kinds, the same in any order. */
+  /** XOR of the numbers of the held pools: names them and their kinds, in any order. */
   #poolSet = 0n;
   /** To be sent; those that are not held are not served. */
   readonly #pending = new Set<Address>();
@@ -290,6 +290,6 @@ export class Subscriber {
   }
 }
 
-/** Different sets have the same sum by accident alone. */
+/** Different sets have the same XOR of these by accident alone. */
 const numberOf = (pool: Address, kind: QuoteKind): bigint =>
   2n * BigInt(`0x${pool.slice(-16)}`) + (kind === 'depths' ? 1n : 0n);
