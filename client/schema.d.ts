@@ -1847,7 +1847,7 @@ export interface operations {
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would answer with. */
                             status: number;
-                            /** @description What is wrong, in one sentence for people. */
+                            /** @description What is wrong, human-readable. */
                             error: string;
                         }[];
                         /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
@@ -1886,13 +1886,13 @@ export interface operations {
                         blockTimestamp: number;
                         /** @description When the message was written, Unix seconds. */
                         serverTs: number;
-                        /** @description They are told again when they can be read. */
+                        /** @description They are sent again when they can be read. */
                         pools: {
                             /** @description The pool. */
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would answer with. */
                             status: number;
-                            /** @description What is wrong, in one sentence for people. */
+                            /** @description What is wrong, human-readable. */
                             error: string;
                         }[];
                     } | {

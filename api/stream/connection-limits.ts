@@ -21,7 +21,7 @@ export interface CountedConnection {
 
 export type Transport = 'sse' | 'websocket';
 
-/** When a refused client may try again; nothing tells when another's connection ends. */
+/** When a refused client may try again; when another's connection ends is not known. */
 const RETRY_MS = 10_000;
 
 /** Counts the open streams of this process, SSE and WebSocket together, and refuses those beyond its bounds. */
@@ -72,7 +72,7 @@ export class ConnectionLimits {
     };
   }
 
-  /** Tells every connection of a key that it is no longer valid. */
+  /** Calls `onRevoked` of every connection of a key. */
   revoke(keyId: string): void {
     for (const { owner, onRevoked } of [...this.#open]) if (owner.keyId === keyId) onRevoked();
   }

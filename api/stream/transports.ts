@@ -6,8 +6,8 @@ import type { StreamTransport } from './types.ts';
 const GOING_AWAY = 1001;
 
 /**
- * A stream's messages as server-sent events, written to the response itself: a web stream would not tell what the client has
- * not taken. An empty id makes clients forget the one before.
+ * A stream's messages as server-sent events, written to the response itself: a web stream does not know what the client
+ * has not taken. An empty id makes clients forget the one before.
  */
 export function sseTransport(response: ServerResponse): StreamTransport {
   return {

@@ -116,7 +116,7 @@ export class WsSession {
       connection.moveTo(identity.keyId);
       subscriber.hasKey = true;
     } catch (error) {
-      // After the answer: who meant to come with a key does not want to go on without.
+      // After the answer: a client that means to have a key does not want to continue without.
       setImmediate(() => this.#socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
