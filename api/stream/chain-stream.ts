@@ -2,11 +2,11 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import type { ChainRounds } from '../rounds/pool-rounds.ts';
-import type { BlockRound } from '../rounds/types.ts';
-import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import type { ChainSnapshots } from '../snapshots/types.ts';
+import type { WarmResult } from '../warming/block-warmer.ts';
+import type { ChainWarmer } from '../warming/pool-warmers.ts';
+import type { QuoteKind } from '../warming/requested-pools.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 import { Subscriber, type SubscriberSource } from './subscriber.ts';
 import type { ByeReason, ChainObserver, StreamTransport } from './types.ts';
@@ -14,7 +14,7 @@ import type { ByeReason, ChainObserver, StreamTransport } from './types.ts';
 export interface ChainStreamDeps {
   readonly chainId: number;
   readonly config: Pick<StreamConfig, 'maxPoolsUnnamed'>;
-  readonly rounds: ChainRounds;
+  readonly warmer: ChainWarmer;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
   /** Which of these pools an operator delisted; must not throw. */
@@ -41,8 +41,8 @@ export class ChainStream implements SubscriberSource {
     this.chainId = deps.chainId;
     this.observer = deps.observer;
     this.#deps = deps;
-    deps.rounds.rounds.onRound((round) => this.#take(round));
-    deps.rounds.rounds.onSleep(() => {
+    deps.warmer.warmer.onResult((result) => this.#take(result));
+    deps.warmer.warmer.onSleep(() => {
       for (const latest of Object.values(this.latest)) latest.clear();
     });
   }
@@ -115,7 +115,7 @@ export class ChainStream implements SubscriberSource {
     const holders = this.#holders[kind];
     const ofPool = holders.get(pool) ?? new Set();
     holders.set(pool, ofPool.add(subscriber));
-    const release = this.#deps.rounds.wanted.hold(pool, kind, subscriber.hasKey);
+    const release = this.#deps.warmer.requested.pin(pool, kind, subscriber.hasKey);
     return () => {
       release();
       ofPool.delete(subscriber);
@@ -127,7 +127,7 @@ export class ChainStream implements SubscriberSource {
     this.#subscribers.delete(subscriber);
   }
 
-  #take({ kind, block, replacedFrom, outcomes, seenAt, readyAt }: BlockRound): void {
+  #take({ kind, block, replacedFrom, outcomes, seenAt, readyAt }: WarmResult): void {
     const latest = this.latest[kind];
     const isNewBlock = latest.block?.hash !== block.hash;
     const changed = latest.take(block, outcomes);

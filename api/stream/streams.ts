@@ -3,9 +3,9 @@ import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
-import type { PoolRounds } from '../rounds/pool-rounds.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
+import type { PoolWarmers } from '../warming/pool-warmers.ts';
 import { ChainStream } from './chain-stream.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { startKeyChecks } from './key-checks.ts';
@@ -15,7 +15,7 @@ export interface StreamsDeps {
   readonly chainIds: readonly number[];
   readonly config: StreamConfig;
   readonly limits: ConnectionLimits;
-  readonly rounds: Pick<PoolRounds, 'of'>;
+  readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
@@ -40,7 +40,7 @@ export interface Streams {
 export function startStreams({
   chainIds,
   limits,
-  rounds,
+  warmers,
   snapshots,
   database,
   observerOf,
@@ -51,7 +51,7 @@ export function startStreams({
     new ChainStream({
       ...deps,
       chainId,
-      rounds: rounds.of(chainId),
+      warmer: warmers.of(chainId),
       snapshots: snapshots.of(chainId),
       observer: observerOf(chainId),
       delistedAmong: (pools) =>

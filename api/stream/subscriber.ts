@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import { SnapshotError } from '../snapshots/types.ts';
+import type { QuoteKind } from '../warming/requested-pools.ts';
 import { isRead, type LatestQuotes, type PoolOutcome } from './latest-quotes.ts';
 import { MessageWriter } from './message-writer.ts';
 import { poolParts } from './pool-parts.ts';
