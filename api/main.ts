@@ -30,8 +30,7 @@ import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
-import { startKeyChecks } from './stream/key-checks.ts';
-import { StreamService } from './stream/streams.ts';
+import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 import { createPoolWarmers } from './warming/pool-warmers.ts';
 
@@ -127,22 +126,17 @@ async function serve(): Promise<void> {
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
-  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
-  const streams = new StreamService({
+  const { observerOf, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = startStreams({
     chainIds: [...chains.keys()],
     config: file.stream,
+    limits,
     warmers,
     snapshots,
     directory,
-    observer,
+    observerOf,
     logger,
     database: database.$client,
-  });
-  const stopKeyChecks = startKeyChecks({
-    limits,
-    database: database.$client,
-    logger,
-    everyMs: file.stream.keyCheckSecs * 1_000,
   });
   const pamm = startPamm({
     chains,
@@ -171,7 +165,6 @@ async function serve(): Promise<void> {
       warmers,
       streams,
       limits,
-      streamConfig: file.stream,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
@@ -189,7 +182,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
+      webSockets: { chains, streams, limits, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -204,7 +197,6 @@ async function serve(): Promise<void> {
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.close()],
-    ['key checks', async () => stopKeyChecks()],
     ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
