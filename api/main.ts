@@ -28,9 +28,8 @@ import { reportedDepth } from './route/reported-depth.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
-import { startKeyChecks } from './stream/key-checks.ts';
 import { streamMetrics } from './stream/metrics.ts';
-import { StreamService } from './stream/streams.ts';
+import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 import { createPoolWarmers } from './warming/pool-warmers.ts';
 
@@ -122,22 +121,17 @@ async function serve(): Promise<void> {
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
-  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
-  const streams = new StreamService({
+  const { observerOf, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = startStreams({
     chainIds: [...chains.keys()],
     config: file.stream,
+    limits,
     warmers,
     snapshots,
     directory: catalog,
-    observer,
+    observerOf,
     logger,
     database: database.$client,
-  });
-  const stopKeyChecks = startKeyChecks({
-    limits,
-    database: database.$client,
-    logger,
-    everyMs: file.stream.keyCheckSecs * 1_000,
   });
   const pamm = startPamm({
     chains,
@@ -167,7 +161,6 @@ async function serve(): Promise<void> {
       warmers,
       streams,
       limits,
-      streamConfig: file.stream,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
@@ -186,7 +179,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, directory: catalog, streams, limits, config: file.stream, countSilent },
+      webSockets: { chains, streams, limits, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -201,7 +194,6 @@ async function serve(): Promise<void> {
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.close()],
-    ['key checks', async () => stopKeyChecks()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['head feeds', async () => closeHeadFeeds(feeds)],
