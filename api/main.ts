@@ -52,10 +52,6 @@ const SETTINGS = [
   'QUEUE_PREFIX',
   'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
-  'LISTING_STATEMENT_TIMEOUT_MS',
-  'LISTING_CONNECTIONS',
-  'LISTING_TOTALS',
-  'LISTING_CACHE_MB',
   'DIRECTORY_POLL_MS',
   'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
@@ -86,9 +82,7 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, logger, undefined, undefined, SHORT_STATEMENTS);
-  const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
-  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
+  const database = openDatabase(readUrl, logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
@@ -192,9 +186,6 @@ async function serve(): Promise<void> {
       streamConfig: file.stream,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
-      rarePages: rarePages.$client,
-      maxTotals: settings.LISTING_TOTALS,
-      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -232,6 +223,6 @@ async function serve(): Promise<void> {
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
     ['wanted pools', () => wantedPools.stop()],
-    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
+    ['database', () => Promise.all([database, primary].map(({ $client }) => $client.end()))],
   ]);
 }

@@ -2,7 +2,12 @@
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
-const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['LISTING_STATEMENT_TIMEOUT_MS', 'an uncommon page of the listing has 2 s for a statement'],
+  ['LISTING_CONNECTIONS', 'two uncommon pages of the listing are read at a time'],
+  ['LISTING_TOTALS', 'the totals of the last 1000 filters are kept'],
+  ['LISTING_CACHE_MB', 'pages of the listing take up to 64 MB of an API process'],
+]);
 
 /**
  * A chains file without removed keys, each of which is reported as a process warning: files written for an older release
