@@ -30,7 +30,7 @@ export function registerQueueDepths(registry: Registry, deps: QueueDepthDeps): v
   const { chains, env, queues } = deps;
   const ethereum = chains.filter(({ pamm }) => pamm?.kind === 'ethereum');
   const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
-  const builders = endpoints.map((endpoint) => [endpoint.provider, () => waitingFor(endpoint, deps)] as const);
+  const builders = endpoints.map((endpoint) => [endpoint.id, () => waitingFor(endpoint, deps)] as const);
   const simulations = ethereum.map(
     ({ chainId }) => [String(chainId), () => queues.waiting(simulationQueueId(chainId))] as const,
   );

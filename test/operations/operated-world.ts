@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -30,7 +31,7 @@ export type OperatedChain = {
 export type OperatedWorld = {
   /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
   readonly chains: readonly [OperatedChain, OperatedChain];
-  /** As answers and metrics name them. */
+  /** As metrics name them. */
   readonly providers: Readonly<Record<'stream' | 'otherStream' | 'bundle', string>>;
   readonly processes: Readonly<Record<ProcessName, OperatedProcess>>;
   readonly databaseUrl: string;
@@ -60,9 +61,9 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
   return {
     chains: [first, second],
     providers: {
-      stream: `mock-stream:${builder.streamUrl}`,
-      otherStream: `other-stream:${builder.streamUrl}`,
-      bundle: `mock-bundle:${builder.bundleUrl}`,
+      stream: endpointId(first, 'mock-stream', builder.streamUrl),
+      otherStream: endpointId(second, 'other-stream', builder.streamUrl),
+      bundle: endpointId(second, 'mock-bundle', builder.bundleUrl),
     },
     processes: Object.fromEntries(started) as Record<ProcessName, OperatedProcess>,
     databaseUrl: database.url,
@@ -74,6 +75,9 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
     },
   };
 }
+
+const endpointId = ({ chainId }: OperatedChain, builder: string, url: string) =>
+  `${chainId}-${builder}-${hash('sha256', url).slice(0, 8)}`;
 
 async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
   const anvil = await startAnvil({ chainId });

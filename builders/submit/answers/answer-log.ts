@@ -56,7 +56,7 @@ export class AnswerLog {
     this.#audit.outcome(endpoint, submission, how);
   }
 
-  #count({ provider }: Endpoint, submission: Submission, outcome: AnswerOutcome): void {
+  #count({ id: provider }: Endpoint, submission: Submission, outcome: AnswerOutcome): void {
     this.#metrics.outcomes.inc({ provider, outcome });
     this.#metrics.latency.observe({ provider }, Math.max(0, Date.now() - submission.arrivedAtMs) / 1000);
   }
