@@ -46,6 +46,7 @@ export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => 
  * @throws ApiError 503 when the database is unreachable or takes too long, or the listing was never computed
  */
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
+  const versionQuery = versionStatement(maxAgeSecs);
   const pages = createPageCache();
   const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
@@ -78,7 +79,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   };
 
   const readPage: ReadPage = async (query, chains) => {
-    const version = versionIn(await selectOne<VersionRow>(database, versionStatement(maxAgeSecs)));
+    const version = versionIn(await selectOne<VersionRow>(database, versionQuery));
     const name = hashOf([chains, query]);
     const isKept = isCommon(query) || requested.has(name);
     requested.set(name, true);
