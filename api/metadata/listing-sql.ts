@@ -94,14 +94,17 @@ export function findStatement(query: ListingQuery, chains: readonly ListedChain[
       SELECT ${key.chainId}, ${key.pool} FROM (${ranges.join(' UNION ALL ') || 'TABLE matching'}) found
       ORDER BY ${order} LIMIT ${count} OFFSET ${offset}
     ) page`;
-  return { text, values, ...(isCommon(query) && { name: `page-${hash('sha1', text)}` }) };
+  return nameCommon(query, text, values);
 }
 
 /** Counts all pools that match, as `total`. */
 export function countStatement(query: ListingQuery, chains: readonly ListedChain[]): Statement {
   const { matching, values } = matchingPools(query, chains);
-  return { text: `${matching} SELECT count(*) AS total FROM matching`, values };
+  return nameCommon(query, `${matching} SELECT count(*) AS total FROM matching`, values);
 }
+
+const nameCommon = (query: ListingQuery, text: string, values: unknown[]): Statement =>
+  isCommon(query) ? { name: `page-${hash('sha1', text)}`, text, values } : { text, values };
 
 /** The common table `matching`, with the key and sort keys of each pool that matches. */
 function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
