@@ -48,10 +48,6 @@ const SETTINGS = [
   'REDIS_URL',
   'QUEUE_PREFIX',
   'PRICE_STATUS_MAX_AGE_SECS',
-  'LISTING_STATEMENT_TIMEOUT_MS',
-  'LISTING_CONNECTIONS',
-  'LISTING_TOTALS',
-  'LISTING_CACHE_MB',
   'DIRECTORY_POLL_MS',
   'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
@@ -82,9 +78,7 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, logger, undefined, undefined, SHORT_STATEMENTS);
-  const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
-  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
+  const database = openDatabase(readUrl, logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
@@ -167,9 +161,6 @@ async function serve(): Promise<void> {
       limits,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
-      rarePages: rarePages.$client,
-      maxTotals: settings.LISTING_TOTALS,
-      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -204,6 +195,6 @@ async function serve(): Promise<void> {
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
-    ['database', () => Promise.all([database, rarePages].map(({ $client }) => $client.end()))],
+    ['database', () => database.$client.end()],
   ]);
 }

@@ -45,12 +45,6 @@ export const settings = {
     .url({ protocol: /^https?$/ })
     .default('https://coins.llama.fi')
     .describe('an http:// or https:// URL'),
-  /** Pages of the listing that are not among the usual ones: longest statement, connections, remembered totals. */
-  LISTING_STATEMENT_TIMEOUT_MS: wholeNumber(1, 2_000),
-  LISTING_CONNECTIONS: wholeNumber(1, 1),
-  LISTING_TOTALS: wholeNumber(1, 200),
-  /** Memory of an API process for pages of the listing that were made, megabytes. */
-  LISTING_CACHE_MB: wholeNumber(1, 64),
   /** How often the API looks for new pools, and how many of the others it compares each time. */
   DIRECTORY_POLL_MS: wholeNumber(1, 2_000),
   DIRECTORY_COMPARED_POOLS: wholeNumber(1, 1_000),

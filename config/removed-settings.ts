@@ -36,6 +36,10 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
+  ['LISTING_STATEMENT_TIMEOUT_MS', 'an uncommon page of the listing has 2 s for a statement'],
+  ['LISTING_CONNECTIONS', 'two uncommon pages of the listing are read at a time'],
+  ['LISTING_TOTALS', 'the totals of the last 1000 filters are kept'],
+  ['LISTING_CACHE_MB', 'pages of the listing take up to 64 MB of an API process'],
 ]);
 
 /**

@@ -37,7 +37,8 @@ function toStatus({ stalled, ...lag }: ChainLag, ages: Ages): ChainStatus {
 
 /** By chain; empty while the database does not answer, when every age is unknown. */
 async function selectAges(database: pg.Pool): Promise<ReadonlyMap<number, Ages>> {
-  const ageOf = (instant: unknown) => sql<number | null>`extract(epoch FROM now() - ${instant})::float8`;
+  const wholeSecs = (secs: number): number | null => Math.max(0, Math.floor(secs));
+  const ageOf = (instant: unknown) => sql`extract(epoch FROM now() - ${instant})::float8`.mapWith(wholeSecs);
   const { chainId, capturedAt } = priceHealth;
   const prices = queriesOn(database)
     .select({ chainId, newest: max(capturedAt).as('newest'), oldest: min(capturedAt).as('oldest') })
@@ -54,19 +55,9 @@ async function selectAges(database: pg.Pool): Promise<ReadonlyMap<number, Ages>>
       })
       .from(listingWindows)
       .leftJoin(prices, eq(prices.chainId, listingWindows.chainId));
-    return new Map(rows.map(({ chainId: id, ...ages }) => [id, wholeSecs(ages)]));
+    return new Map(rows.map(({ chainId: id, ...ages }) => [id, ages]));
   } catch (error) {
     if (await isTemporaryFailure(error, database)) return new Map();
     throw error;
   }
-}
-
-const whole = (secs: number | null) => (secs === null ? null : Math.max(0, Math.floor(secs)));
-
-function wholeSecs({ newestPriceAgeSecs, oldestPriceAgeSecs, listingAgeSecs }: Ages): Ages {
-  return {
-    newestPriceAgeSecs: whole(newestPriceAgeSecs),
-    oldestPriceAgeSecs: whole(oldestPriceAgeSecs),
-    listingAgeSecs: whole(listingAgeSecs),
-  };
 }
