@@ -28,7 +28,7 @@ import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolRounds } from './rounds/pool-rounds.ts';
 import { PoolWorth } from './rounds/pool-worth.ts';
-import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { DepthEstimates } from './route/depth-estimates.ts';
 import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
@@ -106,8 +106,8 @@ async function serve(): Promise<void> {
     logger,
     pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
   });
-  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
-  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const estimates = new DepthEstimates();
+  const records = startPoolRecords({ database, directory, estimates, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
@@ -118,7 +118,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), outlooks.of(chainId).report];
+      const reports = [countCurve(chainId), curveRanks.of(chainId), estimates.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -133,7 +133,7 @@ async function serve(): Promise<void> {
     directory,
     logger,
     hasWorth: ({ chainId, address }) => worth.has(chainId, address),
-    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
+    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   const wantedPools = new WantedPoolWriter({
     database: primary.$client,
@@ -185,7 +185,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
-      outlooks,
+      estimates,
       wantedPools: rounds,
       streams,
       limits,

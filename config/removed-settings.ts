@@ -1,5 +1,10 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
-const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['routing.minLegFractionE6', 'a route of a split has at least 2% of the order'],
+  ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
+  ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
+  ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
+]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);

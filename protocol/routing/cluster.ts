@@ -1,4 +1,4 @@
-import type { Corridor, GraphPool } from './graph.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
 import type { Hop, HopPath } from './hop.ts';
 
 /**
@@ -10,11 +10,9 @@ export interface Cluster<P extends GraphPool> {
   readonly far: readonly Hop<P>[] | null;
 }
 
-/** All paths of the corridors (legs near first) as clusters. */
-export function clustersOfCorridors<P extends GraphPool>(
-  corridors: readonly Corridor<Hop<P>>[],
-): readonly Cluster<P>[] {
-  return corridors.flatMap(({ legs: [near, far] }) => (far ? [{ near, far }] : near.map(directCluster)));
+/** All paths of the paths (legs near first) as clusters. */
+export function clustersOfTokenPaths<P extends GraphPool>(paths: readonly TokenPath<Hop<P>>[]): readonly Cluster<P>[] {
+  return paths.flatMap(({ legs: [near, far] }) => (far ? [{ near, far }] : near.map(directCluster)));
 }
 
 /** Groups routes that share a pool, directly or through others: a group of n routes joins at most n + 1 pools. */

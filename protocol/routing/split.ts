@@ -1,6 +1,6 @@
 import { E6 } from '../fixed-point.ts';
-import { type Cluster, clustersOfCorridors, clustersOfPaths } from './cluster.ts';
-import type { Corridor, GraphPool } from './graph.ts';
+import { type Cluster, clustersOfPaths, clustersOfTokenPaths } from './cluster.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
 import type { Hop, HopPath, PathShare } from './hop.ts';
 import type { Order } from './score.ts';
 import { isBetter, type PlanFill } from './settle.ts';
@@ -21,19 +21,19 @@ const SHORTLIST = 8;
  * The order is first spread over all paths. If that is within the limits it is the answer. Else two searches compete:
  * one narrows the free spread by dropping its smallest routes, the other grows the baseline by its largest.
  *
- * @param corridors legs near first
+ * @param paths legs near first
  * @param baseline a path that can take the whole order alone
  * @param tick called on each step; throws to stop the search
  */
 export function findSplit<P extends GraphPool>(
-  corridors: readonly Corridor<Hop<P>>[],
+  paths: readonly TokenPath<Hop<P>>[],
   baseline: HopPath<P>,
   order: Order,
   limits: SplitLimits,
   tick: () => void,
 ): PlanFill<P> | null {
   const search = new SplitSearch(baseline, order, limits, tick);
-  const free = search.spread(clustersOfCorridors(corridors));
+  const free = search.spread(clustersOfTokenPaths(paths));
   if (search.isWithinLimits(free)) return settleWhole(free, order.given) ?? search.grow(free);
   return search.better(search.narrow(free), search.grow(free));
 }
