@@ -118,11 +118,11 @@ describe('the chosen pools', () => {
     expect([observed, graded].map((list) => sizeOf(chosen, list))).toEqual([8, 3]);
   });
 
-  it('leave half of the places of a leg to observed pools, whatever the other leg and other tokens report', () => {
+  it('leave half of the places of a leg to observed pools, whatever others report and however good other paths are', () => {
     const observed = many(12, () => known({ depth: [1_000, 900] }));
     const reported = () => many(40, () => known({ depth: [1e9, 2e9], isObserved: false, tierRank: 4 }));
-    const better = many(30, () => known({ depth: [1_000, 950] }));
-    const paths = [{ legs: [[...reported(), ...observed]] as const }, { legs: [better, reported()] as const }];
+    const better = () => many(30, () => known({ depth: [1_000, 1_000] }));
+    const paths = [{ legs: [[...reported(), ...observed]] as const }, { legs: [better(), better()] as const }];
     expect(sizeOf(chosenOf(paths), observed)).toBe(12);
   });
 
