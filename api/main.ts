@@ -19,14 +19,12 @@ import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { CurveRankWriter } from './observability/curve-rank-writer.ts';
-import { registerReadAheadMetrics } from './observability/read-ahead.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { streamMetrics } from './observability/stream-metrics.ts';
-import { WantedPoolWriter } from './observability/wanted-pool-writer.ts';
+import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { PoolRounds } from './rounds/pool-rounds.ts';
 import { PoolWorth } from './rounds/pool-worth.ts';
 import { DepthEstimates } from './route/depth-estimates.ts';
 import { startPoolRecords } from './route/pool-records.ts';
@@ -36,6 +34,7 @@ import { ConnectionLimits } from './stream/connection-limits.ts';
 import { startKeyChecks } from './stream/key-checks.ts';
 import { StreamService } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
+import { createPoolWarmers } from './warming/pool-warmers.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -126,29 +125,22 @@ async function serve(): Promise<void> {
     logger,
   });
   const worth = new PoolWorth({ database, chains: file.chains, logger });
-  const rounds = new PoolRounds({
+  const warmers = createPoolWarmers({
     chains: file.chains,
     quotes: file.quotes,
     snapshots,
     directory,
     logger,
-    hasWorth: ({ chainId, address }) => worth.has(chainId, address),
+    isFunded: ({ chainId, address }) => worth.has(chainId, address),
     rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
-  const wantedPools = new WantedPoolWriter({
-    database: primary.$client,
-    chains: file.chains,
-    logger,
-    wanted: (chainId) => rounds.of(chainId).wanted.list(),
-    ahead: (chainId) => rounds.of(chainId),
-  });
-  registerReadAheadMetrics(metrics, [...chains.keys()], (chainId) => rounds.of(chainId));
+  registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
   const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = new StreamService({
     chainIds: [...chains.keys()],
     config: file.stream,
-    rounds,
+    warmers,
     snapshots,
     directory,
     observer,
@@ -186,7 +178,7 @@ async function serve(): Promise<void> {
       directory,
       snapshots,
       estimates,
-      wantedPools: rounds,
+      warmers,
       streams,
       limits,
       streamConfig: file.stream,
@@ -221,7 +213,7 @@ async function serve(): Promise<void> {
   stopOnSignal(logger, [
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
-    ['rounds', () => rounds.close()],
+    ['warmers', () => warmers.close()],
     ['key checks', async () => stopKeyChecks()],
     ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
@@ -231,7 +223,6 @@ async function serve(): Promise<void> {
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
     ['curve ranks', () => curveRanks.stop()],
-    ['wanted pools', () => wantedPools.stop()],
     ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
   ]);
 }

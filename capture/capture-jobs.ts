@@ -1,16 +1,12 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
-import { MeteredRpc } from '../chain/read-budget/metered-rpc.ts';
-import { ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { CallBudget } from '../chain/read-schedule/call-budget.ts';
+import { budgetedRpc } from '../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { OnAttention } from './attention/attention-report.ts';
-import { keepList } from './attention/kept-list.ts';
-import { type KnownPool, readPoolsWithWorth } from './attention/pools-with-worth.ts';
-import { readWantedPools } from './attention/wanted-pools.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
 import { createClassification } from './classification/classify-pools.ts';
@@ -19,7 +15,7 @@ import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { TokenKey } from './fiat/token-key.ts';
-import { readTokensToPrice, worthyTokens } from './fiat/tokens-to-price.ts';
+import { fundedTokens, readTokensToPrice } from './fiat/tokens-to-price.ts';
 import type { Job } from './job.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
@@ -29,6 +25,9 @@ import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { readGuardedPools } from './price-health/guarded-pools.ts';
 import { createGuardProbe } from './price-health/probe-guards.ts';
+import { cacheList } from './read-schedule/cached-list.ts';
+import { CAPTURE_CLASSES, type KnownPool, readPoolValues } from './read-schedule/pool-values.ts';
+import type { OnRead } from './read-schedule/read-gauges.ts';
 
 export type CaptureDeps = {
   readonly file: ChainsFile;
@@ -39,7 +38,7 @@ export type CaptureDeps = {
   readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
-  readonly onAttention?: OnAttention;
+  readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
   readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
@@ -54,46 +53,42 @@ const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
 const COMPARISON_PAUSE_MS = 10_000;
+/** Time between two probes of a pool's guards. */
+const GUARD_PAUSE_MS = 30_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
 /** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
-  const { restPerWork, listUsePerRead, comparedPools, repricedFromUsd } = file.capture;
-  const every = pauses(restPerWork);
+  const { comparedPools, repricedFromUsd } = file.capture;
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
-  const budgets = new Map(file.chains.map((chain) => [chain.chainId, new ReadBudget(chain.readBudget)]));
-  const metered = (chain: ChainConfig) => new MeteredRpc(of(rpcs, chain), of(budgets, chain), 'worth');
+  const budgets = new Map(
+    file.chains.map(({ chainId, readBudget }) => [chainId, new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES)]),
+  );
+  const budgeted = (chain: ChainConfig) => budgetedRpc(of(rpcs, chain), of(budgets, chain), 'funded');
   const sources = priceSources(deps);
   const lists = new Map(
-    file.chains.map((chain) => [
-      chain.chainId,
-      keepList(() => readPoolsWithWorth(database, chain), listUsePerRead, now),
-    ]),
+    file.chains.map((chain) => [chain.chainId, cacheList(() => readPoolValues(database, chain), now)]),
   );
-  const tokens = keepList(
-    async () => {
-      const worthy: Set<TokenKey> = new Set();
-      for (const chain of file.chains) {
-        for (const token of worthyTokens(chain, await of(lists, chain)())) worthy.add(token);
-      }
-      return readTokensToPrice(database, registry, worthy);
-    },
-    listUsePerRead,
-    now,
-  );
+  const tokens = cacheList(async () => {
+    const funded: Set<TokenKey> = new Set();
+    for (const chain of file.chains) {
+      for (const token of fundedTokens(chain, await of(lists, chain)())) funded.add(token);
+    }
+    return readTokensToPrice(database, registry, funded);
+  }, now);
   return [
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ ...deps, rules: file.capture }, metered(chain), chain),
+      run: () => calibrateFactories({ ...deps, rules: file.capture }, budgeted(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
     })),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `bins-against-storage-${chain.chainId}`,
-      run: () => compareBins({ ...deps, comparedPools }, metered(chain), chain),
+      run: () => compareBins({ ...deps, comparedPools }, budgeted(chain), chain),
       ...every(COMPARISON_PAUSE_MS),
     })),
     {
@@ -111,7 +106,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
         repricedPools: deps.repricedPools,
         repricedFromUsd,
         version: listingVersion(file),
-        findBlockAt: blockClocks(file, metered, logger),
+        findBlockAt: blockClocks(file, budgeted, logger),
       }),
       ...every(LISTING_PAUSE_MS),
     },
@@ -123,40 +118,30 @@ const now = () => performance.now();
 /** The pools of a chain. */
 type PoolList = () => Promise<readonly KnownPool[]>;
 
-const pauses = (restPerWork: number) => (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS, restPerWork });
+const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
 
 /**
- * Prices, guards that close pools, and storage. Pools of worth apart from the others, which delay them neither by their
- * number nor by failures of their nodes.
+ * Prices, guards that close pools, and storage. Funded pools apart from the others, which delay them neither by their number
+ * nor by failures of their nodes.
  */
-function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: ReadBudget, deps: CaptureDeps): Job[] {
-  const { database, onAttention, logger } = deps;
-  const { restPerWork, listUsePerRead } = deps.file.capture;
-  const every = pauses(restPerWork);
-  const strangersRpc = openRpc(chain, deps);
-  const wanted = keepList(() => readWantedPools(database, chain), listUsePerRead, now);
-  const guarded = keepList(async () => readGuardedPools(database, chain, await pools()), listUsePerRead, now);
-  const logUnknown = unknownErrorLog(logger.child({ chainId: chain.chainId }));
-  const rpcs = { worth: rpc, wanted: strangersRpc, others: strangersRpc };
-  const shared = { chain, budget, rpcs, wanted, now, closed: new Set<Address>(), logUnknown };
+function poolJobs(chain: ChainConfig, pools: PoolList, rpc: ChainRpc, budget: CallBudget, deps: CaptureDeps): Job[] {
+  const { database, onRead, logger } = deps;
+  const { chainId } = chain;
+  const guarded = cacheList(async () => readGuardedPools(database, chain, await pools()), now);
+  const logUnknown = unknownErrorLog(logger.child({ chainId }));
+  const rpcs = { funded: rpc, remaining: openRpc(chain, deps) };
+  const shared = { chainId, budget, rpcs, now, closed: new Set<Address>(), logUnknown };
   const probe = createGuardProbe({ ...shared, pools: guarded });
-  const capture = createPriceCapture({ ...shared, database, onAttention, pools });
+  const capture = createPriceCapture({ ...shared, database, onRead, pools });
   const storage = hasStoredPools(chain) ? createStorageCapture({ ...shared, database, pools }) : null;
-  const guardPauseMs = chain.readBudget.guardPauseSecs * 1_000;
-  const kinds = { '': ['worth'], '-others': ['wanted', 'others'] } as const;
-  return Object.entries(kinds).flatMap(([suffix, own]) => [
-    {
-      name: `guards${suffix}-${chain.chainId}`,
-      run: () => probe(own),
-      minPauseMs: guardPauseMs,
-      maxPauseMs: guardPauseMs,
-      restPerWork,
-    },
-    { name: `price-health${suffix}-${chain.chainId}`, run: () => capture(own), ...every(PRICE_PAUSE_MS) },
-    ...(storage
-      ? [{ name: `pool-storage${suffix}-${chain.chainId}`, run: () => storage(own), ...every(STORAGE_PAUSE_MS) }]
-      : []),
-  ]);
+  return CAPTURE_CLASSES.flatMap((kind) => {
+    const name = (what: string) => `${what}${kind === 'funded' ? '' : '-others'}-${chainId}`;
+    return [
+      { name: name('guards'), run: () => probe(kind), minPauseMs: GUARD_PAUSE_MS, maxPauseMs: GUARD_PAUSE_MS },
+      { name: name('price-health'), run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
+      ...(storage ? [{ name: name('pool-storage'), run: () => storage(kind), ...every(STORAGE_PAUSE_MS) }] : []),
+    ];
+  });
 }
 
 function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): readonly PriceSource[] {

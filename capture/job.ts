@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../runtime/logger.ts';
 import { loggableError } from './loggable-error.ts';
 
@@ -9,9 +10,10 @@ export type Job = {
   /** Shortest pause between two rounds; a round that takes long stretches it, until rounds begin `maxPauseMs` apart. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
-  /** A round rests so many times as long as it took, so that heavy rounds leave the database room for readers. */
-  readonly restPerWork: number;
 };
+
+/** A job is idle this many times as long as a run took, so that heavy runs leave the database room for readers. */
+const IDLE_PER_RUN = 4;
 
 export type RunningJob = {
   /** Stops after the round in hand. */
@@ -45,7 +47,7 @@ export function startJob(
         logger.error({ err: loggableError(failure), job: job.name }, 'job failed');
       if (failure === null && lastFailure !== null) logger.info({ job: job.name }, 'job works again');
       lastFailure = message;
-      await pause(pauseMs(job, durationMs), wake.signal);
+      await sleep(pauseMs(job, durationMs), undefined, { signal: wake.signal }).catch(() => undefined);
     }
   };
   const done = loop();
@@ -58,8 +60,8 @@ export function startJob(
 }
 
 /** Rounds begin at most `maxPauseMs` apart, as long as one takes less than that. */
-function pauseMs({ minPauseMs, maxPauseMs, restPerWork }: Job, durationMs: number): number {
-  const rest = Math.min(durationMs * restPerWork, maxPauseMs - durationMs);
+function pauseMs({ minPauseMs, maxPauseMs }: Job, durationMs: number): number {
+  const rest = Math.min(durationMs * IDLE_PER_RUN, maxPauseMs - durationMs);
   return Math.max(rest, minPauseMs);
 }
 
@@ -74,17 +76,4 @@ async function runRound(job: Job): Promise<unknown> {
 
 function describe(failure: unknown): string {
   return failure instanceof Error ? failure.message : String(failure);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(finish, ms);
-    function finish() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    }
-    signal.addEventListener('abort', finish);
-  });
 }

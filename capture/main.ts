@@ -12,10 +12,10 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
-import { attentionGauges } from './attention/attention-report.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
+import { readGauges } from './read-schedule/read-gauges.ts';
 import { startJobs } from './run-jobs.ts';
 
 const HELP = `
@@ -53,7 +53,7 @@ runMain(async () => {
       repricedPools: env.LISTING_REPRICED_POOLS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
-      onAttention: attentionGauges(metrics),
+      onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
       onBinsCompared: unlikeStorageGauge(metrics),
       logger,

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { openChainRpc } from '../chain/chain-rpc.ts';
-import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { type ChainConfig, MULTICALL3 } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
@@ -15,9 +15,8 @@ import type { Anvil } from '../devnet/services/anvil.ts';
 import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';
-import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
-import { readWantedPools } from './attention/wanted-pools.ts';
 import { createStorageCapture } from './pool-storage/capture-storage.ts';
+import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
 
 export const CHAIN = 31_337;
 
@@ -64,17 +63,16 @@ async function seed(url: string, { deployment }: PackedGround, pool: PackedPool)
 }
 
 /** Reads the storage of all packed pools of a chain once. */
-export function captureStorage(database: pg.Pool, chain: ChainConfig): Promise<number> {
+export async function captureStorage(database: pg.Pool, chain: ChainConfig): Promise<number> {
   const rpc = openChainRpc(chain, 10_000);
   const now = () => performance.now();
   const capture = createStorageCapture({
     database,
-    chain,
+    chainId: chain.chainId,
     now,
-    budget: new ReadBudget(chain.readBudget, now),
-    rpcs: { worth: rpc, wanted: rpc, others: rpc },
-    pools: () => readPoolsWithWorth(database, chain),
-    wanted: () => readWantedPools(database, chain),
+    budget: new CallBudget(chain.readBudget.callsPerMinute, CAPTURE_CLASSES, now),
+    rpcs: { funded: rpc, remaining: rpc },
+    pools: () => readPoolValues(database, chain),
   });
-  return capture(READ_CLASSES);
+  return (await capture('funded')) + (await capture('remaining'));
 }

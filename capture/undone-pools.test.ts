@@ -1,17 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
-import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
-import { readPoolsWithWorth } from './attention/pools-with-worth.ts';
-import { readWantedPools } from './attention/wanted-pools.ts';
 import { createClassification } from './classification/classify-pools.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
+import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
 
 const CHAIN = 5;
 const [KEPT, UNDONE] = [seedAddress(1), seedAddress(2)];
@@ -70,15 +69,14 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   const rpc = openChainRpc({ chainId: CHAIN, rpcUrls: ['http://127.0.0.1:1'] }, 1_000);
   const capture = createPriceCapture({
     database: pool,
-    chain: unserved,
-    budget: new ReadBudget(unserved.readBudget),
+    chainId: CHAIN,
+    budget: new CallBudget(240, CAPTURE_CLASSES),
     now: () => performance.now(),
-    rpcs: { worth: rpc, wanted: rpc, others: rpc },
+    rpcs: { funded: rpc, remaining: rpc },
     closed: new Set(),
     logUnknown: () => undefined,
-    pools: () => readPoolsWithWorth(pool, unserved),
-    wanted: () => readWantedPools(pool, unserved),
+    pools: () => readPoolValues(pool, unserved),
   });
-  expect(await capture(READ_CLASSES)).toBe(0);
+  expect(await capture('funded')).toBe(0);
   expect(await poolsIn('price_health')).toEqual([UNDONE]);
 });

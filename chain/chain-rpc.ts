@@ -11,6 +11,8 @@ export interface BlockRef {
   readonly hash: Hex;
   /** Unix seconds. */
   readonly timestamp: bigint;
+  /** Of a scheduled read, takes a call from its budget: without one it is not made. Absent for all other reads. */
+  readonly reserve?: () => boolean;
 }
 
 /** Code put at addresses for the time of one call. */
@@ -23,8 +25,6 @@ export interface EthCall {
   readonly data: Hex;
   /** Its limit. */
   readonly gas: bigint;
-  /** What it takes by estimate, for those who count: nodes do not see it. */
-  readonly likelyGas?: number;
   readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides;
 }
@@ -192,7 +192,7 @@ async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortS
   return answer.data;
 }
 
-function callParams({ gas, likelyGas: _, block, overrides, ...call }: EthCall): unknown[] {
+function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [
     { ...call, gas: `0x${gas.toString(16)}` },
     block === 'latest' ? block : { blockHash: block.hash },

@@ -152,9 +152,8 @@ export function boundedCallsOnce(
     checkChain(chainId, answer.chainId);
     return answer;
   };
-  const likelyGas = calls.reduce((sum, call) => sum + call.likelyGas, 0);
   const data = encodeBoundedCalls(calls);
-  const call = { from: CALLER, data, gas, likelyGas, block, ...(overrides && { overrides }) };
+  const call = { from: CALLER, data, gas, block, ...(overrides && { overrides }) };
   return rpc.call(call, check, signal);
 }
 
@@ -197,8 +196,7 @@ async function runChunk(
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
   const data = encodeAggregate3([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
-  const likelyGas = calls.reduce((sum, call) => sum + call.gas, 0);
-  const call = { to: multicall3, data, gas: CALL_GAS_CAP, likelyGas, block, ...(overrides && { overrides }) };
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, ...(overrides && { overrides }) };
   const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);

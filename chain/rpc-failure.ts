@@ -9,9 +9,18 @@ import { AppError } from '../config/app-error.ts';
  * - `wrong_chain`: an answer from another chain;
  * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
  * - `paused`: the circuit breaker let no request through;
- * - `aborted`: the caller gave up first.
+ * - `aborted`: the caller gave up first;
+ * - `exhausted`: the budget of a scheduled read had no call left.
  */
-export type RpcFailureCode = 'unreachable' | 'timeout' | 'garbage' | 'wrong_chain' | 'refused' | 'paused' | 'aborted';
+export type RpcFailureCode =
+  | 'unreachable'
+  | 'timeout'
+  | 'garbage'
+  | 'wrong_chain'
+  | 'refused'
+  | 'paused'
+  | 'aborted'
+  | 'exhausted';
 
 /** Faults of the node itself, which open its circuit breaker; a refusal is an answer. */
 const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'garbage', 'wrong_chain'];
@@ -24,7 +33,7 @@ export class RpcFailure extends AppError {
   constructor(code: RpcFailureCode, message: string) {
     super(message);
     this.code = code;
-    this.retryable = this.isNodeFault || code === 'paused';
+    this.retryable = this.isNodeFault || code === 'paused' || code === 'exhausted';
   }
 
   get isNodeFault(): boolean {

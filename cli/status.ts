@@ -1,15 +1,9 @@
 import { Command } from 'commander';
-import { and, desc, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { isUnreadable } from '../db/factory-calibration.ts';
 import { queriesOn } from '../db/query-builder.ts';
-import {
-  layoutCalibrations,
-  listingWindows,
-  poolListings,
-  priceHealth,
-  readAttentions,
-} from '../db/schema/operator.ts';
+import { layoutCalibrations, listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { EXIT_CODES, printResult } from './output.ts';
@@ -40,26 +34,6 @@ function selectStatus(database: pg.Pool) {
     .orderBy(chainId);
 }
 
-/** One row per chain and class of pools: how its scheduled reads are served by capture, and its reads ahead by the API. */
-function selectAttention(database: pg.Pool) {
-  return queriesOn(database)
-    .select({
-      chainId: readAttentions.chainId,
-      class: readAttentions.class,
-      pools: readAttentions.pools,
-      waiting: readAttentions.waiting,
-      backingOff: readAttentions.backingOff,
-      oldestPriceSecs: readAttentions.ageSecs,
-      callsSpent: readAttentions.callsSpent,
-      callsPerMinute: readAttentions.callsPerMinute,
-      gasSpent: readAttentions.gasSpent,
-      gasPerMinute: readAttentions.gasPerMinute,
-      measuredSecsAgo: ageSecs(sql`extract(epoch FROM ${readAttentions.measuredAt})`),
-    })
-    .from(readAttentions)
-    .orderBy(readAttentions.chainId, desc(readAttentions.class));
-}
-
 /** Factories whose pools are not served, and since when. */
 function selectUnreadable(database: pg.Pool) {
   const { chainId, factory, what, decided, decidedAt } = layoutCalibrations;
@@ -81,11 +55,8 @@ const command = new Command('status')
   .addHelpText(
     'after',
     `
-AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. READS are the
-pools whose prices are read: of worth, wanted by clients, and others; WAITING had their turn and the budget did not pay for
-them, PAUSING failed or burned gas. CALLS and GAS are of the last minute, of those that the budget of the chain has. "ahead"
-are the pools that an API process with clients reads at each new block because they are requested: POOLS are requested,
-WAITING of them were not read at the last block.
+AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. How
+pools are read, capture tells at /metrics.
 Pools of a FACTORY NOT SERVED are in no answer: storage "none" says that no known arrangement explains theirs.
 
 Examples:
@@ -97,21 +68,12 @@ ${EXIT_CODES}`,
   );
 
 async function report(database: pg.Pool, json: boolean): Promise<void> {
-  const [chains, attention, unreadable] = await Promise.all([
-    selectStatus(database),
-    selectAttention(database),
-    selectUnreadable(database),
-  ]);
+  const [chains, unreadable] = await Promise.all([selectStatus(database), selectUnreadable(database)]);
   const result = chains.map((chain) => ({
     ...chain,
-    reads: attention.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
     notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
   }));
-  const tables = [
-    chainsTable(chains),
-    readsTable(attention),
-    ...(unreadable.length ? [unreadableTable(unreadable)] : []),
-  ];
+  const tables = [chainsTable(chains), ...(unreadable.length ? [unreadableTable(unreadable)] : [])];
   printResult(json, result, tables.join('\n\n'));
 }
 
@@ -126,33 +88,6 @@ function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
     row.healthy,
     row.priceAgeSecs,
     row.listingAgeSecs,
-  ]);
-  return formatTable(headings, cells);
-}
-
-function readsTable(rows: Awaited<ReturnType<typeof selectAttention>>): string {
-  const headings = [
-    'CHAIN',
-    'READS',
-    'POOLS',
-    'WAITING',
-    'PAUSING',
-    'OLDEST PRICE (S)',
-    'CALLS',
-    'GAS (M)',
-    'TOLD (S AGO)',
-  ];
-  const millions = (gas: number) => Math.round(gas / 1e6);
-  const cells = rows.map((row) => [
-    row.chainId,
-    row.class,
-    row.pools,
-    row.waiting,
-    row.backingOff,
-    row.oldestPriceSecs,
-    `${row.callsSpent} of ${row.callsPerMinute}`,
-    `${millions(row.gasSpent)} of ${millions(row.gasPerMinute)}`,
-    row.measuredSecsAgo,
   ]);
   return formatTable(headings, cells);
 }

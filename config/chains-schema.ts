@@ -120,7 +120,7 @@ export const FiatPricesConfig = z.strictObject({
       z.number().nonnegative(),
     )
     .default({}),
-  /** Of tokens that DefiLlama never priced and that no pool of worth has: most that it is asked for in a round. */
+  /** Of tokens that DefiLlama never priced and that no funded pool has: most that it is asked for in a round. */
   unknownPerRound: z.int().positive().default(400),
   /** Longest pause of one that it does not know. */
   unknownPauseSecs: z.int().positive().default(3_600),

@@ -4,7 +4,25 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
   ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
   ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
+  ['capture.restPerWork', 'a job is idle four times as long as a run took'],
+  ['capture.listUsePerRead', 'lists are cached for 100 times as long as they took to read'],
+  ['chains.readBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],
+  ['chains.readBudget.callsAtOnce', 'two calls of each kind are made at a time'],
+  ['chains.readBudget.wantedPct', 'requested pools are read by the API'],
+  ['chains.readBudget.othersPct', 'pools that are not funded have a tenth of callsPerMinute'],
+  ['chains.readBudget.wantedPools', 'requested pools are read by the API'],
+  ['chains.readBudget.wantedSecs', 'requested pools are read by the API'],
+  ['chains.readBudget.burnGas', 'a read of more than 1.5 million gas burns it'],
+  ['chains.readBudget.firstPauseSecs', 'a pool backs off for 10 s first'],
+  ['chains.readBudget.failedPauseSecs', 'a pool that fails backs off for 40 s at most'],
+  ['chains.readBudget.burnedPauseSecs', 'a pool that burns gas backs off for 15 minutes at most'],
+  ['chains.readBudget.guardPauseSecs', 'guards are probed every 30 s'],
+  ['chains.warmBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],
+  ['chains.warmBudget.wantedPct', 'pools that no key requests have a fifth of callsPerMinute'],
 ]);
+
+/** Keys of the chains file that have another name by now, by path without indexes. */
+const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.minWorthUsd', 'minFundedUsd']]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);
@@ -20,6 +38,11 @@ export function withoutRemovedKeys(value: unknown, removed = REMOVED_KEYS, path 
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).flatMap(([key, item]) => {
     const at = path === '' ? key : `${path}.${key}`;
+    const name = RENAMED_KEYS.get(at);
+    if (name !== undefined) {
+      warn(`CHAINS_CONFIG: ${at} is now called ${name}`);
+      return [[name, item]];
+    }
     const instead = removed.get(at);
     if (instead === undefined) return [[key, withoutRemovedKeys(item, removed, at)]];
     warn(`CHAINS_CONFIG: ${at} is no longer used: ${instead}`);

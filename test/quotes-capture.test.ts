@@ -1,18 +1,15 @@
 import pg from 'pg';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WantedPoolWriter } from '../api/observability/wanted-pool-writer.ts';
-import { WantedPools } from '../api/rounds/wanted-pools.ts';
-import { readPoolsWithWorth } from '../capture/attention/pools-with-worth.ts';
-import { readWantedPools } from '../capture/attention/wanted-pools.ts';
 import { captureJobs } from '../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
 import { readGuardedPools } from '../capture/price-health/guarded-pools.ts';
 import { createGuardProbe } from '../capture/price-health/probe-guards.ts';
+import { CAPTURE_CLASSES, readPoolValues } from '../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
-import { READ_CLASSES, ReadBudget } from '../chain/read-budget/read-budget.ts';
+import { CallBudget } from '../chain/read-schedule/call-budget.ts';
+import type { Backlog } from '../chain/read-schedule/read-scheduler.ts';
 import { ChainsFile, DeploymentConfig } from '../config/chains-schema.ts';
-import { ReadBudgetConfig } from '../config/read-budget-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { administer, balanceOf, sellAndBuyPrices, swap } from '../devnet/actions.ts';
 import { deployContract } from '../devnet/deploy.ts';
@@ -24,7 +21,6 @@ import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from './harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from './harness/seed-pools.ts';
 import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
-import { quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
   evenShares,
@@ -37,15 +33,12 @@ import {
   startQuoteWorld,
   type WorldPool,
 } from './quotes/quote-world.ts';
-import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 
 /** More than one call can pay for, at three million each, and than one call holds. */
 const HOGS = 25;
 const HEALTHY = 100;
 /** More than a call of the least budget pays for. */
 const BURNERS = 6;
-/** Addresses without code, more than a round of the least budget pays for. */
-const SILENT = 200;
 /** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
 const OF_HOG_TOKENS = 45;
 
@@ -89,24 +82,24 @@ const deploymentsOf = (poolFactory: Address) => [
   DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }),
 ];
 
-/** A budget for all pools of a test at once. */
-const AMPLE = { callsPerMinute: 10_000, gasPerMinute: 100_000_000_000 };
+/** Calls for all pools of a test at once. */
+const AMPLE = 10_000;
 
 function priceCapture(
-  { url = world.anvil.url, factory = FACTORY, budget = AMPLE, now = () => performance.now() },
-  countOthers?: () => void,
+  { url = world.anvil.url, factory = FACTORY, callsPerMinute = AMPLE, now = () => performance.now() },
+  countRemaining?: () => void,
+  backlogs?: Map<string, Backlog>,
 ): CapturePrices {
-  const readBudget = ReadBudgetConfig.parse(budget);
-  const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory), readBudget });
-  const [rpc, others] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countOthers)];
+  const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory) });
+  const [funded, remaining] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countRemaining)];
   return createPriceCapture({
     database,
-    chain,
+    chainId: 31337,
     now,
-    budget: new ReadBudget(readBudget, now),
-    rpcs: { worth: rpc, wanted: others, others },
-    pools: () => readPoolsWithWorth(database, chain),
-    wanted: () => readWantedPools(database, chain),
+    budget: new CallBudget(callsPerMinute, CAPTURE_CLASSES, now),
+    rpcs: { funded, remaining },
+    pools: () => readPoolValues(database, chain),
+    onRead: (_, kind, backlog) => backlogs?.set(kind, backlog),
     closed: new Set(),
     logUnknown: () => undefined,
   });
@@ -117,27 +110,28 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
   const { stopLoss, priceVelocityGuard } = world.deployment;
   const [deployment] = deploymentsOf(factory);
   if (!deployment) throw new Error('no deployment');
-  const readBudget = ReadBudgetConfig.parse(AMPLE);
   const deployments = [{ ...deployment, stopLoss, priceVelocityGuard }];
-  const chain = chainConfig(31337, [world.anvil.url], { deployments, readBudget });
+  const chain = chainConfig(31337, [world.anvil.url], { deployments });
   const rpc = openChainRpc(chain, 10_000);
   const now = () => performance.now();
   const closed = new Set<Address>();
   const probe = createGuardProbe({
-    chain,
+    chainId: 31337,
     now,
     closed,
-    budget: new ReadBudget(readBudget, now),
+    budget: new CallBudget(AMPLE, CAPTURE_CLASSES, now),
     logUnknown: () => undefined,
-    rpcs: { worth: rpc, wanted: rpc, others: rpc },
-    pools: async () => readGuardedPools(database, chain, await readPoolsWithWorth(database, chain)),
-    wanted: () => readWantedPools(database, chain),
+    rpcs: { funded: rpc, remaining: rpc },
+    pools: async () => readGuardedPools(database, chain, await readPoolValues(database, chain)),
   });
-  await probe(READ_CLASSES);
+  for (const kind of CAPTURE_CLASSES) await probe(kind);
   return closed;
 }
 
-const capture = (url = world.anvil.url): Promise<number> => priceCapture({ url })(READ_CLASSES);
+async function capture(url = world.anvil.url): Promise<number> {
+  const prices = priceCapture({ url });
+  return (await prices('funded')) + (await prices('remaining'));
+}
 
 async function captured() {
   const { rows } = await database.query<{
@@ -300,7 +294,7 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
   expect(await closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
 });
 
-test('pools of worth are read in every round, and burners beside them only as far as their share goes', async () => {
+test('funded pools are read in every run, and burners beside them only as far as their share goes', async () => {
   const { chain } = world;
   const priced = await world.pair(18, 6);
   const honest: Address[] = [];
@@ -315,55 +309,21 @@ test('pools of worth are read in every round, and burners beside them only as fa
 
   let time = 0;
   let calls = 0;
-  const budget = { callsPerMinute: 40, gasPerMinute: 600_000_000 };
-  const rounds = priceCapture({ factory, budget, now: () => time }, () => {
-    calls += 1;
-  });
+  const backlogs = new Map<string, Backlog>();
+  const rounds = priceCapture({ factory, callsPerMinute: 40, now: () => time }, () => (calls += 1), backlogs);
   let seen = await captured();
   for (time = 0; time < 60_000; time += 15_000) {
     await chain.client.mine({ blocks: 1 });
-    expect(await rounds(['worth'])).toBe(honest.length);
-    await rounds(['wanted', 'others']);
+    expect(await rounds('funded')).toBe(honest.length);
+    await rounds('remaining');
     seen = await captured();
     const head = String(await chain.client.getBlockNumber());
     for (const pool of honest) expect(seen.get(pool)).toMatchObject({ status: 'healthy', block_number: head });
   }
-  expect(calls).toBeLessThanOrEqual(4);
+  expect(calls).toBeLessThanOrEqual(40 - 4);
   const read = burners.filter((pool) => seen.has(pool));
   expect(read.length).toBeGreaterThan(0);
   expect(new Set(read.map((pool) => seen.get(pool)?.status))).toEqual(new Set(['feed_down']));
-  const { rows } = await database.query('SELECT class, pools, waiting FROM operator.read_attention ORDER BY class');
-  expect(rows).toMatchObject([
-    { class: 'others' },
-    { class: 'wanted', pools: 0 },
-    { class: 'worth', pools: 3, waiting: 0 },
-  ]);
-});
-
-test('of pools without worth those that clients ask for are read before all others', async () => {
-  const factory = seedAddress(0xfae);
-  const budget = { callsPerMinute: 40, gasPerMinute: 600_000_000 };
-  const silent = Array.from({ length: SILENT }, (_, n) => seedAddress(0x5000 + n));
-  await seed(silent, pair, { factory });
-  const wanted = silent.slice(-2) as [Address, Address];
-  const chain = chainConfig(31337, [world.anvil.url], { deployments: deploymentsOf(factory) });
-  const logger = createLogger('test', 'silent');
-  const pools = new WantedPools({ warmMs: 30_000 });
-  const noBudget = { perMinute: { calls: 0, gas: 0 }, spent: () => ({ calls: 0, gas: 0 }) };
-  const ahead = () => ({ rounds: { coverage: { requested: 0, unread: 0 } }, budget: noBudget });
-  const writer = new WantedPoolWriter({ database, chains: [chain], wanted: () => pools.list(), ahead, logger });
-  const served = await servedPool(world.chain, world.deployment, (await plainPool()).address);
-  const directory = fixedDirectory(wanted.map((address) => ({ ...served, address })));
-  const { request, batch } = quoteApi({ chain, directory, wantedPools: { of: () => ({ wanted: pools }) } });
-  await request(`/public/v1/evm/31337/${wanted[0]}/bid_ask`);
-  await batch({ pools: [wanted[1], silent[0]] });
-  await writer.stop();
-
-  const read = await priceCapture({ factory, budget, now: () => 0 })(['wanted', 'others']);
-  expect(read).toBeLessThan(SILENT);
-  const seen = await captured();
-  expect(wanted.map((pool) => seen.has(pool))).toEqual([true, true]);
-  expect(silent.filter((pool) => seen.has(pool))).toHaveLength(read);
-  const { rows } = await database.query("SELECT pools, waiting FROM operator.read_attention WHERE class = 'wanted'");
-  expect(rows).toEqual([{ pools: 2, waiting: 0 }]);
+  expect(backlogs.get('funded')).toMatchObject({ pools: 3, overdue: 0 });
+  expect(backlogs.get('remaining')?.backoff).toBeGreaterThan(0);
 });

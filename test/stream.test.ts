@@ -106,10 +106,10 @@ test('a pool of which clients heard is read when the block comes: a request find
   await quoteOf(first.address, true);
   await movePrice(world, first, 2_050);
   const block = await blockNow();
-  const { wanted } = api.rounds;
-  expect(wanted.list().map(({ address }) => address)).toContain(first.address);
+  const { requested } = api.warmer;
+  expect(requested.list().map(({ address }) => address)).toContain(first.address);
   const reads = new Promise<void>((resolve) => {
-    api.rounds.rounds.onRound((round) => {
+    api.warmer.warmer.onResult((round) => {
       if (round.kind === 'depths' && Number(round.block.number) >= block) resolve();
     });
   });

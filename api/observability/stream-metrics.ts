@@ -26,7 +26,7 @@ export function streamMetrics(registry: Registry, limits: ConnectionLimits, chai
   const times = { labelNames, buckets: BUCKETS_SECS, registers };
   const ready = new Histogram({
     name: 'stream_ready_seconds',
-    help: 'Time from a head that is seen until the wanted pools are read at it',
+    help: 'Time from a head that is seen until the requested pools are read at it',
     ...times,
   });
   const written = new Histogram({

@@ -22,7 +22,7 @@ interface NamedPool {
 
 /** Answers `getBidAskBatch`. */
 export function answerBidAskBatch(deps: QuotesDeps): Handler {
-  const { chains, directory, snapshots, wantedPools, batchDeadlineMs = DEADLINE_MS } = deps;
+  const { chains, directory, snapshots, warmers, batchDeadlineMs = DEADLINE_MS } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
     const chain = servedChain(chains, chainId);
@@ -32,7 +32,7 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
     const table = await directory.table();
     const served = named.flatMap(({ address }) => table.find(chain.chainId, address) ?? []);
     const kind = depth === false ? 'prices' : 'depths';
-    wantedPools?.of(chain.chainId).wanted.asked(served, kind, c.get('key') !== null);
+    warmers?.of(chain.chainId).requested.markRequested(served, kind, c.get('key') !== null);
     const read = await snapshots.of(chain.chainId)[kind](served, { signal });
     if (signal.aborted)
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));

@@ -3,9 +3,9 @@ import type { Address } from 'viem';
 import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { WantedPools } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { SnapshotError, type SnapshotService } from '../snapshots/types.ts';
+import type { RequestedPools } from '../warming/requested-pools.ts';
 import { quoteResponse } from './quote-body.ts';
 
 export interface QuotesDeps {
@@ -13,13 +13,13 @@ export interface QuotesDeps {
   readonly directory: PoolDirectory;
   readonly snapshots: SnapshotService;
   /** Told what clients ask for; without it nothing is read ahead. */
-  readonly wantedPools?: { of(chainId: number): { readonly wanted: Pick<WantedPools, 'asked'> } };
+  readonly warmers?: { of(chainId: number): { readonly requested: Pick<RequestedPools, 'markRequested'> } };
   /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
   readonly batchDeadlineMs?: number;
 }
 
 /** Answers `getBidAsk`. */
-export function answerBidAsk({ chains, directory, snapshots, wantedPools }: QuotesDeps): Handler {
+export function answerBidAsk({ chains, directory, snapshots, warmers }: QuotesDeps): Handler {
   return async (c) => {
     const chainId = chainIdParam(c);
     const address = poolAddressParam(c.req.param('pool_address') ?? '');
@@ -28,7 +28,7 @@ export function answerBidAsk({ chains, directory, snapshots, wantedPools }: Quot
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
     const kind = depth ? 'depths' : 'prices';
-    wantedPools?.of(chain.chainId).wanted.asked([pool], kind, c.get('key') !== null);
+    warmers?.of(chain.chainId).requested.markRequested([pool], kind, c.get('key') !== null);
     const ofChain = snapshots.of(chain.chainId);
     const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
     if (!snapshot) throw new Error(`no snapshot and no error for ${address}`);

@@ -14,14 +14,14 @@ let home: IndexedDatabase;
 let database: Database;
 let worth: PoolWorth;
 
-const chainOf = (chainId: number, minWorthUsd: number) =>
+const chainOf = (chainId: number, minFundedUsd: number) =>
   ChainConfig.parse({
     chainId,
     name: `chain ${chainId}`,
     rpcUrls: ['http://127.0.0.1:1'],
     blockTimeMs: 1_000,
     deployments: [],
-    readBudget: { minWorthUsd },
+    readBudget: { minFundedUsd },
   });
 const chains = [chainOf(1, 1), chainOf(2, 1_000)];
 

@@ -17,7 +17,7 @@ const REFRESH_MS = 30_000;
 const SLICE = 2_000;
 
 /**
- * Knows which pools hold at least their chain's `readBudget.minWorthUsd` in priced tokens, as listed: reads it now and half
+ * Knows which pools hold at least their chain's `readBudget.minFundedUsd` in priced tokens, as listed: reads it now and half
  * a minute after each reading, and keeps what it knew while the database does not answer.
  */
 export class PoolWorth {
@@ -62,7 +62,7 @@ export class PoolWorth {
         .where(
           and(
             eq(poolListings.chainId, chainId),
-            gte(tvlFiat, readBudget.minWorthUsd),
+            gte(tvlFiat, readBudget.minFundedUsd),
             after ? gt(pool, after) : undefined,
           ),
         )

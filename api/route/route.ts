@@ -14,7 +14,7 @@ export interface RouteDeps extends RouteSources {
   readonly chains: ServedChains;
   readonly routing: RoutingConfig;
   /** Told which pools plans use. */
-  readonly wantedPools?: QuotesDeps['wantedPools'];
+  readonly warmers?: QuotesDeps['warmers'];
 }
 
 const DEADLINE_MS = 5_000;
@@ -27,7 +27,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const found = await findRoute(deps, deps.routing, chain.chainId, request, new Deadline(DEADLINE_MS));
     tellBlock(c, found.block);
     const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
-    deps.wantedPools?.of(chain.chainId).wanted.asked(used, 'depths', c.get('key') !== null);
+    deps.warmers?.of(chain.chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
     return c.json(routePlanBody(found, request.tradeType, request));
   },
 }));

@@ -1,6 +1,5 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { silentAfterMs } from '../../chain/head-feed/silent-after.ts';
 import { SeenBlocks } from './seen-blocks.ts';
 
 /** The head of the first node that answers, and the heads of all nodes that do. */
@@ -28,8 +27,7 @@ const GRACE_MS = 500;
  * Tells the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
  * a request asks or while anyone watches.
  *
- * Invariants: a head is used for at most one block time and a second after a look or a push told it, two block times and a
- * second when it was pushed; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,
+ * Invariants: a head is used for at most one block time and a second after a look or a push told it; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,
  * unless nodes refused to read at the last one; the head never goes back to an older block unless the chain did, which shows
  * as another hash at a height that was seen before.
  */
@@ -135,13 +133,14 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
 
   /** A read at this head succeeded: nodes know it. */
   confirm(head: H): void {
-    this.#confirmed = head;
+    if (head.block.hash === this.#current?.block.hash) this.#confirmed = this.#current;
   }
 
   /** Nodes refused to read at this head: goes back to the last one that was read at, and looks again. */
   reject(head: H): void {
-    if (this.#current !== head) return;
-    this.#current = this.#confirmed === head ? undefined : this.#confirmed;
+    const { hash } = head.block;
+    if (this.#current?.block.hash !== hash) return;
+    this.#current = this.#confirmed?.block.hash === hash ? undefined : this.#confirmed;
     this.#takenAt = Number.NEGATIVE_INFINITY;
     this.#dueAt = 0;
     this.#staleAt = 0;
@@ -204,7 +203,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   }
 
   get #pushedForMs(): number {
-    return Math.max(this.#minRefreshMs, silentAfterMs(this.#blockTimeMs));
+    return Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS);
   }
 
   #lookedUpForMs(askedAt: number): number {

@@ -86,7 +86,8 @@ export class PoolReader {
     this.#deps.clock.reject(head);
     const next = await this.#deps.clock.head();
     if (next.block.hash === block.hash) throw error;
-    return next;
+    const { reserve } = head.block;
+    return reserve ? { ...next, block: { ...next.block, reserve } } : next;
   }
 
   async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {

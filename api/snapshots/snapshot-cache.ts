@@ -9,6 +9,7 @@ import type { PoolReader } from './pool-reader.ts';
 import {
   type ChainSnapshots,
   type DepthSnapshot,
+  isExhausted,
   type PriceSnapshot,
   type ReadOptions,
   type Snapshot,
@@ -63,8 +64,8 @@ export class SnapshotCache implements ChainSnapshots {
     return this.#deps.clock.known?.block;
   }
 
-  onHead(listener: HeadListener<BlockRef>): () => void {
-    return this.#deps.clock.onHead((head, replacedFrom) => listener(head.block, replacedFrom));
+  onHead(listener: HeadListener<ReportedHead>): () => void {
+    return this.#deps.clock.onHead(listener);
   }
 
   watch(): () => void {
@@ -95,7 +96,11 @@ export class SnapshotCache implements ChainSnapshots {
     return this.#read('depths', pools, options);
   }
 
-  async #read<K extends Kind>(kind: K, pools: readonly ServedPool[], { signal, at }: ReadOptions) {
+  async #read<K extends Kind>(
+    kind: K,
+    pools: readonly ServedPool[],
+    { signal, at }: ReadOptions,
+  ): Promise<Map<Address, Kinds[K] | SnapshotError>> {
     const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const asked = pools.map((pool) => this.#ask(kind, head, pool));
@@ -105,13 +110,17 @@ export class SnapshotCache implements ChainSnapshots {
       const others = pending.filter(({ isFirst }) => !isFirst);
       await Promise.all([settle(own, signal), settle(others, within(this.#deps.waitTimeoutMs, signal))]);
     }
-    return new Map(
-      asked.map(({ entry, read, isFirst }) => {
+    const outcomes = new Map(
+      asked.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
         const outcome = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),
     );
+    // A request that joined a scheduled read reads by itself when the budget of that one is exhausted.
+    const unpaid = at ? [] : pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+    if (unpaid.length === 0) return outcomes;
+    return new Map([...outcomes, ...(await this.#read(kind, unpaid, { ...(signal && { signal }) }))]);
   }
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
@@ -121,9 +130,9 @@ export class SnapshotCache implements ChainSnapshots {
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
 
-  #newest(at: BlockRef): ReportedHead | SnapshotError {
+  #newest(at: ReportedHead): ReportedHead | SnapshotError {
     const { current } = this.#deps.clock;
-    return current?.block.hash === at.hash ? current : new SnapshotError('timed_out', 'the chain went on');
+    return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain went on');
   }
 
   /** The read that a request needs: started by it, or by another. */
@@ -136,18 +145,20 @@ export class SnapshotCache implements ChainSnapshots {
       return { entry, read: known, isFirst: false };
     }
     this.#deps.countLookup('read');
-    return { entry, read: this.#start[kind](entry, before), isFirst: true };
+    return { entry, read: this.#start[kind](entry, head, before), isFirst: true };
   }
 
-  readonly #start: { readonly [K in Kind]: (entry: Entry, before?: PriceSnapshot) => SharedRead<Kinds[K]> } = {
-    prices: (entry, before) => {
-      entry.reads.prices = new SharedRead(this.#deps.reader.prices(entry.head, { pool: entry.pool, before }));
+  readonly #start: {
+    readonly [K in Kind]: (entry: Entry, head: ReportedHead, before?: PriceSnapshot) => SharedRead<Kinds[K]>;
+  } = {
+    prices: (entry, head, before) => {
+      entry.reads.prices = new SharedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
       return entry.reads.prices;
     },
-    depths: (entry, before) => {
+    depths: (entry, head, before) => {
       const known = entry.reads.prices;
-      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, before);
-      entry.reads.depths = new SharedRead(prices.value.then((read) => this.#deps.reader.depth(entry.head, read)));
+      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
+      entry.reads.depths = new SharedRead(prices.value.then((read) => this.#deps.reader.depth(head, at(head, read))));
       return entry.reads.depths;
     },
   };
@@ -159,7 +170,11 @@ export class SnapshotCache implements ChainSnapshots {
 
   #entryAt(head: ReportedHead, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);
-    if (known && (known.head.block.hash === head.block.hash || known.head === this.#deps.clock.current)) return known;
+    if (
+      known &&
+      (known.head.block.hash === head.block.hash || known.head.block.hash === this.#deps.clock.current?.block.hash)
+    )
+      return known;
     const entry: Entry = { pool, head, reads: {} };
     this.#entries.set(pool.address, entry);
     return entry;
@@ -218,11 +233,15 @@ function within(milliseconds: number, signal: AbortSignal | undefined): AbortSig
   return signal ? AbortSignal.any([signal, limit]) : limit;
 }
 
+/** Prices as calls at this head see them: who read them may have had another budget. */
+const at = ({ block }: ReportedHead, prices: PriceSnapshot): PriceSnapshot =>
+  prices.block.hash === block.hash ? { ...prices, block } : prices;
+
 const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
 
 /** The reason why a pool has no snapshot. */
 function asSnapshotError(error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
-  const isLate = error instanceof RpcFailure && (error.code === 'timeout' || error.code === 'aborted');
+  const isLate = error instanceof RpcFailure && ['timeout', 'aborted', 'exhausted'].includes(error.code);
   return new SnapshotError(isLate ? 'timed_out' : 'read_failed', 'the pool was not read', { cause: error });
 }

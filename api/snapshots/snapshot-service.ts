@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import type { HeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { reservingRpc } from '../../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
@@ -48,7 +49,7 @@ function createSnapshotCache(
   const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
   const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
-  const rpc = openChainRpc(chain, timeoutMs, countCall);
+  const rpc = reservingRpc(openChainRpc(chain, timeoutMs, countCall));
   const target = { rpc, chainId, multicall3 };
   const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs, pollMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));

@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { AppError } from '../../config/app-error.ts';
 import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
@@ -63,6 +64,10 @@ export class SnapshotError extends AppError {
   }
 }
 
+/** Whether a scheduled read had no snapshot because its budget had no calls. */
+export const isExhausted = (outcome: unknown): boolean =>
+  outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';
+
 /** By pool address: each pool asked for has an entry, its snapshot or why it has no snapshot. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
 
@@ -80,7 +85,7 @@ export interface ChainSnapshots {
   /** The newest block if it is known and fresh: no node is asked, now or later. */
   readonly knownHead: BlockRef | undefined;
   /** Called for every head that is taken to read at; gives what ends it. The listener must not throw. */
-  onHead(listener: HeadListener<BlockRef>): () => void;
+  onHead(listener: HeadListener<ReportedHead>): () => void;
   /** While anyone watches, heads are seen without a request; gives what ends it. */
   watch(): () => void;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
@@ -101,6 +106,9 @@ export interface SnapshotService {
 export interface ReadOptions {
   /** Stops the wait: pools still unread then get `timed_out`. A read that others share goes on. */
   readonly signal?: AbortSignal;
-  /** Reads at this block alone, as long as it is the newest one that was taken; else all pools get `timed_out`. */
-  readonly at?: BlockRef;
+  /**
+   * Reads at this head alone, as long as its block is the newest one that was taken; else all pools get `timed_out`. Pools share
+   * calls with those read at the same object only: its block may have a budget of its own.
+   */
+  readonly at?: ReportedHead;
 }

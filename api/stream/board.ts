@@ -1,22 +1,22 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { isSameQuote } from '../quotes/quote-body.ts';
-import type { BlockRound } from '../rounds/types.ts';
 import { type Snapshot, SnapshotError } from '../snapshots/types.ts';
+import type { WarmResult } from '../warming/block-warmer.ts';
 
-/** A pool as the last round left it. */
+/** A pool as the last result left it. */
 export interface BoardEntry {
   readonly outcome: Snapshot | SnapshotError;
   /** Since when it is so, by the `seq` of its stream. */
   readonly changedSeq: number;
 }
 
-/** What is known of the wanted pools at the last block that was read, of one kind of quotes. */
+/** What is known of the requested pools at the last block that was read, of one kind of quotes. */
 export class Board {
   #block: BlockRef | undefined;
   #entries = new Map<Address, BoardEntry>();
 
-  /** Undefined before the first round, and after nothing was wanted for a while. */
+  /** Undefined before the first result, and after nothing was requested for a while. */
   get block(): BlockRef | undefined {
     return this.#block;
   }
@@ -25,8 +25,8 @@ export class Board {
     return this.#entries.get(pool);
   }
 
-  /** Takes a round; a new block leaves out what is not wanted any more. @returns the pools that changed */
-  take({ block, outcomes }: Pick<BlockRound, 'block' | 'outcomes'>, seq: number): Address[] {
+  /** Takes a result; a new block leaves out what is not requested any more. @returns the pools that changed */
+  take({ block, outcomes }: Pick<WarmResult, 'block' | 'outcomes'>, seq: number): Address[] {
     const before = this.#entries;
     if (this.#block?.hash !== block.hash) this.#entries = new Map();
     this.#block = block;

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import type { StreamConfig } from '../../config/stream-schema.ts';
-import type { ChainRounds } from '../rounds/pool-rounds.ts';
-import type { BlockRound } from '../rounds/types.ts';
-import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, SnapshotError } from '../snapshots/types.ts';
+import type { WarmResult } from '../warming/block-warmer.ts';
+import type { ChainWarmer } from '../warming/pool-warmers.ts';
+import type { QuoteKind } from '../warming/requested-pools.ts';
 import { Board } from './board.ts';
 import { History } from './history.ts';
 import { allOf, setOf } from './pool-set.ts';
@@ -24,7 +24,7 @@ export interface ChainStreamDeps {
   /** Random per process. */
   readonly epoch: string;
   readonly config: StreamConfig;
-  readonly rounds: ChainRounds;
+  readonly warmer: ChainWarmer;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
   /** Which of these pools an operator delisted; must not throw. */
@@ -33,7 +33,7 @@ export interface ChainStreamDeps {
   readonly now?: () => number;
 }
 
-/** The stream of one chain: takes what rounds bring, and lets each reader tell what concerns it. */
+/** The stream of one chain: takes what each run of the warmer brings, and lets each reader tell what concerns it. */
 export class ChainStreamHub implements ChainStream, ReaderSource {
   readonly chainId: number;
   readonly epoch: string;
@@ -59,8 +59,8 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     this.#history = new History(deps.config.historyBlocks);
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
-    deps.rounds.rounds.onRound((round) => this.#take(round));
-    deps.rounds.rounds.onSleep(() => {
+    deps.warmer.warmer.onResult((result) => this.#take(result));
+    deps.warmer.warmer.onSleep(() => {
       for (const board of Object.values(this.boards)) board.clear();
     });
   }
@@ -109,7 +109,7 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     const holders = this.#holders[kind];
     const ofPool = holders.get(pool) ?? new Set();
     holders.set(pool, ofPool.add(reader));
-    const release = this.#deps.rounds.wanted.hold(pool, kind, reader.hasKey);
+    const release = this.#deps.warmer.requested.pin(pool, kind, reader.hasKey);
     return () => {
       release();
       ofPool.delete(reader);
@@ -141,19 +141,19 @@ export class ChainStreamHub implements ChainStream, ReaderSource {
     this.#readers.delete(reader);
   }
 
-  #take(round: BlockRound): void {
-    const { kind, block, replacedFrom } = round;
+  #take(result: WarmResult): void {
+    const { kind, block, replacedFrom } = result;
     const board = this.boards[kind];
     const isNewBlock = board.block?.hash !== block.hash;
-    if (isNewBlock || round.outcomes.size > 0 || replacedFrom !== null) {
+    if (isNewBlock || result.outcomes.size > 0 || replacedFrom !== null) {
       this.#seq += 1;
-      const changed = board.take(round, this.#seq);
+      const changed = board.take(result, this.#seq);
       this.#history.add(this.#seq, block, replacedFrom);
       if (replacedFrom !== null) for (const reader of this.#readers) reader.reorg(replacedFrom);
       for (const pool of changed) for (const reader of this.#holders[kind].get(pool) ?? []) reader.touch(pool);
     }
     for (const reader of this.#readers) if (reader.hasDepth === (kind === 'depths')) reader.flush(isNewBlock);
-    const { seenAt, readyAt } = round;
+    const { seenAt, readyAt } = result;
     this.#deps.observer?.told(this.chainId, readyAt - seenAt, this.#now() - seenAt);
   }
 

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { QuoteKind } from '../rounds/wanted-pools.ts';
+import type { QuoteKind } from '../warming/requested-pools.ts';
 
 /** Sums stay exact in a number. */
 const MODULUS = 2 ** 52;

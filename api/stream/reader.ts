@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { StreamConfig } from '../../config/stream-schema.ts';
-import type { QuoteKind } from '../rounds/wanted-pools.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
+import type { QuoteKind } from '../warming/requested-pools.ts';
 import type { Board } from './board.ts';
 import type { Missed } from './history.ts';
 import { notServedJson, outcomeJson, PART_LENGTH } from './messages.ts';
@@ -246,7 +246,7 @@ export class Reader implements StreamReader {
     this.#outlet.send(event, { chainId, epoch, seq, block }, fields, isEnd && this.#fresh.size === 0 ? poolSet : null);
   }
 
-  /** The block of what can be told now; undefined while a round is between prices and depths that are wanted. */
+  /** The block of what can be told now; undefined between prices and depths of a head. */
   #block(): BlockRef | undefined {
     const { prices, depths } = this.#source.boards;
     if (this.#held.size === 0) return prices.block ?? this.#firstBlock;

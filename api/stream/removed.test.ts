@@ -14,7 +14,7 @@ import type { StreamEventName, StreamTransport } from './types.ts';
 
 const CHAIN = 7;
 const POOLS = 3;
-const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+const RICH = { callsPerMinute: 100_000 };
 const WAIT = { timeout: 20_000, interval: 10 };
 const logger = createLogger('test', 'silent');
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
     directory,
     database: database.$client,
     logger,
-    rounds: { of: () => ofChain },
+    warmers: { of: () => ofChain },
     snapshots: { of: () => snapshots },
   });
 });

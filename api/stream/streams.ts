@@ -4,16 +4,16 @@ import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
-import type { PoolRounds } from '../rounds/pool-rounds.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
+import type { PoolWarmers } from '../warming/pool-warmers.ts';
 import { ChainStreamHub } from './chain-stream.ts';
 import type { ChainStream, StreamObserver, Streams } from './types.ts';
 
 export interface StreamServiceDeps {
   readonly chainIds: readonly number[];
   readonly config: StreamConfig;
-  readonly rounds: Pick<PoolRounds, 'of'>;
+  readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
@@ -31,7 +31,7 @@ export class StreamService implements Streams {
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor({ chainIds, config, rounds, snapshots, directory, database, observer, logger }: StreamServiceDeps) {
+  constructor({ chainIds, config, warmers, snapshots, directory, database, observer, logger }: StreamServiceDeps) {
     const epoch = randomBytes(6).toString('hex');
     const delisted = async (chainId: number, pools: readonly Address[]) =>
       readDelisted(database, chainId, pools).catch((error) => {
@@ -45,7 +45,7 @@ export class StreamService implements Streams {
         config,
         directory,
         delisted,
-        rounds: rounds.of(chainId),
+        warmer: warmers.of(chainId),
         snapshots: snapshots.of(chainId),
         ...(observer && { observer }),
       });

@@ -107,7 +107,7 @@ async function whileServing<T>(
         ...entry,
         wsUrls: [chains[index]?.world.anvil.url.replace('http', 'ws')],
         // What is measured is the stream, not what an operator pays for.
-        warmBudget: { callsPerMinute: 1_000_000, gasPerMinute: 1_000_000_000_000, wantedPct: 50 },
+        warmBudget: { callsPerMinute: 1_000_000 },
       })),
       quotes: { warmSecs },
       stream: { connectionsPerAddress: 5_000 },

@@ -56,7 +56,7 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
       verdict(crowd.callsPerBlock, alone.callsPerBlock + 0.1),
     ],
     [
-      'batch of 100 wanted pools at a new block, p50 / p99 ms',
+      'batch of 100 requested pools at a new block, p50 / p99 ms',
       p(warmed),
       '',
       `p99 ${MOST_BATCH_MS}`,

@@ -19,11 +19,11 @@ import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
-import { readPoolsWithWorth } from '../attention/pools-with-worth.ts';
 import { createListingRefresh } from '../listing/refresh-listing.ts';
 import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 import { compareBins } from '../pool-storage/compare-bins.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
+import { readPoolValues } from '../read-schedule/pool-values.ts';
 import { calibrateFactories } from './calibration-job.ts';
 import { calibrationGauge } from './calibration-metric.ts';
 import { type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
@@ -182,7 +182,7 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
     await captureStorage(database, chain);
     await refresh();
     const { rows } = await database.query('SELECT pool FROM operator.listed_pool');
-    return [rows.length, (await readPoolsWithWorth(database, chain)).length];
+    return [rows.length, (await readPoolValues(database, chain)).length];
   };
   const unreadable = async () => (await metrics.getSingleMetric('factory_unreadable')?.get())?.values[0]?.value;
   const calibrateAgain = async () => {

@@ -22,7 +22,7 @@ export type PriceAnswer = { readonly prices: FiatPrices; readonly failures: read
 
 /** Tokens without a price yet, the most important first. */
 export type TokensToPrice = {
-  /** Priced in each round: those that the operator named, of pools of worth, or priced before. */
+  /** Priced in each round: those that the operator named, of funded pools, or priced before. */
   readonly first: readonly TokenKey[];
   /** Anyone makes these by the thousand: a source may leave some for later rounds. */
   readonly others: readonly TokenKey[];

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
-import { worthyTokens } from './tokens-to-price.ts';
+import { fundedTokens } from './tokens-to-price.ts';
 
-const pool = (worthUsd: number, token0: string, token1: string) => ({ worthUsd, token0, token1 });
+const pool = (isFunded: boolean, token0: string, token1: string) => ({ isFunded, token0, token1 }) as const;
 
-test('tokens of worth are both tokens of the pools that hold the least worth of their chain', () => {
-  const chain = { chainId: 5, readBudget: ReadBudgetConfig.parse({ minWorthUsd: 10 }) };
-  const pools = [pool(10, '0xaa', '0xbb'), pool(9.99, '0xaa', '0xcc'), pool(0, '0xdd', '0xee')];
-  expect(worthyTokens(chain, pools)).toEqual(['5:0xaa', '5:0xbb']);
+test('funded tokens are both tokens of the funded pools of a chain', () => {
+  const pools = [pool(true, '0xaa', '0xbb'), pool(false, '0xaa', '0xcc'), pool(false, '0xdd', '0xee')];
+  expect(fundedTokens({ chainId: 5 }, pools as never)).toEqual(['5:0xaa', '5:0xbb']);
 });

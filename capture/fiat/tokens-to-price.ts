@@ -2,16 +2,16 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { PoolWithWorth } from '../attention/pool-schedule.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import type { KnownPool } from '../read-schedule/pool-values.ts';
 import type { TokensToPrice } from './price-sources.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
 
-/** Tokens of every pool. Those that the operator named and those of pools of worth come before all others. */
+/** Tokens of every pool. Those that the operator named and those of funded pools come before all others. */
 export async function readTokensToPrice(
   database: Queryable,
   registry: OperatorRegistry,
-  ofWorth: ReadonlySet<TokenKey>,
+  funded: ReadonlySet<TokenKey>,
 ): Promise<TokensToPrice> {
   const { rows } = await database.query<{ chainId: string; address: `0x${string}` }>(
     'SELECT chain_id AS "chainId", address FROM live.token ORDER BY block_timestamp, chain_id, address',
@@ -23,17 +23,17 @@ export async function readTokensToPrice(
   const byRank: [TokenKey[], TokenKey[], TokenKey[]] = [[], [], []];
   for (const row of rows) {
     const key = tokenKey(Number(row.chainId), row.address);
-    byRank[named.has(key) || ofWorth.has(key) ? 0 : pricedBefore.has(key) ? 1 : 2].push(key);
+    byRank[named.has(key) || funded.has(key) ? 0 : pricedBefore.has(key) ? 1 : 2].push(key);
   }
   return { first: [...byRank[0], ...byRank[1]], others: byRank[2] };
 }
 
-/** Tokens of a chain's pools of worth. */
-export function worthyTokens(
-  { chainId, readBudget }: Pick<ChainConfig, 'chainId' | 'readBudget'>,
-  pools: readonly (Pick<PoolWithWorth, 'worthUsd'> & { readonly token0: string; readonly token1: string })[],
+/** Tokens of a chain's funded pools. */
+export function fundedTokens(
+  { chainId }: Pick<ChainConfig, 'chainId'>,
+  pools: readonly Pick<KnownPool, 'isFunded' | 'token0' | 'token1'>[],
 ): TokenKey[] {
   return pools
-    .filter(({ worthUsd }) => worthUsd >= readBudget.minWorthUsd)
+    .filter(({ isFunded }) => isFunded)
     .flatMap(({ token0, token1 }) => [tokenKey(chainId, token0), tokenKey(chainId, token1)]);
 }

@@ -5,7 +5,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { poolExtensions } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
-import type { KnownPool } from '../attention/pools-with-worth.ts';
+import type { KnownPool } from '../read-schedule/pool-values.ts';
 
 /** A pool whose guards may refuse swaps; `isKnown` when all of them are those of its deployment. */
 export type GuardedPool = KnownPool & { readonly isKnown: boolean };

@@ -2,10 +2,9 @@ import pg from 'pg';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { READ_CLASSES, ReadBudget } from '../../chain/read-budget/read-budget.ts';
+import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import { DeploymentConfig, MULTICALL3 } from '../../config/chains-schema.ts';
-import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
@@ -21,14 +20,13 @@ import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { packedApi } from '../../test/quotes/packed-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
-import { readPoolsWithWorth } from '../attention/pools-with-worth.ts';
+import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
 import { readGuardedPools } from './guarded-pools.ts';
 import { createGuardProbe } from './probe-guards.ts';
 
 type GuardedMarketPool = MarketPool & { readonly guard: ExtensionSpec };
 
 /** Enough for all pools at once. */
-const AMPLE = { callsPerMinute: 10_000, gasPerMinute: 100_000_000_000 };
 /** After which a velocity guard lets the price be 1% away: a thousandth times the square root of the blocks. */
 const CALM_BLOCKS = 120;
 /** Code that reverts with the selector 0xdeadbeef alone. */
@@ -176,26 +174,24 @@ describe.each([
       stopLoss,
       priceVelocityGuard,
     };
-    const readBudget = ReadBudgetConfig.parse(AMPLE);
     const deployments = [DeploymentConfig.parse(release)];
-    const config = chainConfig(chain.chainId, [chain.rpcUrl], { deployments, readBudget });
+    const config = chainConfig(chain.chainId, [chain.rpcUrl], { deployments });
     let time = 0;
     const rpc = openChainRpc(config, 10_000);
     const closed = new Set<Address>();
     const unknown: unknown[] = [];
     const probe = createGuardProbe({
-      chain: config,
+      chainId: config.chainId,
       closed,
       now: () => time,
-      budget: new ReadBudget(readBudget, () => time),
+      budget: new CallBudget(10_000, CAPTURE_CLASSES, () => time),
       logUnknown: unknownErrorLog({ warn: (fields: unknown) => unknown.push(fields) }),
-      rpcs: { worth: rpc, wanted: rpc, others: rpc },
-      pools: async () => readGuardedPools(database, config, await readPoolsWithWorth(database, config)),
-      wanted: async () => new Set(),
+      rpcs: { funded: rpc, remaining: rpc },
+      pools: async () => readGuardedPools(database, config, await readPoolValues(database, config)),
     });
-    const next = () => {
+    const next = async () => {
       time += PROBE_MS;
-      return probe(READ_CLASSES);
+      return (await probe('funded')) + (await probe('remaining'));
     };
     return { probe: next, closed: closed as ReadonlySet<Address>, unknown: unknown as readonly unknown[] };
   }

@@ -47,28 +47,6 @@ export const priceHealth = operator.table('price_health', {
   balance1Raw: wide('balance1_raw', { digits: 78 }),
 });
 
-/** How the scheduled reads of a chain and its reads ahead are served, by class of pools; `calls_per_minute` and `gas_per_minute` are of all. */
-export const readAttentions = operator.table('read_attention', {
-  chainId: int8('chain_id').notNull(),
-  class: text('class', { enum: ['worth', 'wanted', 'others', 'ahead'] }).notNull(),
-  pools: integer('pools').notNull(),
-  waiting: integer('waiting').notNull(),
-  backingOff: integer('backing_off').notNull(),
-  ageSecs: integer('age_secs'),
-  callsSpent: integer('calls_spent').notNull(),
-  gasSpent: int8('gas_spent').notNull(),
-  callsPerMinute: integer('calls_per_minute').notNull(),
-  gasPerMinute: int8('gas_per_minute').notNull(),
-  measuredAt: instant('measured_at').notNull(),
-});
-
-/** Pools that clients of the API asked for lately. */
-export const wantedPools = operator.table('wanted_pool', {
-  chainId: int8('chain_id').notNull(),
-  pool: checkedAddress('pool').notNull(),
-  askedAt: instant('asked_at').notNull(),
-});
-
 /** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
 export const poolStorages = operator.table('pool_storage', {
   chainId: int8('chain_id').notNull(),

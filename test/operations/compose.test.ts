@@ -183,11 +183,9 @@ test('a backup has every table of the operator that neither the chains nor captu
     'pool_classification',
     'pool_storage',
     'price_health',
-    'read_attention',
     'bin_comparison',
     'curve_rank',
     'listing_price',
-    'wanted_pool',
   ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });

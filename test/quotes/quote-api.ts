@@ -23,7 +23,7 @@ export interface QuoteApiOptions {
   readonly directory: PoolDirectory;
   readonly quotes?: QuotesConfig;
   readonly batchDeadlineMs?: number;
-  readonly wantedPools?: NonNullable<QuotesDeps['wantedPools']>;
+  readonly warmers?: NonNullable<QuotesDeps['warmers']>;
   readonly countDisagreement?: () => void;
   readonly countCurve?: CountCurve;
   readonly logger?: Logger;

@@ -97,7 +97,7 @@ function chainsOf(chain: StreamChain, port: number): object {
     ...entry,
     wsUrls: [`ws://127.0.0.1:${port}`],
     blockTimeMs: BLOCK_PAUSE_MS,
-    warmBudget: { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000, wantedPct: 50 },
+    warmBudget: { callsPerMinute: 100_000 },
   }));
   return { ...rest, chains: entries, quotes: { minRefreshMs: 100 }, stream: { connectionsPerAddress: 1_000 } };
 }

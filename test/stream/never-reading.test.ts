@@ -20,7 +20,7 @@ import { SimulatedClient } from './simulated-client.ts';
 
 /** All of them change in each block: some 200 kB, so that what the kernel takes for a client is full after a while. */
 const POOLS = 500;
-const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+const RICH = { callsPerMinute: 100_000 };
 const CHAIN = 7;
 const MOST_BLOCKS = 400;
 const WAIT = { timeout: 20_000, interval: 5 };

@@ -3,7 +3,7 @@ import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
 
-const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
+const RICH = { callsPerMinute: 100_000 };
 
 const settle = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);

@@ -1,14 +1,14 @@
 import { type Address, type Hex, toHex } from 'viem';
-import { BlockRounds } from '../../api/rounds/block-rounds.ts';
-import { PaidReads } from '../../api/rounds/paid-reads.ts';
-import { TieredBudget } from '../../api/rounds/tiered-budget.ts';
-import { WantedPools } from '../../api/rounds/wanted-pools.ts';
 import { BlockClock } from '../../api/snapshots/block-clock.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
 import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
+import { BlockWarmer } from '../../api/warming/block-warmer.ts';
+import { RequestedPools } from '../../api/warming/requested-pools.ts';
+import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -80,7 +80,7 @@ export class SimulatedChain {
   /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
   startProcess(
     epoch: string,
-    warmBudget: { callsPerMinute: number; gasPerMinute: number },
+    warmBudget: { callsPerMinute: number },
     stream: Partial<StreamConfig> = {},
     directory: PoolDirectory = { table: async () => this.table },
   ) {
@@ -99,23 +99,29 @@ export class SimulatedChain {
       },
       countLookup: () => undefined,
     });
-    const wanted = new WantedPools({ warmMs: 5_000, now });
-    const hasWorth = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
+    const requested = new RequestedPools({ warmMs: 5_000, now });
+    const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
     const rankOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
-    const budget = new TieredBudget({ ...warmBudget, wantedPct: 50 }, now);
-    const paidReads = new PaidReads({ budget, hasWorth, rankOf });
-    const ofChain = { chainId: CHAIN, wanted, snapshots, directory };
-    const rounds = new BlockRounds({
+    const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
+    const ofChain = { chainId: CHAIN, requested, snapshots, directory };
+    const warmer = new BlockWarmer({
       ...ofChain,
-      paidReads,
+      schedule,
       rankOf,
       now,
       logger: createLogger('test', 'silent'),
     });
     const delisted = async () => new Set<Address>();
     const config = StreamConfig.parse(stream);
-    const hub = new ChainStreamHub({ ...ofChain, epoch, config, rounds: { wanted, rounds, budget }, delisted, now });
-    return { clock, snapshots, wanted, rounds, budget, hub };
+    const hub = new ChainStreamHub({
+      ...ofChain,
+      epoch,
+      config,
+      warmer: { requested, warmer, schedule },
+      delisted,
+      now,
+    });
+    return { clock, snapshots, requested, warmer, schedule, hub };
   }
 
   get #top(): Block {
@@ -136,8 +142,10 @@ export class SimulatedChain {
     return value;
   }
 
+  /** Takes two calls, as if no pools shared them. */
   async #price({ block }: ReportedHead, pool: ServedPool): Promise<PriceSnapshot> {
     this.#reads += 1;
+    if (block.reserve?.() === false || block.reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
     for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
     const price = this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n;
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');

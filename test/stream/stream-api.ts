@@ -4,7 +4,6 @@ import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { streamMetrics } from '../../api/observability/stream-metrics.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import { PoolRounds } from '../../api/rounds/pool-rounds.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
@@ -12,6 +11,7 @@ import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { StreamService } from '../../api/stream/streams.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
+import { createPoolWarmers } from '../../api/warming/pool-warmers.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
@@ -43,13 +43,13 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
-  const rounds = new PoolRounds({
+  const warmers = createPoolWarmers({
     chains: [chain],
     quotes,
     snapshots,
     directory,
     logger,
-    hasWorth: () => true,
+    isFunded: () => true,
     rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   // No pool of these tests is delisted.
@@ -62,7 +62,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const streams = new StreamService({
     chainIds,
     config: streamConfig,
-    rounds,
+    warmers,
     snapshots,
     directory,
     database,
@@ -70,7 +70,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
   });
   const chains = new Map([[chain.chainId, chain]]);
-  const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, wantedPools: rounds };
+  const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, warmers };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
@@ -95,13 +95,13 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     lookups,
     limits,
     metrics,
-    rounds: rounds.of(chain.chainId),
+    warmer: warmers.of(chain.chainId),
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => streams.close(),
     async stop() {
       streams.close();
       await server.stop(1_000);
-      await rounds.close();
+      await warmers.close();
     },
   };
 }

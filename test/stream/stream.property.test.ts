@@ -5,8 +5,8 @@ import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
 
 const POOLS = 6;
-const RICH = { callsPerMinute: 100_000, gasPerMinute: 1_000_000_000_000 };
-const POOR = { callsPerMinute: 60, gasPerMinute: 200_000_000 };
+const RICH = { callsPerMinute: 100_000 };
+const POOR = { callsPerMinute: 60 };
 
 const some = fc.uniqueArray(fc.integer({ min: 0, max: POOLS - 1 }), { maxLength: POOLS });
 const pool = fc.integer({ min: 0, max: POOLS - 1 });
@@ -156,7 +156,7 @@ test('property: over blocks, reorganisations, cuts and failures a client holds w
           }
         }
         for (const each of clients) each.cut();
-        await process.rounds.close();
+        await process.warmer.close();
       },
     ),
     { numRuns: 150 },

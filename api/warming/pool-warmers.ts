@@ -1,0 +1,58 @@
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
+import type { SnapshotService } from '../snapshots/types.ts';
+import { BlockWarmer, type BlockWarmerDeps } from './block-warmer.ts';
+import { RequestedPools } from './requested-pools.ts';
+import { WarmSchedule } from './warm-schedule.ts';
+
+export interface PoolWarmersDeps {
+  readonly chains: readonly ChainConfig[];
+  readonly quotes: Pick<QuotesConfig, 'warmSecs'>;
+  readonly snapshots: SnapshotService;
+  readonly directory: PoolDirectory;
+  readonly isFunded: (pool: ServedPool) => boolean;
+  readonly rankOf: BlockWarmerDeps['rankOf'];
+  readonly logger: Logger;
+}
+
+/** What clients request of a chain, and what reads it. */
+export interface ChainWarmer {
+  readonly requested: RequestedPools;
+  readonly warmer: BlockWarmer;
+  readonly schedule: WarmSchedule;
+}
+
+/** The requested pools of all chains of the configuration. */
+export interface PoolWarmers {
+  /** @throws RangeError when the chain is not configured */
+  of(chainId: number): ChainWarmer;
+  /** Reads no more. Resolves when the runs in progress are over. */
+  close(): Promise<void>;
+}
+
+/** What reads the requested pools of each chain once there are any. */
+export function createPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
+  const warmers = new Map(deps.chains.map((chain) => [chain.chainId, createChainWarmer(chain, deps)]));
+  return {
+    of(chainId) {
+      const found = warmers.get(chainId);
+      if (!found) throw new RangeError(`chain ${chainId} is not configured`);
+      return found;
+    },
+    close: async () => {
+      await Promise.all([...warmers.values()].map(({ warmer }) => warmer.close()));
+    },
+  };
+}
+
+function createChainWarmer(
+  { chainId, warmBudget }: ChainConfig,
+  { quotes, snapshots, directory, isFunded, rankOf, logger }: PoolWarmersDeps,
+): ChainWarmer {
+  const schedule = new WarmSchedule({ ...warmBudget, isFunded });
+  const requested = new RequestedPools({ warmMs: quotes.warmSecs * 1_000 });
+  const ofChain = { chainId, requested, schedule, snapshots: snapshots.of(chainId), directory, rankOf };
+  return { requested, schedule, warmer: new BlockWarmer({ ...ofChain, logger: logger.child({ chainId }) }) };
+}

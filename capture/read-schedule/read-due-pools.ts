@@ -1,0 +1,175 @@
+import type { Address } from 'viem';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { CallBudget, ReadClass } from '../../chain/read-schedule/call-budget.ts';
+import { type Backlog, type ReadOutcome, ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
+import {
+  type BoundedAnswer,
+  type BoundedCall,
+  type BoundedResult,
+  CALL_GAS_CAP,
+} from '../../protocol/bounded-calls/bounded-calls.ts';
+import { type GroupAnswer, groupAnswers, packBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
+import { type CaptureClass, type KnownPool, scheduledPools } from './pool-values.ts';
+
+/** What scheduled reads of the pools of a chain need. */
+export interface ChainReads<K = KnownPool> {
+  readonly chainId: number;
+  readonly budget: CallBudget;
+  /** The nodes for each class: what untrusted pools do to their breakers does not concern funded ones. */
+  readonly rpcs: Readonly<Record<CaptureClass, ChainRpc>>;
+  /** The pools of the chain: another list when they changed. */
+  readonly pools: () => Promise<readonly K[]>;
+  readonly now: Clock;
+}
+
+/** What is read of each pool on a schedule. */
+export interface PoolReads<P, A extends BoundedAnswer> {
+  readonly scheduler: ReadScheduler<P>;
+  readonly budget: CallBudget;
+  readonly now: Clock;
+  /** The calls of a pool, which stay together. */
+  readonly callsOf: (pool: P) => readonly BoundedCall[];
+  /** Sends one `eth_call`. */
+  readonly send: (calls: readonly BoundedCall[]) => Promise<A>;
+  /** Takes what was read. @returns how it went for each, besides the gas of its calls */
+  readonly store: (results: readonly PoolResults<P, A>[]) => Promise<readonly ReadOutcome[]>;
+}
+
+/** What the calls of a pool gave. */
+export interface PoolResults<P, A> {
+  readonly pool: P;
+  readonly results: readonly BoundedResult[];
+  /** Of the whole `eth_call`. */
+  readonly answer: A;
+}
+
+/** An `eth_call` with the calls of some pools. */
+interface PackedCall<P> {
+  readonly pools: readonly P[];
+  readonly groups: readonly (readonly BoundedCall[])[];
+}
+
+/** For each class and each kind of read: a node is not asked for a thousand pools at once. */
+const MAX_CONCURRENT_CALLS = 2;
+/** More pools than a call holds. */
+const POOLS_PER_CALL = 200;
+/** A read may take this much more than the last one did before others of its call are left for the next. */
+const LIKELY_GROWTH = 1.25;
+
+/**
+ * Makes what reads the pools of a class of a chain whose turn it is, as {@link readDuePools}, with a schedule of its own.
+ *
+ * @param takePools told when the pools changed. @returns those of them that are read
+ * @param onRun told how the class is read, after each run
+ */
+export function createPoolReads<K, P extends Pick<KnownPool, 'address' | 'isFunded'>, A extends BoundedAnswer>(
+  { budget, pools, now }: ChainReads<K>,
+  takePools: (pools: readonly K[]) => Promise<readonly P[]>,
+  readsOf: (kind: CaptureClass) => Pick<PoolReads<P, A>, 'callsOf' | 'send' | 'store'>,
+  onRun?: (kind: CaptureClass, backlog: Backlog) => void,
+): (kind: CaptureClass) => Promise<number> {
+  const scheduler = new ReadScheduler<P>(now);
+  let known: readonly K[] | undefined;
+  return async (kind) => {
+    const begun = now();
+    const list = await pools();
+    if (list !== known) scheduler.set(scheduledPools(await takePools(list)));
+    known = list;
+    try {
+      return await readDuePools(kind, { scheduler, budget, now, ...readsOf(kind) });
+    } finally {
+      onRun?.(kind, scheduler.backlog(kind, begun));
+    }
+  };
+}
+
+/**
+ * Reads the pools of a class whose turn it is, as far as the budget has calls, each at most once. A pool that was not begun,
+ * since others of its call burned the gas, is read by the next call.
+ *
+ * @returns number of pools read
+ * @throws the first error of the nodes or the database
+ */
+export async function readDuePools<P extends { readonly address: Address }, A extends BoundedAnswer>(
+  kind: ReadClass,
+  reads: PoolReads<P, A>,
+): Promise<number> {
+  const begun = reads.now();
+  let read = 0;
+  for (let calls = nextCalls(kind, begun, reads); calls.length > 0; calls = nextCalls(kind, begun, reads)) {
+    const outcomes = await Promise.allSettled(calls.map((call) => makeCall(call, reads)));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      read += outcome.value;
+    }
+  }
+  return read;
+}
+
+/** The next calls of a class, in order, each packed by what its pools took last. */
+function nextCalls<P extends { readonly address: Address }, A extends BoundedAnswer>(
+  kind: ReadClass,
+  since: number,
+  { scheduler, budget, callsOf }: PoolReads<P, A>,
+): PackedCall<P>[] {
+  const due = scheduler.due(kind, since, MAX_CONCURRENT_CALLS * POOLS_PER_CALL);
+  const groups = due.map((pool) => likelyCalls(callsOf(pool), scheduler.gasOf(pool.address)));
+  return packBoundedCalls(groups, ({ likelyGas }) => likelyGas)
+    .slice(0, MAX_CONCURRENT_CALLS)
+    .filter(() => budget.reserve(kind))
+    .map((chunk) => ({ groups: chunk, pools: due.splice(0, chunk.length) }));
+}
+
+function likelyCalls(calls: readonly BoundedCall[], lastGas: number | null): readonly BoundedCall[] {
+  if (lastGas === null) return calls;
+  return calls.map((call, index) => ({ ...call, likelyGas: index === 0 ? lastGas * LIKELY_GROWTH : 0 }));
+}
+
+/** @returns number of pools read */
+async function makeCall<P extends { readonly address: Address }, A extends BoundedAnswer>(
+  { pools, groups }: PackedCall<P>,
+  { scheduler, send, store }: PoolReads<P, A>,
+): Promise<number> {
+  const answer = await send(groups.flat()).catch((error) => {
+    // These may be why the node did not answer: others have their turn first.
+    for (const { address } of pools) scheduler.postpone(address);
+    throw error;
+  });
+  const answers = groupAnswers(groups, answer);
+  const read = pools.flatMap((pool, index) => {
+    const results = answers[index]?.results;
+    return results ? [{ pool, results, answer }] : [];
+  });
+  // Nothing was before the first: the node gives less gas than it may take.
+  const [first] = pools;
+  if (first && !answers[0]) scheduler.record(first.address, { gas: Number(CALL_GAS_CAP), isFailed: true });
+  const outcomes = await store(read);
+  for (const [index, { pool, results }] of read.entries()) {
+    const { gas, isFailed } = outcomes[index] ?? { gas: 0, isFailed: true };
+    scheduler.record(pool.address, { gas: gas + gasUsedBy(results), isFailed });
+  }
+  return read.length;
+}
+
+/**
+ * Runs groups of calls, as far as the budget of a class has calls.
+ *
+ * @returns null for a group that was not begun, since the budget or the gas of its call was exhausted
+ */
+export async function runWithinBudget(
+  kind: ReadClass,
+  groups: readonly (readonly BoundedCall[])[],
+  { budget, send }: Pick<PoolReads<never, BoundedAnswer>, 'budget' | 'send'>,
+): Promise<(GroupAnswer | null)[]> {
+  const answers: (GroupAnswer | null)[] = [];
+  for (const chunk of packBoundedCalls(groups, ({ likelyGas }) => likelyGas)) {
+    if (!budget.reserve(kind)) break;
+    answers.push(...groupAnswers(chunk, await send(chunk.flat())));
+  }
+  return groups.map((_, index) => answers[index] ?? null);
+}
+
+/** Gas of some calls. */
+export const gasUsedBy = (results: readonly BoundedResult[]): number =>
+  results.reduce((sum, { gasUsed }) => sum + gasUsed, 0);

@@ -1,0 +1,113 @@
+import type { Clock } from '../circuit-breaker.ts';
+
+/**
+ * Whom a scheduled read is for, in the order in which they come. `keyed`: pools that clients with keys request; `funded`: pools
+ * that hold priced tokens, and what concerns all pools of a chain; `remaining`: other pools, and every pool that burns gas.
+ */
+export const READ_CLASSES = ['keyed', 'funded', 'remaining'] as const;
+
+export type ReadClass = (typeof READ_CLASSES)[number];
+
+/** Part of the calls that each class but the first has for itself. */
+const LOWER_SHARE = 0.1;
+const MINUTE_MS = 60_000;
+const BURST_FRACTION = 0.25;
+/** Calls that reading a single pool may take: what is saved should pay for them. */
+const MIN_BURST = 10;
+const MAX_BURST_FRACTION = 0.75;
+
+/**
+ * Calls per minute of the scheduled reads of one chain. Each class has a part of its own, a tenth but for the first. The others
+ * also have what the first saved beyond half of what it can save.
+ *
+ * Invariant: no minute has more than `callsPerMinute`.
+ */
+export class CallBudget {
+  readonly callsPerMinute: number;
+  readonly #first: RateBucket;
+  readonly #buckets: ReadonlyMap<ReadClass, RateBucket>;
+  readonly #now: Clock;
+  readonly #log: { readonly at: number; readonly kind: ReadClass }[] = [];
+
+  /** @param classes those that the process has, in the order of {@link READ_CLASSES} */
+  constructor(callsPerMinute: number, classes: readonly ReadClass[], now: Clock = () => performance.now()) {
+    const [, ...lower] = classes;
+    this.callsPerMinute = callsPerMinute;
+    this.#now = now;
+    this.#first = new RateBucket(callsPerMinute * (1 - LOWER_SHARE * lower.length), now);
+    this.#buckets = new Map(lower.map((kind) => [kind, new RateBucket(callsPerMinute * LOWER_SHARE, now)]));
+  }
+
+  /** Takes one call. @returns false when the class has none left */
+  reserve(kind: ReadClass): boolean {
+    if (this.saved(kind) + this.spare(kind) < 1) return false;
+    const own = this.#bucketOf(kind);
+    (own.left >= 1 ? own : this.#first).take();
+    this.#log.push({ at: this.#now(), kind });
+    this.#forget();
+    return true;
+  }
+
+  /** Calls that a class can make now of its own part. */
+  saved(kind: ReadClass): number {
+    return Math.floor(this.#bucketOf(kind).left);
+  }
+
+  /** Calls of the first class that a class can make besides. */
+  spare(kind: ReadClass): number {
+    const { left, burst } = this.#first;
+    return this.#bucketOf(kind) === this.#first ? 0 : Math.max(0, Math.floor(left - burst / 2));
+  }
+
+  /** Calls that a class can save whatever the others take. */
+  burst(kind: ReadClass): number {
+    const own = this.#bucketOf(kind);
+    return Math.floor(own === this.#first ? own.burst / 2 : own.burst);
+  }
+
+  /** Calls of the last minute. */
+  spent(kind: ReadClass): number {
+    this.#forget();
+    return this.#log.filter((call) => call.kind === kind).length;
+  }
+
+  #bucketOf(kind: ReadClass): RateBucket {
+    return this.#buckets.get(kind) ?? this.#first;
+  }
+
+  #forget(): void {
+    const oldest = this.#now() - MINUTE_MS;
+    while ((this.#log[0]?.at ?? oldest + 1) <= oldest) this.#log.shift();
+  }
+}
+
+/** Calls per minute, of which no minute has more: a part of them can be saved, the rest comes back evenly. */
+class RateBucket {
+  /** Most calls that can be saved. */
+  readonly burst: number;
+  readonly #perMs: number;
+  readonly #now: Clock;
+  #left: number;
+  #at: number;
+
+  constructor(perMinute: number, now: Clock) {
+    this.burst = Math.min(perMinute * MAX_BURST_FRACTION, Math.max(perMinute * BURST_FRACTION, MIN_BURST));
+    this.#perMs = (perMinute - this.burst) / MINUTE_MS;
+    this.#now = now;
+    this.#left = this.burst;
+    this.#at = now();
+  }
+
+  /** Calls that can be made now. */
+  get left(): number {
+    const now = this.#now();
+    this.#left = Math.min(this.burst, this.#left + (now - this.#at) * this.#perMs);
+    this.#at = now;
+    return this.#left;
+  }
+
+  /** Takes one of the calls that are left. */
+  take(): void {
+    this.#left = this.left - 1;
+  }
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type BlockRef, type ChainRpc, type EthCall, openChainRpc } from '../chain-rpc.ts';
+import { CallBudget, READ_CLASSES } from './call-budget.ts';
+import { budgetedRpc, reservingRpc } from './metered-rpc.ts';
+
+let server: Server;
+let rpc: ChainRpc;
+let asked = 0;
+
+/** A node that answers each call with nothing. */
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks = await request.setEncoding('utf8').toArray();
+    asked += 1;
+    const { id } = JSON.parse(chunks.join(''));
+    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x' }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  rpc = openChainRpc({ chainId: 1, rpcUrls: [`http://127.0.0.1:${port}`] }, 10_000);
+});
+
+beforeEach(() => {
+  asked = 0;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const BLOCK: BlockRef = { number: 1n, hash: `0x${'01'.repeat(32)}`, timestamp: 1n };
+const callAt = (block: EthCall['block']): EthCall => ({ to: `0x${'aa'.repeat(20)}`, data: '0x', gas: 1n, block });
+
+test('a request waits until the budget has a call for it', async () => {
+  let now = 0;
+  const budget = new CallBudget(20, READ_CLASSES, () => now);
+  while (budget.reserve('funded'));
+  const answered = budgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => 'answered');
+  expect(await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, 250, 'waiting'))])).toBe('waiting');
+  expect(asked).toBe(0);
+  now = 600_000;
+  expect(await answered).toBe('answered');
+  expect(asked).toBe(1);
+});
+
+test('a request that waits for the budget ends with its signal', async () => {
+  const budget = new CallBudget(20, READ_CLASSES, () => 0);
+  while (budget.reserve('funded'));
+  const begun = performance.now();
+  const call = budgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
+  await expect(call).rejects.toMatchObject({ code: 'aborted' });
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(asked).toBe(0);
+});
+
+test('a call at a block with a budget fails when that has none, and one at the same block without goes on', async () => {
+  const reserving = reservingRpc(rpc);
+  let left = 1;
+  const scheduled = { ...BLOCK, reserve: () => left-- > 0 };
+  expect(await reserving.call(callAt(scheduled), () => 'answered')).toBe('answered');
+  await expect(reserving.call(callAt(scheduled), () => null)).rejects.toMatchObject({ code: 'exhausted' });
+  await expect(reserving.code(`0x${'aa'.repeat(20)}`, scheduled)).rejects.toMatchObject({ code: 'exhausted' });
+  expect(await reserving.call(callAt(BLOCK), () => 'answered')).toBe('answered');
+  expect(asked).toBe(2);
+});
