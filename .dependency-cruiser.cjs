@@ -15,17 +15,16 @@ const FOLDERS = {
     because: 'Several processes share the database, so it knows none of them.',
   },
   indexer: {
-    uses: ['chain/head-feed', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
-    because:
-      'It writes the onchain tables from events alone, and asks nodes through Ponder; its readers know the tables, not its code.',
+    uses: ['chain', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
+    because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
   },
-  'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
+  'ponder.config.ts': { uses: ['indexer', 'protocol', 'runtime'], because: "It is the indexer's configuration." },
   capture: {
     uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
     because: 'It reads the indexer through its tables and serves the API through its own.',
   },
   builders: {
-    uses: ['config', 'db', 'runtime'],
+    uses: ['chain', 'config', 'db', 'runtime'],
     because: 'The worker runs without the API; the two meet in the queues.',
   },
   'builders/submit': {

@@ -2,7 +2,6 @@ import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
 import { contractSources } from './indexer/deployments.ts';
-import { logicHash } from './indexer/logic-hash.ts';
 import { childSources, ponderChains } from './indexer/sources.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
 import {
@@ -12,16 +11,14 @@ import {
   regularProviderFactoryEvents,
 } from './protocol/abi/providers.ts';
 import { eventLayouts } from './protocol/layouts/event-layouts.ts';
-
-const { flat, packed } = eventLayouts;
+import { depositAllowlistEvents, swapAllowlistEvents } from './protocol/layouts/extension-events.ts';
+import { logicVersion } from './runtime/logic-version.ts';
 
 /** Deployments name contracts of their own layout. */
 const ofLayout = (layout: string, addressesOf: Parameters<typeof contractSources>[1]) =>
   contractSources(chains, (deployment) => (deployment.layout === layout ? addressesOf(deployment) : []));
 
 const poolFactories = contractSources(chains, (deployment) => [deployment.poolFactory]);
-const flatFactories = ofLayout('flat', ({ poolFactory }) => [poolFactory]);
-const packedFactories = ofLayout('packed', ({ poolFactory }) => [poolFactory]);
 const anchoredFactories = contractSources(chains, (deployment) => deployment.anchoredProviderFactories);
 const regularFactories = contractSources(chains, (deployment) =>
   deployment.providerFactories.filter(({ l2 }) => !l2).map(({ address }) => address),
@@ -35,35 +32,51 @@ const anchoredDeployed = getAbiItem({ abi: anchoredProviderFactoryEvents, name: 
 const [regularDeployed] = regularProviderFactoryEvents;
 const [regularL2Deployed] = regularL2ProviderFactoryEvents;
 
-const everyFactoryEvent = [...factoryEvents, ...flat.abi.factory, ...packed.abi.factory] as const;
+type Layouts = typeof eventLayouts;
+type Layout = Layouts[keyof Layouts];
+type Contract<Name extends 'pool' | 'stopLoss' | 'priceVelocityGuard'> = {
+  readonly [Of in keyof Layouts as Layouts[Of]['sources'][Name]]: {
+    readonly abi: Layouts[Of]['abi'][Name];
+    readonly chain: ReturnType<typeof childSources> | ReturnType<typeof contractSources>;
+  };
+};
 
-// Ponder digests its contracts with every property they have.
-const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicHash: logicHash() };
+const everyFactoryEvent: readonly ((typeof factoryEvents)[number] | Layout['abi']['factory'][number])[] = [
+  ...factoryEvents,
+  ...Object.values(eventLayouts).flatMap(({ abi }) => abi.factory),
+];
+
+/** What differs between layouts, by the names of its sources. */
+const layoutContracts = Object.fromEntries(
+  Object.entries(eventLayouts).flatMap(([layout, { abi, sources }]) => {
+    const factories = ofLayout(layout, ({ poolFactory }) => [poolFactory]);
+    return [
+      [sources.pool, { abi: abi.pool, chain: childSources(factories, poolCreated, 'poolAddress') }],
+      [sources.stopLoss, { abi: abi.stopLoss, chain: ofLayout(layout, ({ stopLoss }) => [stopLoss]) }],
+      [
+        sources.priceVelocityGuard,
+        { abi: abi.priceVelocityGuard, chain: ofLayout(layout, ({ priceVelocityGuard }) => [priceVelocityGuard]) },
+      ],
+    ];
+  }),
+) as Contract<'pool'> & Contract<'stopLoss'> & Contract<'priceVelocityGuard'>;
+
+// Ponder digests its contracts with every property they have: rows of another version are refused.
+const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicVersion: logicVersion('index') };
 
 /** What the indexer follows: every enabled deployment of every chain of the chains file. */
 export default createConfig({
   chains: ponderChains(chains),
   contracts: {
     PoolFactory: factorySource,
-    FlatPool: { abi: flat.abi.pool, chain: childSources(flatFactories, poolCreated, 'poolAddress') },
-    PackedPool: { abi: packed.abi.pool, chain: childSources(packedFactories, poolCreated, 'poolAddress') },
-    StopLoss: { abi: flat.abi.stopLoss, chain: ofLayout('flat', ({ stopLoss }) => [stopLoss]) },
-    PackedStopLoss: { abi: packed.abi.stopLoss, chain: ofLayout('packed', ({ stopLoss }) => [stopLoss]) },
-    PriceVelocityGuard: {
-      abi: flat.abi.priceVelocityGuard,
-      chain: ofLayout('flat', ({ priceVelocityGuard }) => [priceVelocityGuard]),
-    },
-    PackedPriceVelocityGuard: {
-      abi: packed.abi.priceVelocityGuard,
-      chain: ofLayout('packed', ({ priceVelocityGuard }) => [priceVelocityGuard]),
-    },
+    ...layoutContracts,
     // Allowlists are the same in every layout.
     DepositAllowlist: {
-      abi: flat.abi.depositAllowlist,
+      abi: depositAllowlistEvents,
       chain: contractSources(chains, ({ depositAllowlist }) => [depositAllowlist]),
     },
     SwapAllowlist: {
-      abi: flat.abi.swapAllowlist,
+      abi: swapAllowlistEvents,
       chain: contractSources(chains, ({ swapAllowlist }) => [swapAllowlist]),
     },
     AnchoredProviderFactory: { abi: anchoredProviderFactoryEvents, chain: anchoredFactories },

@@ -57,8 +57,8 @@ export const tooManyRequests = (waitMs: number): ApiError =>
   new ApiError(429, { error: 'Too many requests' }, { headers: { 'Retry-After': String(waitSecsCeil(waitMs)) } });
 
 /** Something that the request needs (database, Redis, a chain) is unreachable or too slow; the client retries. */
-export const unavailable = (cause?: unknown): ApiError =>
-  new ApiError(503, { error: 'Service temporarily unavailable' }, { cause });
+export const unavailable = (cause?: unknown, headers: Readonly<Record<string, string>> = {}): ApiError =>
+  new ApiError(503, { error: 'Service temporarily unavailable' }, { cause, headers });
 
 export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { createBuildersMetrics } from '../builders/submit/metrics.ts';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -18,7 +18,6 @@ import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
-import { CurveRankWriter } from './observability/curve-rank-writer.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
 import { streamMetrics } from './observability/stream-metrics.ts';
@@ -31,8 +30,7 @@ import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
-import { startKeyChecks } from './stream/key-checks.ts';
-import { StreamService } from './stream/streams.ts';
+import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 import { createPoolWarmers } from './warming/pool-warmers.ts';
 
@@ -49,7 +47,6 @@ const SETTINGS = [
   'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'QUEUE_PREFIX',
-  'PAMM_SIMULATION',
   'PRICE_STATUS_MAX_AGE_SECS',
   'LISTING_STATEMENT_TIMEOUT_MS',
   'LISTING_CONNECTIONS',
@@ -89,16 +86,9 @@ async function serve(): Promise<void> {
   const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
   const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
-  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
+  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
-  // A replica takes no rows. One connection, so that no request waits for what is written beside them.
-  const primary = openDatabase(settings.DATABASE_URL, logger, 1);
-  const curveRanks = new CurveRankWriter({
-    database: primary.$client,
-    rememberedPools: file.quotes.rememberedPools,
-    logger,
-  });
-  const countCurve = curveCounter(metrics, chains.keys(), file.quotes.rememberedPools);
+  const countCurve = curveCounter(metrics, chains.keys());
   const directory = new SqlPoolDirectory({
     database,
     chains: file.chains,
@@ -117,7 +107,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), curveRanks.of(chainId), estimates.of(chainId).report];
+      const reports = [countCurve(chainId), estimates.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -136,29 +126,23 @@ async function serve(): Promise<void> {
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
-  const { observer, countSilent } = streamMetrics(metrics, limits, chains.keys());
-  const streams = new StreamService({
+  const { observerOf, countSilent } = streamMetrics(metrics, limits, chains.keys());
+  const streams = startStreams({
     chainIds: [...chains.keys()],
     config: file.stream,
+    limits,
     warmers,
     snapshots,
     directory,
-    observer,
+    observerOf,
     logger,
     database: database.$client,
-  });
-  const stopKeyChecks = startKeyChecks({
-    limits,
-    database: database.$client,
-    logger,
-    everyMs: file.stream.keyCheckSecs * 1_000,
   });
   const pamm = startPamm({
     chains,
     env,
     redisUrl: settings.REDIS_URL,
     queuePrefix: settings.QUEUE_PREFIX,
-    simulate: settings.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(metrics),
     logger,
   });
@@ -181,7 +165,6 @@ async function serve(): Promise<void> {
       warmers,
       streams,
       limits,
-      streamConfig: file.stream,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       rarePages: rarePages.$client,
@@ -199,7 +182,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, directory, streams, limits, config: file.stream, countSilent },
+      webSockets: { chains, streams, limits, countSilent },
       metrics,
       logger,
       pages: (it) => {
@@ -214,7 +197,6 @@ async function serve(): Promise<void> {
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.close()],
-    ['key checks', async () => stopKeyChecks()],
     ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
@@ -222,7 +204,6 @@ async function serve(): Promise<void> {
     ['directory', async () => directory.stop()],
     ['pool records', async () => records.stop()],
     ['redis', async () => redis.disconnect()],
-    ['curve ranks', () => curveRanks.stop()],
-    ['database', () => Promise.all([database, rarePages, primary].map(({ $client }) => $client.end()))],
+    ['database', () => Promise.all([database, rarePages].map(({ $client }) => $client.end()))],
   ]);
 }

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import type { Redis } from 'ioredis';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectBackground, connectPatient } from '../runtime/redis-connections.ts';
@@ -42,12 +42,11 @@ runMain(async () => {
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('builders', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
-  await Promise.all([refuseOtherChains(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
   const registry = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);
   const background = connectBackground(env.REDIS_URL, logger);
-  const auditRedis = connectPatient(env.REDIS_URL, logger);
 
   const worker = startBuildersWorker({
     chains,
@@ -61,7 +60,7 @@ runMain(async () => {
     logger,
   });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
-  const auditWriter = new AuditWriter({ redis: auditRedis, keys, database, retentionDays, logger });
+  const auditWriter = new AuditWriter({ redis: background, keys, database, retentionDays, logger });
   const pages = await startOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');

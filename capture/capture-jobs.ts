@@ -9,7 +9,7 @@ import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
-import { createClassification } from './classification/classify-pools.ts';
+import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
@@ -18,9 +18,8 @@ import type { TokenKey } from './fiat/token-key.ts';
 import { fundedTokens, readTokensToPrice } from './fiat/tokens-to-price.ts';
 import type { Job } from './job.ts';
 import { listingVersion } from './listing/listing-version.ts';
-import { createListingRefresh, type RefreshDeps } from './listing/refresh-listing.ts';
+import { type RefreshDeps, refreshListing } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
-import { compareBins, type OnBinsCompared } from './pool-storage/compare-bins.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { readGuardedPools } from './price-health/guarded-pools.ts';
@@ -34,25 +33,20 @@ export type CaptureDeps = {
   readonly database: pg.Pool;
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
-  /** Pools of less than `capture.repricedFromUsd` that a refresh of the listing computes at new prices. */
-  readonly repricedPools?: number;
   readonly llamaUrl: string;
   readonly countCall?: CountChainCall;
   readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
-  readonly onBinsCompared?: OnBinsCompared;
   readonly logger: Logger;
 };
 
 /** Nothing rests longer than this: no shown value is older than 15 s plus the time it takes to compute it. */
 const MAX_PAUSE_MS = 15_000;
 const LISTING_PAUSE_MS = 2_000;
-const CLASSIFICATION_PAUSE_MS = 5_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
-const COMPARISON_PAUSE_MS = 10_000;
 /** Time between two probes of a pool's guards. */
 const GUARD_PAUSE_MS = 30_000;
 /** Longest wait for the whole answer of a node. */
@@ -61,7 +55,6 @@ const RPC_TIMEOUT_MS = 10_000;
 /** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, logger, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
-  const { comparedPools, repricedFromUsd } = file.capture;
   const registry = createRegistry(file);
   const rpcs = new Map(file.chains.map((chain) => [chain.chainId, openRpc(chain, deps)]));
   const budgets = new Map(
@@ -79,35 +72,29 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     }
     return readTokensToPrice(database, registry, funded);
   }, now);
+  const listing: RefreshDeps = {
+    database,
+    registry,
+    fiatMaxAgeSecs,
+    version: listingVersion(file),
+    classify: (pools) => classifyPools(database, registry, pools),
+    findBlockAt: blockClocks(file, budgeted, logger),
+  };
   return [
     ...file.chains.flatMap((chain) => poolJobs(chain, of(lists, chain), of(rpcs, chain), of(budgets, chain), deps)),
     ...file.chains.filter(hasStoredPools).map((chain) => ({
       name: `calibration-${chain.chainId}`,
-      run: () => calibrateFactories({ ...deps, rules: file.capture }, budgeted(chain), chain),
+      run: () => calibrateFactories(deps, budgeted(chain), chain),
       ...every(CALIBRATION_PAUSE_MS),
-    })),
-    ...file.chains.filter(hasStoredPools).map((chain) => ({
-      name: `bins-against-storage-${chain.chainId}`,
-      run: () => compareBins({ ...deps, comparedPools }, budgeted(chain), chain),
-      ...every(COMPARISON_PAUSE_MS),
     })),
     {
       name: 'fiat-prices',
       run: () => refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'classification', run: createClassification(database, registry), ...every(CLASSIFICATION_PAUSE_MS) },
     {
       name: 'listing',
-      run: createListingRefresh({
-        database,
-        registry,
-        fiatMaxAgeSecs,
-        repricedPools: deps.repricedPools,
-        repricedFromUsd,
-        version: listingVersion(file),
-        findBlockAt: blockClocks(file, budgeted, logger),
-      }),
+      run: () => refreshListing(listing),
       ...every(LISTING_PAUSE_MS),
     },
   ];
@@ -149,9 +136,7 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
   if (fiatPrices.source === 'static') return [fixed];
   const names = new Map(chains.map(({ chainId, name }) => [chainId, name.toLowerCase()]));
   const chainSlug = (chainId: number) => LLAMA_CHAINS.get(chainId) ?? names.get(chainId);
-  const { unknownPerRound, unknownPauseSecs, cacheSecs, cachedTokens } = fiatPrices;
-  const rules = { unknownPerRound, unknownPauseSecs, cacheMs: cacheSecs * 1_000, cachedTokens };
-  return [fixed, defiLlamaPrices({ ...rules, baseUrl: llamaUrl, chainSlug })];
+  return [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chainSlug })];
 }
 
 function blockClocks(

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import { Hono } from 'hono';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -14,7 +14,6 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { calibrationGauge } from './calibration/calibration-metric.ts';
 import { captureJobs } from './capture-jobs.ts';
-import { unlikeStorageGauge } from './pool-storage/unlike-storage-metric.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';
 import { startJobs } from './run-jobs.ts';
 
@@ -27,7 +26,6 @@ Settings (environment):
   DATABASE_URL               the database that the indexer writes
   FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (5400)
   PRICE_STATUS_MAX_AGE_SECS  age at which a pool's price stops counting (60)
-  LISTING_REPRICED_POOLS     pools of less than a dollar that a refresh computes at new prices (500)
   DEFILLAMA_URL              address of DefiLlama's coin API
   PORT                       serves /health, /ready and /metrics when set
   LOG_LEVEL                  silent to trace (info)`;
@@ -37,12 +35,11 @@ runMain(async () => {
   const env = readEnvironment([
     ...(['CHAINS_CONFIG', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
     ...(['FIAT_PRICE_MAX_AGE_SECS', 'PRICE_STATUS_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
-    'LISTING_REPRICED_POOLS',
   ]);
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 6);
-  await Promise.all([refuseOtherChains(file.chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
   const metrics = createMetrics('capture');
   const jobs = startJobs(
     captureJobs({
@@ -50,12 +47,10 @@ runMain(async () => {
       database: database.$client,
       fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
       statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
-      repricedPools: env.LISTING_REPRICED_POOLS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
       onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
-      onBinsCompared: unlikeStorageGauge(metrics),
       logger,
     }),
     database.$client,

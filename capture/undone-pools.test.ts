@@ -7,7 +7,7 @@ import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
-import { createClassification } from './classification/classify-pools.ts';
+import { classifyPools } from './classification/classify-pools.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
@@ -49,7 +49,8 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   const chain = { chainId: CHAIN, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
   const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
   const registry = createRegistry(file);
-  expect(await createClassification(pool, registry)()).toBe(2);
+  const ids = [KEPT, UNDONE].map((address) => ({ chainId: CHAIN, pool: address }));
+  await classifyPools(pool, registry, ids);
   await pool.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, address, 'healthy', 1, 1, now() FROM read_model.pool`,
@@ -57,7 +58,7 @@ test('a pool that a reorganisation undid has neither a tier nor a price any more
   expect(await poolsIn('pool_classification')).toEqual([KEPT, UNDONE]);
 
   await undo();
-  expect(await createClassification(pool, registry)()).toBe(1);
+  await classifyPools(pool, registry, ids);
   expect(await poolsIn('pool_classification')).toEqual([KEPT]);
 
   // No pool of the chain is served: nothing is asked of its node, and only its own readings go.

@@ -58,14 +58,29 @@ export type ChainLog = z.infer<typeof Log>;
 
 /**
  * The nodes of one chain, tried in order until one answers: a node is skipped while its breaker is open, and the next one is
- * tried when its answer does not pass the caller's check. viem's `fallback` transport moves on only when a request throws; here an answer that decodes to nonsense
- * or comes from another chain moves on too.
+ * tried when its answer does not pass the caller's check. viem's `fallback` transport moves on only when a request throws;
+ * here an answer that does not decode or comes from another chain moves on too.
  */
 export class ChainRpc {
   readonly endpoints: readonly RpcEndpoint[];
 
   constructor(endpoints: readonly RpcEndpoint[]) {
     this.endpoints = endpoints;
+  }
+
+  /**
+   * Calls any method.
+   *
+   * @param check reads the result; when it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`
+   * @throws RpcFailure of the last node asked
+   */
+  async request<T>(
+    method: string,
+    params: readonly unknown[],
+    check: (result: unknown) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.#firstGood((endpoint) => requestChecked(endpoint, method, params, check, signal));
   }
 
   /** @throws RpcFailure of the last node asked */
@@ -84,7 +99,7 @@ export class ChainRpc {
 
   /** @throws RpcFailure of the last node asked */
   async blockAt(number: bigint, signal?: AbortSignal): Promise<BlockRef> {
-    return this.#firstGood((endpoint) => requestBlock(endpoint, numberToHex(number), signal));
+    return this.request('eth_getBlockByNumber', [numberToHex(number), false], readBlock, signal);
   }
 
   /**
@@ -94,11 +109,7 @@ export class ChainRpc {
    */
   async logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly ChainLog[]> {
     const filter = { address: addresses, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
-    return this.#firstGood(async (endpoint) => {
-      const answer = z.array(Log).safeParse(await endpoint.request('eth_getLogs', [filter]));
-      if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getLogs without logs`);
-      return answer.data;
-    });
+    return this.request('eth_getLogs', [filter], (result) => z.array(Log).parse(result));
   }
 
   /** The heads of all nodes that answer; empty when no node does. */
@@ -112,16 +123,11 @@ export class ChainRpc {
    * `eth_call`, as a rule at a block named by its hash, so that every call of a snapshot sees one state whichever node
    * answers.
    *
-   * @param check decodes the result; what it throws counts as the node's garbage unless it is an `RpcFailure`
+   * @param check decodes the result, as in {@link request}
    * @throws RpcFailure of the last node asked
    */
   async call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
-    const params = callParams(call);
-    return this.#firstGood(async (endpoint) => {
-      const result = HexData.safeParse(await endpoint.request('eth_call', params, signal));
-      if (!result.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_call without hex`);
-      return checked(() => check(result.data), endpoint);
-    });
+    return this.request('eth_call', callParams(call), (result) => check(HexData.parse(result)), signal);
   }
 
   /**
@@ -129,14 +135,8 @@ export class ChainRpc {
    *
    * @throws RpcFailure of the last node asked
    */
-  async code(address: Address, block: BlockRef, signal?: AbortSignal): Promise<Hex> {
-    return this.#firstGood(async (endpoint) => {
-      const code = HexData.safeParse(
-        await endpoint.request('eth_getCode', [address, { blockHash: block.hash }], signal),
-      );
-      if (!code.success) throw new RpcFailure('garbage', `${endpoint.label} answered eth_getCode without hex`);
-      return code.data;
-    });
+  async code(address: Address, block: BlockRef | 'latest', signal?: AbortSignal): Promise<Hex> {
+    return this.request('eth_getCode', [address, blockParam(block)], (result) => HexData.parse(result), signal);
   }
 
   async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
@@ -183,29 +183,32 @@ function report({ breaker }: RpcEndpoint, error: unknown): void {
 }
 
 async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
-  return { block: await requestBlock(endpoint, 'latest', signal), endpoint };
+  const block = await requestChecked(endpoint, 'eth_getBlockByNumber', ['latest', false], readBlock, signal);
+  return { block, endpoint };
 }
 
-async function requestBlock(endpoint: RpcEndpoint, block: string, signal: AbortSignal | undefined): Promise<BlockRef> {
-  const answer = BlockAnswer.safeParse(await endpoint.request('eth_getBlockByNumber', [block, false], signal));
-  if (!answer.success) throw new RpcFailure('garbage', `${endpoint.label} gave no block ${block}`);
-  return answer.data;
+const readBlock = (result: unknown): BlockRef => BlockAnswer.parse(result);
+
+async function requestChecked<T>(
+  endpoint: RpcEndpoint,
+  method: string,
+  params: readonly unknown[],
+  check: (result: unknown) => T,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const result = await endpoint.request(method, params, signal);
+  try {
+    return check(result);
+  } catch (error) {
+    if (error instanceof RpcFailure) throw error;
+    throw new RpcFailure('malformed', `${endpoint.label} answered ${method} with data that does not decode`);
+  }
 }
 
 function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
-  const params: unknown[] = [
-    { ...call, gas: `0x${gas.toString(16)}` },
-    block === 'latest' ? block : { blockHash: block.hash },
-  ];
+  const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, blockParam(block)];
   if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
   return params;
 }
 
-function checked<T>(check: () => T, endpoint: RpcEndpoint): T {
-  try {
-    return check();
-  } catch (error) {
-    if (error instanceof RpcFailure) throw error;
-    throw new RpcFailure('garbage', `${endpoint.label} answered eth_call with data that does not decode`);
-  }
-}
+const blockParam = (block: BlockRef | 'latest') => (block === 'latest' ? block : { blockHash: block.hash });

@@ -1,30 +1,27 @@
 /** Milliseconds of a clock that never goes back. */
 export type Clock = () => number;
 
-export interface BreakerOptions {
-  /** Failures in a row that open the breaker. */
-  readonly failures: number;
-  /** First pause; it doubles with each failed trial, up to `maxPauseMs`. */
-  readonly pauseMs: number;
-  readonly maxPauseMs: number;
-}
-
-export const DEFAULT_BREAKER: BreakerOptions = { failures: 3, pauseMs: 500, maxPauseMs: 15_000 };
+/** Failures in a row that open a breaker. */
+const MAX_FAILURES = 3;
+/** First pause of an open breaker; it doubles with each failed trial. */
+const MIN_PAUSE_MS = 500;
+/** Longest pause; also how long a trial may take that nobody reports on. */
+const MAX_PAUSE_MS = 15_000;
 
 /**
  * Keeps requests from a node that keeps failing. Closed: everything passes. Open: nothing passes until the pause is over.
- * Then one trial passes: its success closes the breaker, its failure opens it for twice as long.
+ * Then one trial passes: its success closes the breaker, its failure opens it for twice as long. Not cockatiel's, which lets
+ * all further requests wait for a trial instead of going to the next node.
  */
 export class CircuitBreaker {
-  readonly #options: BreakerOptions;
   readonly #now: Clock;
   #failuresInRow = 0;
   #pauseMs = 0;
-  #openUntil = 0;
-  #trialUntil = 0;
+  /** Nothing passes before. */
+  #closedUntil = 0;
+  #isOnTrial = false;
 
-  constructor(options: BreakerOptions = DEFAULT_BREAKER, now: Clock = () => performance.now()) {
-    this.#options = options;
+  constructor(now: Clock = () => performance.now()) {
     this.#now = now;
   }
 
@@ -32,9 +29,9 @@ export class CircuitBreaker {
   tryPass(): boolean {
     if (this.#pauseMs === 0) return true;
     const now = this.#now();
-    if (now < this.#openUntil || now < this.#trialUntil) return false;
-    // A trial that is never reported must not block the node for ever.
-    this.#trialUntil = now + this.#options.maxPauseMs;
+    if (now < this.#closedUntil) return false;
+    this.#isOnTrial = true;
+    this.#closedUntil = now + MAX_PAUSE_MS;
     return true;
   }
 
@@ -45,21 +42,20 @@ export class CircuitBreaker {
 
   failed(): void {
     this.#failuresInRow += 1;
-    if (this.#pauseMs > 0 || this.#failuresInRow >= this.#options.failures) this.open();
+    if (this.#pauseMs > 0 || this.#failuresInRow >= MAX_FAILURES) this.open();
   }
 
   /** The request was given up before it ended: another one may be the trial. */
   givenUp(): void {
-    this.#trialUntil = 0;
+    if (this.#isOnTrial) this.#closedUntil = 0;
   }
 
   /** Opens at once, for faults that no retry fixes soon. */
   open(): void {
-    const now = this.#now();
     // Requests that were under way when it opened fail too: they must not lengthen the pause.
-    if (now < this.#openUntil) return;
-    this.#pauseMs = Math.min(this.#pauseMs === 0 ? this.#options.pauseMs : this.#pauseMs * 2, this.#options.maxPauseMs);
-    this.#openUntil = now + this.#pauseMs;
-    this.#trialUntil = 0;
+    if (this.#pauseMs > 0 && !this.#isOnTrial) return;
+    this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    this.#closedUntil = this.#now() + this.#pauseMs;
+    this.#isOnTrial = false;
   }
 }

@@ -205,7 +205,8 @@ async function runChunk(
 
 function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {
   const [chain, ...results] = decodeAggregate3(result);
-  if (!chain?.success || results.length !== count) throw new RpcFailure('garbage', 'a multicall gave too few results');
+  if (!chain?.success || results.length !== count)
+    throw new RpcFailure('malformed', 'a multicall gave too few results');
   checkChain(chainId, BigInt(chain.data));
   return results;
 }

@@ -5,7 +5,7 @@ import { AppError } from '../config/app-error.ts';
  *
  * - `unreachable`: no connection, an HTTP error, a cut answer;
  * - `timeout`: no whole answer in time;
- * - `garbage`: an answer that is not what was asked for;
+ * - `malformed`: an answer that is not what was asked for;
  * - `wrong_chain`: an answer from another chain;
  * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
  * - `paused`: the circuit breaker let no request through;
@@ -15,7 +15,7 @@ import { AppError } from '../config/app-error.ts';
 export type RpcFailureCode =
   | 'unreachable'
   | 'timeout'
-  | 'garbage'
+  | 'malformed'
   | 'wrong_chain'
   | 'refused'
   | 'paused'
@@ -23,7 +23,7 @@ export type RpcFailureCode =
   | 'exhausted';
 
 /** Faults of the node itself, which open its circuit breaker; a refusal is an answer. */
-const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'garbage', 'wrong_chain'];
+const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'malformed', 'wrong_chain'];
 
 /** Never carries a URL, since URLs of nodes hold keys. */
 export class RpcFailure extends AppError {

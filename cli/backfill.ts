@@ -10,8 +10,8 @@ import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { onDatabase, type Result, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
 
 type RunOptions = { chains?: number[] | 'all'; schema?: string; fresh?: true; json?: true };
 
@@ -47,7 +47,7 @@ program
   .command('list')
   .description('list the indexes of the database')
   .option('--json', 'print JSON')
-  .action(({ json }: { json?: true }) => withDatabase((database) => list(database, json === true)));
+  .action(onDatabase((database, _: { json?: true }) => list(database)));
 
 program
   .command('drop')
@@ -78,22 +78,23 @@ function chainIdsOf(chosen: readonly number[] | 'all', configured: readonly Chai
   return [...new Set(chosen)];
 }
 
-async function list(database: pg.Pool, json: boolean): Promise<void> {
+const COLUMNS = {
+  SCHEMA: 'name',
+  SERVES: 'served',
+  COMPLETE: 'complete',
+  WRITTEN: 'written',
+  SIZE: 'size',
+  REMOVABLE: 'removable',
+};
+
+async function list(database: pg.Pool): Promise<Result> {
   const schemas = await listIndexSchemas(database);
-  if (json) {
-    process.stdout.write(`${JSON.stringify(schemas)}\n`);
-    return;
-  }
-  const yes = (value: boolean) => (value ? 'yes' : '-');
-  const cells = schemas.map(({ name, served, complete, written, bytes }) => [
-    name,
-    yes(served),
-    yes(complete),
-    yes(written),
-    `${(bytes / 2 ** 20).toFixed(1)} MB`,
-    served || written ? '-' : 'yes',
-  ]);
-  process.stdout.write(formatTable(['SCHEMA', 'SERVES', 'COMPLETE', 'WRITTEN', 'SIZE', 'REMOVABLE'], cells));
+  const rows = schemas.map((schema) => ({
+    ...schema,
+    size: `${(schema.bytes / 2 ** 20).toFixed(1)} MB`,
+    removable: !schema.served && !schema.written,
+  }));
+  return { value: schemas, text: formatTable(COLUMNS, rows) };
 }
 
 async function drop(database: pg.Pool, schemas: readonly string[]): Promise<void> {

@@ -10,8 +10,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import type { Finding, ReadingEvidence } from '../protocol/calibration.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
-import { EXIT_CODES, printResult } from './output.ts';
-import { withDatabase } from './with-database.ts';
+import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
 
 type Options = { chain: number; factory: Address; swaps?: number; write?: true; json?: true };
 
@@ -28,7 +27,7 @@ const command = new Command('calibrate')
   .addHelpText(
     'after',
     `
-Undecided is a result: too few swaps stood alone in a block whose state the nodes still hold, or no reading holds. Capture
+Undecided is a result: too few swaps stood alone in a block whose state the nodes still hold, or no interpretation holds. Capture
 tries by itself until all is decided.
 
 Examples:
@@ -47,12 +46,11 @@ function swapsArgument(text: string): number {
 
 async function calibrate({ chain: chainId, factory, swaps, write, json }: Options): Promise<void> {
   const { CHAINS_CONFIG } = readEnvironment(['CHAINS_CONFIG']);
-  const { chains, capture } = loadChainsFile(CHAINS_CONFIG);
+  const { chains } = loadChainsFile(CHAINS_CONFIG);
   const [chain, deployment] = findDeployment(chains, chainId, factory);
-  const reach = { ...capture, calibrationSwaps: swaps ?? capture.calibrationSwaps };
   const rpc = openChainRpc(chain, RPC_TIMEOUT_MS);
   await withDatabase(async (database) => {
-    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, reach);
+    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, swaps);
     if (write) await writeCalibration(database, { chainId, factory }, findings, 'operator');
     printResult(json, { chainId, factory, written: write === true, findings }, report(findings, write === true));
   });

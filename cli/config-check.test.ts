@@ -138,7 +138,7 @@ describe('with --rpc', () => {
     const lines = (first: string, second: string) =>
       [first, second].map((line) => `chain ${CHAIN_ID}, factory ${line}\n`).join('');
     const like = '1 newest pools answer like';
-    const inSender = 'packed (simulation with sender)';
+    const inSender = 'packed (simulation: sender)';
     const right = await fileOf(flatFactory, packedFactory);
     expect(await check([right, '--rpc'])).toEqual({
       exitCode: 0,

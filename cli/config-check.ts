@@ -1,11 +1,12 @@
 import { Command } from 'commander';
-import { type Address, createPublicClient, http } from 'viem';
+import type { Address } from 'viem';
+import { openChainRpc } from '../chain/chain-rpc.ts';
+import { RpcFailure } from '../chain/rpc-failure.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import { runMain } from '../runtime/run-main.ts';
 import { type FactoryLayout, factoryLayouts } from './factory-layouts.ts';
-import { printResult } from './output.ts';
+import { printResult, runCommand } from './run-command.ts';
 
 type Finding = { readonly chainId: number; readonly url: string; readonly problem: string };
 
@@ -65,15 +66,17 @@ const layoutLine = ({ chainId, factory, pools, answersLike }: FactoryLayout) =>
 async function checkUrl(chain: ChainConfig, url: string): Promise<Finding[]> {
   const origin = new URL(url).origin;
   const finding = (problem: string) => ({ chainId: chain.chainId, url: origin, problem });
-  const client = createPublicClient({ transport: http(url, { timeout: CALL_TIMEOUT_MS, retryCount: 1 }) });
+  const rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: [url] }, CALL_TIMEOUT_MS);
   try {
-    const answered = await client.getChainId();
+    const answered = await rpc.request('eth_chainId', [], Number);
     if (answered !== chain.chainId) return [finding(`answers with chain id ${answered}`)];
     const factories = chain.deployments.flatMap(factoriesOf);
-    const codes = await Promise.all(factories.map((address) => client.getCode({ address })));
-    return factories.filter((_, index) => !codes[index]).map((address) => finding(`no code at factory ${address}`));
+    const codes = await Promise.all(factories.map((address) => rpc.code(address, 'latest')));
+    return factories
+      .filter((_, index) => codes[index] === '0x')
+      .map((address) => finding(`no code at factory ${address}`));
   } catch (error) {
-    return [finding(`does not answer: ${error instanceof Error ? error.name : 'unknown error'}`)];
+    return [finding(`does not answer: ${error instanceof RpcFailure ? error.code : 'unknown error'}`)];
   }
 }
 
@@ -86,6 +89,4 @@ function report(path: string, chains: readonly ChainConfig[], findings: readonly
   return findings.map(({ chainId, url, problem }) => `chain ${chainId}, ${url}: ${problem}\n`).join('');
 }
 
-runMain(async () => {
-  await command.parseAsync();
-});
+runCommand(command);

@@ -4,11 +4,9 @@ import type { Address } from 'viem';
 import { ConfigError } from '../config/config-error.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { curators } from '../db/schema/operator.ts';
-import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
-import { EXIT_CODES, printResult } from './output.ts';
+import { EXIT_CODES, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
 
 const program = new Command('curators')
   .description('Display names and verification of pool admins. A change is listed after the next classification.')
@@ -27,11 +25,12 @@ ${EXIT_CODES}`,
 
 const { updatedAt: _, ...COLUMNS } = getTableColumns(curators);
 
+const command = (name: string) => program.command(name).option('--json', 'print JSON');
+
 type JsonOption = { json?: true };
 type SetOptions = JsonOption & { name?: string | false; verified?: boolean };
 
-program
-  .command('set')
+command('set')
   .description('name a curator, or change what is known of one')
   .argument('<chainId>', 'an address may be someone else on another chain', chainIdArgument)
   .argument('<address>', 'admin of pools', addressArgument)
@@ -39,9 +38,8 @@ program
   .option('--no-name', 'remove the display name')
   .option('--verified', 'the operator vouches for this curator')
   .option('--no-verified', 'the operator does not')
-  .option('--json', 'print JSON')
-  .action((chainId: number, address: Address, { name, verified, json }: SetOptions) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, chainId: number, address: Address, { name, verified }: SetOptions) => {
       const changes = {
         ...(name !== undefined && { username: name === false ? null : name }),
         ...(verified !== undefined && { verified }),
@@ -54,39 +52,33 @@ program
           set: { ...changes, updatedAt: sql`now()` },
         })
         .returning(COLUMNS);
-      printResult(json, row, `set ${address} on chain ${chainId}\n`);
+      return { value: row, text: `set ${address} on chain ${chainId}\n` };
     }),
   );
 
-program
-  .command('remove')
+command('remove')
   .description('forget a curator')
   .argument('<chainId>', 'chain of the curator', chainIdArgument)
   .argument('<address>', 'as `list` shows it', addressArgument)
-  .option('--json', 'print JSON')
-  .action((chainId: number, address: Address, { json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, chainId: number, address: Address, _: JsonOption) => {
       const { rowCount } = await queriesOn(database)
         .delete(curators)
         .where(and(eq(curators.chainId, chainId), eq(curators.address, address)));
       if (rowCount === 0) throw new ConfigError(`no curator ${address} on chain ${chainId}`);
-      printResult(json, { chainId, address, removed: true }, `removed ${address} on chain ${chainId}\n`);
+      return { value: { chainId, address, removed: true }, text: `removed ${address} on chain ${chainId}\n` };
     }),
   );
 
-program
-  .command('list')
+command('list')
   .description('list all curators that are known')
-  .option('--json', 'print JSON')
-  .action(({ json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, _: JsonOption) => {
       const { chainId, username, address } = curators;
       const rows = await queriesOn(database).select(COLUMNS).from(curators).orderBy(chainId, username, address);
-      const cells = rows.map((row) => [row.chainId, row.address, row.username, row.verified ? 'yes' : 'no']);
-      printResult(json, rows, formatTable(['CHAIN', 'ADDRESS', 'NAME', 'VERIFIED'], cells));
+      const headings = { CHAIN: 'chainId', ADDRESS: 'address', NAME: 'username', VERIFIED: 'verified' };
+      return { value: rows, text: formatTable(headings, rows) };
     }),
   );
 
-runMain(async () => {
-  await program.parseAsync();
-});
+runCommand(program);

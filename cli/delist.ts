@@ -4,11 +4,9 @@ import type { Address } from 'viem';
 import { ConfigError } from '../config/config-error.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { delistedPools } from '../db/schema/operator.ts';
-import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
-import { EXIT_CODES, printResult } from './output.ts';
+import { EXIT_CODES, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
 
 const program = new Command('delist')
   .description('Takes pools off the listing, quotes and routes within seconds; blacklistedOnly=true still shows them.')
@@ -24,17 +22,17 @@ Settings: DATABASE_URL.
 ${EXIT_CODES}`,
   );
 
+const command = (name: string) => program.command(name).option('--json', 'print JSON');
+
 type JsonOption = { json?: true };
 
-program
-  .command('add')
+command('add')
   .description('take a pool off; again, to change the reason')
   .argument('<chainId>', 'chain of the pool', chainIdArgument)
   .argument('<pool>', 'its address', addressArgument)
   .option('--reason <text>', 'for the operator; clients do not see it')
-  .option('--json', 'print JSON')
-  .action((chainId: number, pool: Address, { reason, json }: JsonOption & { reason?: string }) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, chainId: number, pool: Address, { reason }: JsonOption & { reason?: string }) => {
       await queriesOn(database)
         .insert(delistedPools)
         .values({ chainId, pool, reason: reason ?? null })
@@ -42,41 +40,35 @@ program
           target: [delistedPools.chainId, delistedPools.pool],
           set: { reason: sql`coalesce(${reason ?? null}, ${delistedPools.reason})` },
         });
-      printResult(json, { chainId, pool, delisted: true }, `delisted ${pool} on chain ${chainId}\n`);
+      return { value: { chainId, pool, delisted: true }, text: `delisted ${pool} on chain ${chainId}\n` };
     }),
   );
 
-program
-  .command('remove')
+command('remove')
   .description('list a pool again')
   .argument('<chainId>', 'chain of the pool', chainIdArgument)
   .argument('<pool>', 'its address', addressArgument)
-  .option('--json', 'print JSON')
-  .action((chainId: number, pool: Address, { json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, chainId: number, pool: Address, _: JsonOption) => {
       const { rowCount } = await queriesOn(database)
         .delete(delistedPools)
         .where(and(eq(delistedPools.chainId, chainId), eq(delistedPools.pool, pool)));
       if (rowCount === 0) throw new ConfigError(`${pool} on chain ${chainId} is not delisted`);
-      printResult(json, { chainId, pool, delisted: false }, `listed ${pool} on chain ${chainId} again\n`);
+      return { value: { chainId, pool, delisted: false }, text: `listed ${pool} on chain ${chainId} again\n` };
     }),
   );
 
-program
-  .command('list')
+command('list')
   .description('list the pools that are off')
-  .option('--json', 'print JSON')
-  .action(({ json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, _: JsonOption) => {
       const rows = await queriesOn(database)
         .select()
         .from(delistedPools)
         .orderBy(delistedPools.delistedAt, delistedPools.chainId, delistedPools.pool);
-      const cells = rows.map((row) => [row.chainId, row.pool, row.delistedAt.toISOString(), row.reason]);
-      printResult(json, rows, formatTable(['CHAIN', 'POOL', 'SINCE', 'REASON'], cells));
+      const headings = { CHAIN: 'chainId', POOL: 'pool', SINCE: 'delistedAt', REASON: 'reason' };
+      return { value: rows, text: formatTable(headings, rows) };
     }),
   );
 
-runMain(async () => {
-  await program.parseAsync();
-});
+runCommand(program);

@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
-import { type ApiKeyRecord, issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../db/api-keys.ts';
-import { runMain } from '../runtime/run-main.ts';
+import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../db/api-keys.ts';
 import { graceArgument } from './arguments.ts';
-import { EXIT_CODES, printResult } from './output.ts';
+import { EXIT_CODES, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
+
+const command = (name: string) => program.command(name).option('--json', 'print JSON');
+
+const COLUMNS = { KEY: 'keyId', LABEL: 'label', ISSUED: 'createdAt', ENDS: 'revokedAt', REPLACES: 'replaces' };
 
 type JsonOption = { json?: true };
 type RotateOptions = JsonOption & { grace: number };
@@ -26,59 +28,45 @@ Settings: DATABASE_URL.
 ${EXIT_CODES}`,
   );
 
-program
-  .command('issue')
+command('issue')
   .description('make a key and print it: it cannot be shown again')
   .argument('<label>', 'what you call its holder')
-  .option('--json', 'print JSON')
-  .action((label: string, { json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, label: string, _: JsonOption) => {
       const issued = await issueApiKey(database, label);
-      printResult(json, issued, `${issued.key}\n`);
+      return { value: issued, text: `${issued.key}\n` };
     }),
   );
 
-program
-  .command('rotate')
+command('rotate')
   .description('make a new key for the holder of a key in use, which ends; print the new one')
   .argument('<keyId>', 'visible part of the old key, as `list` shows it')
   .option('--grace <time>', 'how long the old key stays valid: 90s, 30m, 24h, 7d', graceArgument, 0)
-  .option('--json', 'print JSON')
-  .action((keyId: string, { grace, json }: RotateOptions) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, keyId: string, { grace }: RotateOptions) => {
       const issued = await rotateApiKey(database, keyId, grace);
       if (issued === null) throw new ConfigError(`no key in use has the id ${keyId}, or it has been rotated already`);
-      printResult(json, { ...issued, replaces: keyId, graceSecs: grace }, `${issued.key}\n`);
+      return { value: { ...issued, replaces: keyId, graceSecs: grace }, text: `${issued.key}\n` };
     }),
   );
 
-program
-  .command('revoke')
+command('revoke')
   .description('make a key invalid for good')
   .argument('<keyId>', 'visible part of the key, as `list` shows it')
-  .option('--json', 'print JSON')
-  .action((keyId: string, { json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, keyId: string, _: JsonOption) => {
       if (!(await revokeApiKey(database, keyId))) throw new ConfigError(`no key in use has the id ${keyId}`);
-      printResult(json, { keyId, revoked: true }, `revoked ${keyId}\n`);
+      return { value: { keyId, revoked: true }, text: `revoked ${keyId}\n` };
     }),
   );
 
-program
-  .command('list')
+command('list')
   .description('list all keys ever issued, by their visible part')
-  .option('--json', 'print JSON')
-  .action(({ json }: JsonOption) =>
-    withDatabase(async (database) => {
+  .action(
+    onDatabase(async (database, _: JsonOption) => {
       const keys = await listApiKeys(database);
-      printResult(json, keys, formatTable(['KEY', 'LABEL', 'ISSUED', 'ENDS', 'REPLACES'], keys.map(cellsOf)));
+      return { value: keys, text: formatTable(COLUMNS, keys) };
     }),
   );
 
-function cellsOf({ keyId, label, createdAt, revokedAt, replaces }: ApiKeyRecord): readonly unknown[] {
-  return [keyId, label, createdAt.toISOString(), revokedAt?.toISOString() ?? null, replaces];
-}
-
-runMain(async () => {
-  await program.parseAsync();
-});
+runCommand(program);

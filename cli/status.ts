@@ -6,9 +6,8 @@ import { queriesOn } from '../db/query-builder.ts';
 import { layoutCalibrations, listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { EXIT_CODES, printResult } from './output.ts';
+import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
-import { withDatabase } from './with-database.ts';
 
 const ageSecs = (timestamp: SQLWrapper) => sql<number>`round(extract(epoch FROM now()) - ${timestamp})::int`;
 
@@ -73,32 +72,27 @@ async function report(database: pg.Pool, json: boolean): Promise<void> {
     ...chain,
     notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
   }));
-  const tables = [chainsTable(chains), ...(unreadable.length ? [unreadableTable(unreadable)] : [])];
+  const tables = [formatTable(CHAINS, chains), ...(unreadable.length ? [formatTable(NOT_SERVED, unreadable)] : [])];
   printResult(json, result, tables.join('\n\n'));
 }
 
-function chainsTable(rows: Awaited<ReturnType<typeof selectStatus>>): string {
-  const headings = ['CHAIN', 'BLOCK', 'AGE (S)', 'POOLS', 'LISTED', 'HEALTHY', 'OLDEST PRICE (S)', 'LISTING AGE (S)'];
-  const cells = rows.map((row) => [
-    row.chainId,
-    row.indexedBlock,
-    row.indexedAgeSecs,
-    row.pools,
-    row.listed,
-    row.healthy,
-    row.priceAgeSecs,
-    row.listingAgeSecs,
-  ]);
-  return formatTable(headings, cells);
-}
+const CHAINS = {
+  CHAIN: 'chainId',
+  BLOCK: 'indexedBlock',
+  'AGE (S)': 'indexedAgeSecs',
+  POOLS: 'pools',
+  LISTED: 'listed',
+  HEALTHY: 'healthy',
+  'OLDEST PRICE (S)': 'priceAgeSecs',
+  'LISTING AGE (S)': 'listingAgeSecs',
+};
 
-function unreadableTable(rows: Awaited<ReturnType<typeof selectUnreadable>>): string {
-  const headings = ['CHAIN', 'FACTORY NOT SERVED', 'REASON', 'DECIDED (S AGO)'];
-  return formatTable(
-    headings,
-    rows.map(({ chainId, factory, reason, decidedSecsAgo }) => [chainId, factory, reason, decidedSecsAgo]),
-  );
-}
+const NOT_SERVED = {
+  CHAIN: 'chainId',
+  'FACTORY NOT SERVED': 'factory',
+  REASON: 'reason',
+  'DECIDED (S AGO)': 'decidedSecsAgo',
+};
 
 runMain(async () => {
   const { json } = command.parse().opts<{ json?: true }>();

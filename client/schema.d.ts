@@ -109,7 +109,7 @@ export interface paths {
         };
         /**
          * Quotes of pools as they change, block by block
-         * @description Server-sent events: a `snapshot` of the pools, then what changes with each block, told by the name of the event. A `Last-Event-ID` header goes on after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.
+         * @description Server-sent events: a `snapshot` of the pools, then what changes with each block, named by the event. A `Last-Event-ID` header resumes after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.
          */
         get: operations["openStream"];
         put?: never;
@@ -1755,9 +1755,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "chainId": 8453,
-                     *       "epoch": "8f3c1d2e4b5a",
-                     *       "seq": 1041,
-                     *       "prevSeq": 1039,
+                     *       "seq": 42,
+                     *       "prevSeq": 41,
                      *       "blockNumber": 40043187,
                      *       "blockHash": "0xb1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1",
                      *       "blockTimestamp": 1794999974,
@@ -1828,11 +1827,9 @@ export interface operations {
                     "text/event-stream": {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1850,7 +1847,7 @@ export interface operations {
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would answer with. */
                             status: number;
-                            /** @description What is wrong, in one sentence for people. */
+                            /** @description What is wrong, human-readable. */
                             error: string;
                         }[];
                         /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
@@ -1858,11 +1855,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1879,11 +1874,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1893,23 +1886,21 @@ export interface operations {
                         blockTimestamp: number;
                         /** @description When the message was written, Unix seconds. */
                         serverTs: number;
-                        /** @description They are told again when they can be read. */
+                        /** @description They are sent again when they can be read. */
                         pools: {
                             /** @description The pool. */
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would answer with. */
                             status: number;
-                            /** @description What is wrong, in one sentence for people. */
+                            /** @description What is wrong, human-readable. */
                             error: string;
                         }[];
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1932,11 +1923,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1951,11 +1940,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1968,11 +1955,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;
@@ -1985,11 +1970,9 @@ export interface operations {
                     } | {
                         /** @description The chain. */
                         chainId: number;
-                        /** @description Random name of the serving process: sequence numbers of another mean nothing. */
-                        epoch: string;
-                        /** @description Counts what the chain had to tell in this process; it skips what does not concern you. */
+                        /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before on this connection, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
                         prevSeq: number | null;
                         /** @description The block that the message speaks of. */
                         blockNumber: number;

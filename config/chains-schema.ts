@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { CaptureConfig } from './capture-schema.ts';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
@@ -17,8 +16,6 @@ const optionalAddress = HexAddress.optional();
 
 /** Readings of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
 export const PackedReadings = z.strictObject({
-  /** Whether `simulateSwapAndRevert` takes a leading sender. */
-  simulation: z.enum(['sender', 'noSender']).optional(),
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
@@ -120,13 +117,6 @@ export const FiatPricesConfig = z.strictObject({
       z.number().nonnegative(),
     )
     .default({}),
-  /** Of tokens that DefiLlama never priced and that no funded pool has: most that it is asked for in a round. */
-  unknownPerRound: z.int().positive().default(400),
-  /** Longest pause of one that it does not know. */
-  unknownPauseSecs: z.int().positive().default(3_600),
-  /** How long answers of DefiLlama are kept, and of how many tokens. */
-  cacheSecs: z.int().positive().default(120),
-  cachedTokens: z.int().positive().default(100_000),
 });
 
 /** The web page that the API serves. */
@@ -142,7 +132,6 @@ export const ChainsFile = z
     tokens: z.array(TokenConfig).default([]),
     explorer: ExplorerConfig.prefault({}),
     fiatPrices: FiatPricesConfig.prefault({ source: 'static' }),
-    capture: CaptureConfig.prefault({}),
     limits: LimitsConfig.prefault({}),
     quotes: QuotesConfig.prefault({}),
     routing: RoutingConfig.prefault({}),

@@ -38,8 +38,6 @@ export const settings = {
   PRICE_STATUS_MAX_AGE_SECS: wholeNumber(1, 60),
   /** The index of a chain counts as stalled when it has not followed the chain for longer than this. */
   INDEXING_MAX_LAG_SECS: positiveNumber(30),
-  /** Pools of less than `capture.repricedFromUsd` that a refresh of the listing computes anew at other prices. */
-  LISTING_REPRICED_POOLS: wholeNumber(1, 500),
   /** An older fiat price is ignored. */
   FIAT_PRICE_MAX_AGE_SECS: wholeNumber(1, 5_400),
   /** Address of DefiLlama's coin API. */

@@ -33,9 +33,6 @@ export const LimitsConfig = z.strictObject({
   pamm: ClassQuotas.default(quotas(2_000, 2_000)),
   /** Keys not known to be valid that a client address may try; further ones do not reach the database. */
   keyTries: Quota.default({ requests: 50, windowSecs: 10 }),
-  /** Keys whose validity a process remembers, and clients that it counts while Redis is unreachable, of each class. */
-  rememberedKeys: z.int().positive().default(10_000),
-  rememberedClients: z.int().positive().default(50_000),
 });
 
 export type LimitsConfig = z.infer<typeof LimitsConfig>;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { readEnvironment } from './environment.ts';
 import { parseChainsFile } from './load-chains.ts';
@@ -106,4 +107,14 @@ test('a missing or malformed setting is named, with what it takes', () => {
     expect(read).not.toThrow(value);
   }
   expect(readEnvironment(['PORT', 'LOG_LEVEL'], { PORT: '3000' })).toEqual({ PORT: 3000, LOG_LEVEL: 'info' });
+});
+
+test('a builder URL that may hold a key is accepted with a warning that does not name it', async () => {
+  const builders = [{ id: 'b', transport: 'bundle', url: 'https://me:secret@builder.example/?key=secret' }];
+  const warned = once(process, 'warning');
+  const [parsed] = parse({ chains: [{ ...chain, pamm: { kind: 'bsc', builders } }] }).chains;
+  expect(parsed?.pamm?.builders).toEqual(builders);
+  const [{ message }] = await warned;
+  expect(message).toMatch(/^CHAINS_CONFIG: the URL of builder b of chain 31337 has a user, .* apiKeyEnv$/);
+  expect(message).not.toContain('secret');
 });

@@ -4,6 +4,7 @@ import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
 import { withoutRemovedKeys } from './removed-settings.ts';
 import { RpcUrl, WsUrl } from './scalars.ts';
+import { withoutSecrets } from './url-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,6 +25,7 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
 export function parseChainsFile(value: unknown, name: string, env: Environment | null = process.env): ChainsFile {
   const parsed = ChainsFile.safeParse(withoutRemovedKeys(value));
   if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
+  warnOfHiddenParts(parsed.data);
   if (env === null) return parsed.data;
   const chains = parsed.data.chains.map(({ wsUrls, ...chain }) => ({
     ...chain,
@@ -31,6 +33,17 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
     ...(wsUrls && { wsUrls: wsUrls.map((url) => resolveEnvReference(url, env, WS, chain.chainId)) }),
   }));
   return { ...parsed.data, chains };
+}
+
+/** Keys of builders belong in `apiKeyEnv`: a URL is shown to clients, and what may be a key in it is not. */
+function warnOfHiddenParts({ chains }: ChainsFile): void {
+  for (const { chainId, pamm } of chains) {
+    for (const { id, url } of pamm?.builders ?? []) {
+      if (withoutSecrets(url) === url) continue;
+      const text = `CHAINS_CONFIG: the URL of builder ${id} of chain ${chainId} has a user, a query or a fragment, which clients and the audit trail do not see: a key belongs in apiKeyEnv`;
+      process.emitWarning(text, 'ConfigWarning');
+    }
+  }
 }
 
 function readJson(path: string): unknown {

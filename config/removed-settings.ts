@@ -4,8 +4,21 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
   ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
   ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
-  ['capture.restPerWork', 'a job is idle four times as long as a run took'],
-  ['capture.listUsePerRead', 'lists are cached for 100 times as long as they took to read'],
+  ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
+  ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
+  ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
+  ['limits.rememberedClients', 'an API process counts 50,000 clients'],
+  ['fiatPrices.unknownPerRound', 'DefiLlama is asked for 400 unknown tokens in a run'],
+  ['fiatPrices.unknownPauseSecs', 'DefiLlama is asked for an unknown token every 15 minutes'],
+  ['fiatPrices.cacheSecs', 'answers of DefiLlama are used for two minutes'],
+  ['fiatPrices.cachedTokens', 'answers of DefiLlama are kept for 100,000 tokens'],
+  ['stream.poolsPerConnection', 'a connection names at most 500 pools'],
+  ['stream.maxUnsentBytes', 'fixed at 256 KiB'],
+  ['stream.maxUnsentSecs', 'fixed at 10 s'],
+  ['stream.historyBlocks', 'connections resume after blocks that the process read, the last 256 of them'],
+  ['stream.operationsPerSec', 'fixed at 10'],
+  ['stream.newPoolsPerMinute', 'fixed at 1,000'],
+  ['stream.keyCheckSecs', 'fixed at 60 s'],
   ['chains.readBudget.gasPerMinute', 'callsPerMinute bounds the gas too'],
   ['chains.readBudget.callsAtOnce', 'two calls of each kind are made at a time'],
   ['chains.readBudget.wantedPct', 'requested pools are read by the API'],
@@ -25,7 +38,9 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
 const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.minWorthUsd', 'minFundedUsd']]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
-const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([]);
+const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
+]);
 
 /**
  * A chains file without removed keys, each of which is reported as a process warning: files written for an older release

@@ -6,7 +6,7 @@ import { seedAddress } from '../test/harness/seed-pools.ts';
 import { migrate } from './migrate.ts';
 import { queriesOn } from './query-builder.ts';
 import { poolClassifications, priceHealth } from './schema/operator.ts';
-import { deleteOtherPools, insertRows, upsertRows } from './write-rows.ts';
+import { deletePools, insertRows, upsertRows } from './write-rows.ts';
 
 const KEY = { key: ['chainId', 'pool'] } as const;
 const [POOL, OTHER] = [seedAddress(1), seedAddress(2)];
@@ -77,12 +77,11 @@ test('a row with the same values is written again only when asked for', async ()
   expect(await writtenAt()).not.toEqual(before);
 });
 
-test('no rows write nothing, and none left deletes all', async () => {
+test('no rows write and delete nothing, and rows of named pools are deleted', async () => {
   await insertRows(client, poolClassifications, []);
   await upsertRows(client, poolClassifications, [], KEY);
   await upsertRows(client, poolClassifications, [classified('green'), { ...classified('red'), pool: OTHER }], KEY);
-  await deleteOtherPools(client, poolClassifications, [{ chainId: 1, pool: OTHER }]);
+  await deletePools(client, poolClassifications, [{ chainId: 1, pool: POOL }]);
+  await deletePools(client, poolClassifications, []);
   expect((await stored()).map(({ pool }) => pool)).toEqual([OTHER]);
-  await deleteOtherPools(client, poolClassifications, []);
-  expect(await stored()).toEqual([]);
 });

@@ -45,19 +45,6 @@ export async function upsertRows<T extends PgTable, C extends Field<T> = never>(
     ${evenIfSame ? sql`` : sql`WHERE ${differs}`}`);
 }
 
-/** Deletes the rows of all pools but these. */
-export async function deleteOtherPools(
-  database: Queryable,
-  table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
-  pools: readonly { readonly chainId: number; readonly pool: string }[],
-): Promise<void> {
-  const chainIds = sql.param(pools.map(({ chainId }) => chainId));
-  const addresses = sql.param(pools.map(({ pool }) => pool));
-  await queriesOn(database).execute(sql`DELETE FROM ${table} WHERE NOT EXISTS (
-    SELECT FROM unnest(${chainIds}::int8[], ${addresses}::text[]) AS k (chain_id, pool)
-    WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool})`);
-}
-
 /** Deletes the rows of these pools. */
 export async function deletePools(
   database: Queryable,

@@ -1,11 +1,10 @@
 import { type Address, type Hex, parseAbi } from 'viem';
 import { Q64 } from '../protocol/fixed-point.ts';
-import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { oracleAbi } from './abi.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapAmounts, simulateSwap, swap } from './actions.ts';
 import { type Ground, startGround } from './contracts.fixture.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from './pools.ts';
-import { flatPoolAbi, priceVelocityGuardAbi, providerAbi } from './protocol-abi.ts';
+import { flatPoolAbi, priceVelocityGuardAbi, providerAbi, stopLossAbi } from './protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from './providers.ts';
 import { refusalsBy } from './refusals.fixture.ts';
 

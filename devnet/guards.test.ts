@@ -1,12 +1,12 @@
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Q64 } from '../protocol/fixed-point.ts';
-import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { quoterAbi, stopLossAdminAbi, velocityAdminAbi } from './abi.ts';
 import { addLiquidity, simulateSwap } from './actions.ts';
 import { AnchoredMarket, named, ONE, refusalOf } from './anchored-market.fixture.ts';
 import { send, staticCall } from './dev-chain.ts';
 import { depositAllowlistExtension, stopLossExtension, swapAllowlistExtension, velocityExtension } from './pools.ts';
+import { stopLossAbi } from './protocol-abi.ts';
 
 let market: AnchoredMarket;
 

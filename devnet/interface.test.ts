@@ -6,11 +6,10 @@ import {
   regularProviderFactoryEvents,
 } from '../protocol/abi/providers.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from '../protocol/layouts/extension-events.ts';
-import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { flatPoolEvents } from '../protocol/layouts/flat/pool-abi.ts';
 import * as devnetAbi from './abi.ts';
 import { type ContractName, loadArtifact } from './artifacts.ts';
-import { factoryAbi, flatPoolAbi, priceVelocityGuardAbi, providerAbi } from './protocol-abi.ts';
+import { factoryAbi, flatPoolAbi, priceVelocityGuardAbi, providerAbi, stopLossAbi } from './protocol-abi.ts';
 
 /** An item as what matters on the wire: names and types of arguments, which are indexed, types of results. */
 function signature(item: {

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem';
 import { factoryEvents, factoryFunctions } from '../protocol/abi/factory.ts';
 import { providerEvents, providerFunctions } from '../protocol/abi/providers.ts';
-import { priceVelocityGuardEvents } from '../protocol/layouts/flat/extension-abi.ts';
+import { priceVelocityGuardEvents, stopLossEvents } from '../protocol/layouts/flat/extension-events.ts';
 import { flatPoolEvents, flatPoolFunctions } from '../protocol/layouts/flat/pool-abi.ts';
 
 /* Whole ABIs of the protocol's contracts: what services read, and what only curators, traders and tests call. */
@@ -32,6 +32,15 @@ export const flatPoolAbi = [
     'function removeLiquidity(address owner, uint80 salt, LiquidityDelta deltas, bytes extensionData) returns (uint256, uint256)',
   ]),
   ...poolErrors,
+] as const;
+
+export const stopLossAbi = [
+  ...stopLossEvents,
+  ...parseAbi([
+    'function oracleStopLossConfig(address pool) view returns (uint32 drawdownE6, uint32 decayPerSecondE8, uint32 timelock, bool initialized)',
+    'function highWatermarks(address pool, int8 bin) view returns (uint104 token0, uint104 token1, uint48 updatedAt)',
+    'error OracleStopLossTriggered(int8 binIdx, bool isToken0Metric, uint256 currentMetric, uint256 threshold)',
+  ]),
 ] as const;
 
 export const factoryAbi = [

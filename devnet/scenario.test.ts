@@ -1,14 +1,13 @@
 import { decodeErrorResult, encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
-import { stopLossAbi } from '../protocol/layouts/flat/extension-abi.ts';
 import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
 import { buildChainsFile } from './chains-config.ts';
 import { connectDevChain, type DevChain, setBlockTime, staticCall } from './dev-chain.ts';
 import { packedVariant } from './packed/variants.ts';
-import { factoryAbi } from './protocol-abi.ts';
+import { factoryAbi, stopLossAbi } from './protocol-abi.ts';
 import type { ScenarioPool } from './scenario/plan.ts';
 import { runScenario, type Scenario } from './scenario.ts';
 import { type Anvil, startAnvil } from './services/anvil.ts';

@@ -1,11 +1,12 @@
 import { createServer } from 'node:net';
 import { Command } from 'commander';
+import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
-import { refuseOtherChains } from '../runtime/chain-ids.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
+import { logicVersion } from '../runtime/logic-version.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { leadPonder } from './heads/lead-ponder.ts';
@@ -47,9 +48,10 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings and the installed Ponder, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
+/** Checks the settings, the installed Ponder and the version of the code, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
   refuseUnpatchedPonder();
+  logicVersion('index');
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
@@ -58,7 +60,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   );
   const { chains } = await import('./chains.ts');
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), refuseOtherChains(chains)]);
+  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const url = settings.DATABASE_URL;
   const { schema, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {

@@ -54,7 +54,7 @@ export interface CalibrationTask {
   readonly swaps: number;
 }
 
-/** What observations said of one reading. */
+/** What observations said of one interpretation. */
 export interface ReadingEvidence {
   readonly name: string;
   readonly agreed: number;
@@ -66,10 +66,10 @@ export interface ReadingEvidence {
 /** One thing that a calibration asks about a factory. */
 export interface Finding {
   readonly what: string;
-  /** The reading that holds; null as long as it is not certain. */
+  /** The interpretation that holds; null as long as it is not certain. */
   readonly decided: string | null;
   readonly observations: number;
-  /** Observations that contradict some reading. */
+  /** Observations that contradict some interpretation. */
   readonly decisive: number;
   readonly readings: readonly ReadingEvidence[];
 }

@@ -26,11 +26,9 @@ export interface CurveKnowledge {
   readonly form: string;
   /** Formulas that stand in while the code is this; null when none was tried yet. */
   readonly formulas: {
-    /** None when all were refuted, or for a reason of the code. */
+    /** None when all were refuted, or where hashes do not say what the code does. */
     readonly names: readonly string[];
     readonly code: CodeState;
-    /** Why formulas that agreed do not count: hashes do not say what the code does. */
-    readonly distrust: string | null;
   } | null;
   /** Reads for which no fit is tried, since the last one did not hold; absent when it did. */
   readonly readsWithoutFit?: number;

@@ -9,6 +9,12 @@ export interface SellAndBuyPrices {
   readonly buyX64: bigint;
 }
 
+/** What a provider quotes, token1 per whole token0, Q64.64. */
+export interface BidAsk {
+  readonly bidX64: bigint;
+  readonly askX64: bigint;
+}
+
 /** Both sides of a pool at one block and quote. */
 export interface PoolCurve {
   readonly bids: PoolSide;

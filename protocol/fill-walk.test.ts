@@ -5,9 +5,9 @@ import { computeSwap } from '../test/protocol/flat-swap.ts';
 import type { BinEdges } from './bin-price.ts';
 import { tradingBins, type WalkLevel } from './fill-walk.ts';
 import { E8, minBigint } from './fixed-point.ts';
-import type { PricedPool } from './layouts/flat/geometry.ts';
+import { sideCurve } from './layouts/flat/geometry.ts';
 import { pricedPool, tradeAmount } from './layouts/flat/pool-state.arbitrary.ts';
-import { sideCurve } from './layouts/flat/side-curve.ts';
+import type { PricedPool } from './layouts/ladder.ts';
 
 /** Levels from pairs of cumulative input and output. */
 function levels(...pairs: [bigint, bigint][]): WalkLevel[] {

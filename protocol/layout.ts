@@ -1,25 +1,29 @@
 import type { AbiEvent, Address, DecodeEventLogReturnType, Hex } from 'viem';
 import type { factoryEvents } from './abi/factory.ts';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
-import type { PoolCurve, SellAndBuyPrices } from './curve.ts';
+import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
-import type { BinBalances, StopLossMark, StopLossState } from './guards/stop-loss.ts';
+import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
 import type { PoolCreation, PoolEvent } from './pool-events.ts';
+import type { PoolImmutables } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
 import type { TokenScale } from './scaling.ts';
+import type { StoredLayout } from './stored-layout.ts';
 
 /**
  * Pools of one kind come in generations that pack storage differently and price differently. All that differs when a pool
- * is read lies behind a `LayoutAdapter`: storage words, quotes and formulas of a generation never leave it. No duty does
- * I/O: those that need the chain give calldata and decode what came back.
+ * is read lies behind a `LayoutAdapter`: storage words, quotes and formulas of a generation never leave it. Nothing here does
+ * I/O: what needs the chain gives calldata and decodes what came back.
  */
 export interface LayoutAdapter {
   /** The name by which a deployment of the chains file asks for this layout. */
   readonly layout: string;
-  readonly prices: PriceDuty;
-  readonly state: StateDuty;
-  readonly stopLoss: StopLossDuty;
-  readonly unitSwaps: UnitSwapDuty;
+  readonly prices: PriceReader;
+  readonly state: StateReader;
+  readonly stopLoss: StopLossReader;
+  readonly unitSwaps: UnitSwapProbe;
+  /** What capture reads of its pools; null where their events tell all. */
+  readonly stored: StoredLayout | null;
 }
 
 /**
@@ -27,8 +31,12 @@ export interface LayoutAdapter {
  * not ask for a new index.
  */
 export interface EventLayout {
-  /** Events of a pool, of the extensions of its deployment, and those that only factories of this layout emit. */
-  readonly abi: Readonly<Record<'factory' | 'pool' | ExtensionSource, readonly AbiEvent[]>>;
+  /** Events of a pool, of the extensions that differ between layouts, and those that only factories of this layout emit. */
+  readonly abi: Readonly<Record<'factory' | LayoutSource, readonly AbiEvent[]>>;
+  /** Names under which the index follows these contracts. */
+  readonly sources: Readonly<Record<LayoutSource, string>>;
+  /** The unit of a stop loss's decay per second. */
+  readonly stopLossDecay: 'E8' | 'E18';
   /**
    * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
    * and keeps the words that stand for it.
@@ -43,23 +51,16 @@ export interface EventLayout {
   decodeScale(answer: Hex): TokenScale;
 }
 
-type ExtensionSource = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist';
+type LayoutSource = 'pool' | 'stopLoss' | 'priceVelocityGuard';
 
 /** Arguments of a factory's `PoolCreated`. */
 export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
-
-/** What never changes of a pool and its curve needs. */
-export interface PoolImmutables {
-  readonly lowestBin: number;
-  readonly highestBin: number;
-  readonly scale: TokenScale;
-}
 
 /**
  * Prices through the pool, and the provider's quote behind them: production oracles answer only a provider which was
  * called by a pool in the middle of a swap.
  */
-export interface PriceDuty {
+export interface PriceReader {
   /** Calldata for the pool: works on every node, gives prices with fees. */
   readonly call: Hex;
   /** Reads the result of the call, of which the first 64 bytes are enough. */
@@ -74,10 +75,10 @@ export interface PriceDuty {
   /** Calldata for the pool under the stub code; {@link PoolAtBlock.curve} takes its result. */
   readonly providerQuoteCall: Hex;
   /** Bid and ask of that result, Q64.64; undefined when it is not a quote. */
-  decodeQuote(result: CallResult): { readonly bidX64: bigint; readonly askX64: bigint } | undefined;
+  decodeQuote(result: CallResult): BidAsk | undefined;
 }
 
-export interface StateDuty {
+export interface StateReader {
   /** Calldata for the pool that asks for its pause level alone, and the length of the answer in bytes. */
   readonly pauseLevelCall: { readonly data: Hex; readonly answerBytes: number };
   /** @returns 0 for an active pool; null when the result is not an answer */
@@ -111,7 +112,7 @@ export interface PoolAtBlock {
 export type LazyCurve = () => PoolCurve;
 
 /** How the stop loss of a pool is read at one block. */
-export interface StopLossDuty {
+export interface StopLossReader {
   /** How the public release of the extension values bins; null where no source is public. */
   readonly mark: StopLossMark | null;
   /** Calls of contracts that are known: the extension and the pool. */
@@ -126,16 +127,14 @@ export interface StopLossDuty {
    * @throws Error when they are no answers of a stop loss
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
-  /** Storage slot of the pool that holds what a bin has. */
-  binSlot(bin: number): Hex;
-  /** @param word of that slot */
-  decodeBin(word: Hex): BinBalances;
 }
 
 /** Simulated swaps of {@link SMALLEST_SWAP}, which tell whether the guards of a pool close a side. */
-export interface UnitSwapDuty {
+export interface UnitSwapProbe {
   /** Gas after which one with known guards counts as refused. */
   readonly gasLimit: number;
+  /** A swap in each form that pools of the layout may know, by the name of the form: tells layouts apart. */
+  readonly signs: readonly { readonly form: string; readonly data: Hex }[];
   /**
    * Calldata for the pool: each side's exact output of one unit, in every form that a pool may know.
    *

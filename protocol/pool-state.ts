@@ -1,7 +1,14 @@
-import type { PoolImmutables } from './layout.ts';
+import type { TokenScale } from './scaling.ts';
 
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;
+
+/** What never changes of a pool and its curve needs. */
+export interface PoolImmutables {
+  readonly lowestBin: number;
+  readonly highestBin: number;
+  readonly scale: TokenScale;
+}
 
 /** What a bin holds and charges. Balances are scaled and belong to liquidity providers alone. */
 export interface BinState {

@@ -1,9 +1,7 @@
-import type { Hex } from 'viem';
 import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
 import type { CalibrationChain, CalibrationTask, Finding } from './calibration.ts';
 import type { Cursor } from './pool-state.ts';
 import type { Totals } from './pool-totals.ts';
-import type { TokenScale } from './scaling.ts';
 
 /** Decided of the storage of a factory's pools when every known arrangement is contradicted. */
 export const NO_ARRANGEMENT = 'none';
@@ -16,20 +14,6 @@ export interface StoredLayout {
   decodeHead(result: CallResult): StoredHead | null;
   /** False once it is decided that {@link decodeHead} reads these pools wrongly. */
   isStorageKnown(readings: Readings): boolean;
-  /** Calldata that asks a pool for the balances of bins. */
-  binsData(bins: readonly number[]): Hex;
-  /**
-   * Scaled balances of the bins that were asked for, token0 first.
-   *
-   * @returns null when the result is not an answer
-   */
-  decodeBins(result: CallResult): readonly (readonly [bigint, bigint])[] | null;
-  /**
-   * Scaled units of token0 and token1 in one unit of the deltas that swaps log; each delta is off by less than one unit.
-   *
-   * @returns null as long as readings do not tell
-   */
-  deltaUnits(readings: Readings, scale: TokenScale): readonly [bigint, bigint] | null;
   /** Fees that stayed with liquidity providers; null as long as readings do not tell. */
   lpFeesScaled(readings: Readings, totals: BinFeeTotals): readonly [bigint, bigint] | null;
   /** Fees of the platform, notional fees included; null as long as readings do not tell. */

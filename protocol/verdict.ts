@@ -1,19 +1,19 @@
 import type { Finding } from './calibration.ts';
 
-/** Swaps that must have been seen before a reading counts. */
+/** Swaps that must have been seen before an interpretation counts. */
 const LEAST_SWAPS = 5;
-/** Swaps that must have told readings apart: a single one may be a coincidence. */
+/** Swaps that must have told interpretations apart: a single one may be a coincidence. */
 const LEAST_DECISIVE = 2;
-/** Contradictions that are kept as evidence, of each reading. */
+/** Contradictions that are kept as evidence, of each interpretation. */
 const KEPT = 3;
 
-/** One reading of what is not certain: says why an observation contradicts it, or null when the two agree. */
+/** One interpretation of what is not certain: says why an observation contradicts it, or null when the two agree. */
 export interface Hypothesis<Name extends string, Observation> {
   readonly name: Name;
   contradiction(observation: Observation): string | null;
 }
 
-/** What observations said of one reading. */
+/** What observations said of one interpretation. */
 export interface Evidence<Name extends string> {
   readonly name: Name;
   readonly agreed: number;
@@ -22,16 +22,16 @@ export interface Evidence<Name extends string> {
   readonly examples: readonly { readonly observation: number; readonly why: string }[];
 }
 
-/** `decided` is the only reading that nothing contradicts; null as long as it is not certain. */
+/** `decided` is the only interpretation that nothing contradicts; null as long as it is not certain. */
 export interface Verdict<Name extends string> {
   readonly decided: Name | null;
   readonly observations: number;
-  /** Observations that contradict some reading. */
+  /** Observations that contradict some interpretation. */
   readonly decisive: number;
   readonly readings: readonly Evidence<Name>[];
 }
 
-/** Holds every reading against every observation. */
+/** Compares every interpretation with every observation. */
 export function judge<Name extends string, Observation>(
   hypotheses: readonly Hypothesis<Name, Observation>[],
   observations: readonly Observation[],

@@ -3,10 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { servedSchema } from '../db/served-schema.ts';
-import { ChainNodes } from '../indexer/backfill/chain-nodes.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
-import { refuseLateStart } from '../indexer/backfill/start-block.ts';
+import { followedFactories, refuseLateStart } from '../indexer/backfill/start-block.ts';
 import { schemaWriters } from '../indexer/publication/schema-lock.ts';
 import {
   type BackfillWorld,
@@ -42,17 +41,18 @@ async function catchUp(): Promise<void> {
 }
 
 test('a first block after the first pool is refused, before anything is begun', { timeout: LIMIT_MS }, async () => {
-  const { rows } = await world.database.query<{ block: string; factory: string }>(
-    'SELECT created_block_number AS block, factory FROM live.pool WHERE chain_id = 31337 AND pool_idx = 1',
+  const { rows } = await world.database.query<{ block: string }>(
+    'SELECT created_block_number AS block FROM live.pool WHERE chain_id = 31337 AND pool_idx = 1',
   );
   const block = Number(rows[0]?.block);
-  const factories = [{ chainId: 31337, startBlock: block, factories: [rows[0]?.factory as `0x${string}`] }];
+  const factories = followedFactories(loadChainsFile(world.chainsFile).chains)
+    .filter(({ chainId }) => chainId === 31337)
+    .map((one) => ({ ...one, startBlock: block }));
   const late = factories.map((one) => ({ ...one, startBlock: block + 1 }));
-  const nodes = new ChainNodes(loadChainsFile(world.chainsFile).chains);
   // By the rows of the index that serves, and by the node when no index serves.
   for (const served of ['onchain_1', null]) {
-    await refuseLateStart(world.database, served, factories, nodes);
-    await expect(refuseLateStart(world.database, served, late, nodes)).rejects.toThrow(
+    await refuseLateStart(world.database, served, factories);
+    await expect(refuseLateStart(world.database, served, late)).rejects.toThrow(
       `CHAINS_CONFIG: fromBlock ${block + 1} of chain 31337 is too late`,
     );
   }

@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { swap } from '../devnet/actions.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../devnet/pools.ts';
+import type { BidAsk } from '../protocol/curve.ts';
 import type { StopLossMark } from '../protocol/guards/stop-loss.ts';
-import type { ProviderQuote } from '../protocol/layouts/flat/provider-quote.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { providerQuote } from './quotes/provider-quote.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
@@ -59,7 +59,7 @@ const ONE0 = 10n ** 18n;
 const ONE1 = 10n ** 6n;
 
 /** Whether the chain lets an exact input trade in full. */
-async function fills(pool: Address, quote: ProviderQuote, zeroForOne: boolean, input: bigint): Promise<boolean> {
+async function fills(pool: Address, quote: BidAsk, zeroForOne: boolean, input: bigint): Promise<boolean> {
   const answer = await askChain(world.chain, pool, quote, zeroForOne, input);
   return answer !== null && answer.taken >= input - 2n;
 }

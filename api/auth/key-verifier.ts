@@ -6,7 +6,7 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
-import { WindowCounter } from '../limits/window-counter.ts';
+import { MAX_CLIENTS, WindowCounter } from '../limits/window-counter.ts';
 import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
@@ -16,7 +16,8 @@ const KEPT_MS = 10 * 60_000;
 /** A client whose key is known waits no longer than this for a database that hangs. */
 const PATIENCE_MS = 200;
 
-type KeyRules = Pick<LimitsConfig, 'keyTries' | 'rememberedKeys' | 'rememberedClients'>;
+/** Keys whose validity is remembered. */
+const MAX_KEYS = 10_000;
 
 /** The identity is null of a key that is not valid. */
 type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
@@ -27,11 +28,11 @@ type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
  */
 export function createKeyVerifier(
   database: Queryable,
-  { keyTries, rememberedKeys, rememberedClients }: KeyRules,
+  { keyTries }: Pick<LimitsConfig, 'keyTries'>,
   now: () => number = Date.now,
 ): VerifyKey {
-  const verdicts = new LRUCache<string, Verdict>({ max: rememberedKeys, ttl: KEPT_MS });
-  const tries = new WindowCounter(keyTries.windowSecs, rememberedClients, now);
+  const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
+  const tries = new WindowCounter(keyTries.windowSecs, MAX_CLIENTS, now);
   const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {
     const at = now();
     const holder = await holderOfKey(database, key);

@@ -4,7 +4,7 @@ import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { LimitClass, LimitsConfig, Quota } from '../../config/limits-schema.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { WindowCounter } from './window-counter.ts';
+import { MAX_CLIENTS, WindowCounter } from './window-counter.ts';
 
 export type RateLimitDeps = {
   readonly limits: LimitsConfig;
@@ -44,7 +44,7 @@ type Counted = { readonly refused: boolean; readonly remaining: number; readonly
 function createLimiter(
   keyPrefix: string,
   quota: Quota,
-  { redis, limits }: RateLimitDeps,
+  { redis }: Pick<RateLimitDeps, 'redis'>,
 ): (client: string) => Promise<Counted> {
   const shared = new RateLimiterRedis({
     keyPrefix,
@@ -53,7 +53,7 @@ function createLimiter(
     storeClient: redis,
     rejectIfRedisNotReady: true,
   });
-  const own = new WindowCounter(quota.windowSecs, limits.rememberedClients);
+  const own = new WindowCounter(quota.windowSecs, MAX_CLIENTS);
   return async (client) => {
     try {
       const { remainingPoints, msBeforeNext } = await shared.consume(client);

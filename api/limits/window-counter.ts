@@ -6,6 +6,9 @@ export type WindowCount = {
   readonly msBeforeNext: number;
 };
 
+/** Clients counted at once: a few megabytes, however many addresses an attacker has. */
+export const MAX_CLIENTS = 50_000;
+
 type Entry = { requests: number; readonly endsAt: number };
 
 /**
@@ -17,7 +20,6 @@ export class WindowCounter {
   readonly #now: () => number;
   readonly #clients: LRUCache<string, Entry>;
 
-  /** @param maxClients counted at once: 50,000 are a few megabytes, however many addresses an attacker has */
   constructor(windowSecs: number, maxClients: number, now: () => number = Date.now) {
     this.#windowMs = windowSecs * 1000;
     this.#now = now;

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListedPool } from '../../capture/listing/record.ts';
-import { upsertPools, writeWindows } from '../../capture/listing/write-listing.ts';
+import { writePools, writeWindows } from '../../capture/listing/write-listing.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
@@ -67,7 +67,6 @@ const pools: readonly ListedPool[] = fc
       chainId,
       pool,
       tierRank: TIERS.indexOf(keys.tier),
-      priceStatus: 'unknown',
       factory: FACTORIES[keys.contractVersion],
       token0: null,
       token1: null,
@@ -85,7 +84,7 @@ beforeAll(async () => {
   database = await createDatabase();
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
-  await upsertPools(client, pools);
+  await writePools(client, { listed: pools, unlisted: [], sources: [], gone: [] });
   await client.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, pool, 'healthy', 1, 1, now() FROM operator.pool_listing`,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { poolKey } from '../../capture/changes/pool-key.ts';
 import { selectPoolFacts } from '../../capture/listing/select-pool-facts.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
@@ -245,7 +244,7 @@ test('the listing reads no table that grows with swaps', async () => {
       expect(plan).not.toMatch(/ on (swap|bin_swap|pool_activity|liquidity_change)/);
     }
     await client.query('SET LOCAL enable_seqscan = off');
-    const { sql, params } = selectPoolFacts(client, [poolKey(CHAIN_A, seedAddress(0x1000))], NOW).toSQL();
+    const { sql, params } = selectPoolFacts(client, [{ chainId: CHAIN_A, pool: seedAddress(0x1000) }], NOW).toSQL();
     const facts = await client.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, params);
     const refreshPlan = facts.rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(refreshPlan).toMatch(/Index Scan Backward using pool_activity_pkey/);

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { type ProviderResult, QueuesUnavailableError } from '../../builders/submit/dispatcher.ts';
+import { type ProviderResult, QueuesUnavailableError, type QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import type { Endpoint } from '../../builders/submit/endpoints.ts';
-import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { requiredKey } from '../auth/authenticate.ts';
@@ -24,19 +23,11 @@ const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [56, 'bsc'],
 ]);
 
-/** Queues an update for the given builders and collects what they say; see `QuoteDispatcher.submit`. */
-export type SubmitUpdate = (
-  update: QuoteUpdate,
-  holder: string,
-  endpoints: readonly Endpoint[],
-  times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
-) => Promise<ProviderResult[]>;
-
 export type PammDeps = {
   readonly chains: ServedChains;
   /** Usable builder endpoints by chain. */
   readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
-  readonly submit: SubmitUpdate;
+  readonly submit: QuoteDispatcher['submit'];
   /** Longest time from arrival to the response, 500 ms by default; a request can only lower it. */
   readonly responseTimeoutMs?: number;
 };
@@ -76,7 +67,7 @@ function waitMs({ responseTimeoutMs }: QuoteBody, longestMs: number): number {
   return responseTimeoutMs == null || responseTimeoutMs > BigInt(longestMs) ? longestMs : Number(responseTimeoutMs);
 }
 
-async function submit(deps: PammDeps, ...args: Parameters<SubmitUpdate>): Promise<ProviderResult[]> {
+async function submit(deps: PammDeps, ...args: Parameters<QuoteDispatcher['submit']>): Promise<ProviderResult[]> {
   try {
     return await deps.submit(...args);
   } catch (error) {

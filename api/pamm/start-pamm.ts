@@ -20,8 +20,6 @@ export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
   readonly redisUrl: string;
   /** `QUEUE_PREFIX`. */
   readonly queuePrefix: string;
-  /** `PAMM_SIMULATION`. */
-  readonly simulate: boolean;
   readonly metrics: BuildersMetrics;
   readonly logger: Logger;
 };
@@ -37,13 +35,13 @@ export type Pamm = {
 
 /** The quote-update endpoint with connections of its own: one that fails fast, and one that hears the answers. */
 export function startPamm(options: PammOptions): Pamm {
-  const { chains, env, redisUrl, queuePrefix, simulate, metrics, logger } = options;
+  const { chains, env, redisUrl, queuePrefix, metrics, logger } = options;
   const keys = new RedisKeys(queuePrefix);
   const redis = connectFailFast(redisUrl, logger);
   const subscriber = connectPatient(redisUrl, logger);
   const replyTo = keys.answers(randomUUID());
   const inbox = new AnswerInbox(subscriber, replyTo, logger);
-  const dispatcher = new QuoteDispatcher({ redis, keys, inbox, replyTo, simulate, metrics, logger });
+  const dispatcher = new QuoteDispatcher({ redis, keys, inbox, replyTo, metrics, logger });
   const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
 
   const all = [...endpoints.values()].flat();
@@ -51,7 +49,8 @@ export function startPamm(options: PammOptions): Pamm {
     if (redis.status !== 'ready') return;
     dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
   }, SWEEP_EVERY_MS);
-  const watch = all.length > 0 ? new WorkerWatch({ redis, keys, logger }) : undefined;
+  const watch =
+    all.length > 0 ? new WorkerWatch({ redis, keys, endpointIds: all.map(({ id }) => id), logger }) : undefined;
   watch?.start();
 
   return {

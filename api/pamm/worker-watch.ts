@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { BEAT_EVERY_MS } from '../../builders/submit/heartbeat.ts';
 import type { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
@@ -8,49 +7,51 @@ export type WorkerWatchDeps = {
   /** Must fail at once while Redis is unreachable. */
   readonly redis: Pick<Redis, 'exists'>;
   readonly keys: RedisKeys;
+  /** The usable builder endpoints; at least one. */
+  readonly endpointIds: readonly string[];
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   /** Milliseconds. */
   readonly now?: () => number;
 };
 
-const LOOK_EVERY_MS = 1_000;
-/** Longer than a worker takes to write its heartbeat again, after a start of its own or of an empty Redis. */
-const ABSENT_FOR_MS = BEAT_EVERY_MS + 1_000;
+const POLL_MS = 1_000;
+/** Longer than a worker takes to acquire a lease, after its own start or that of an empty Redis. */
+const ABSENT_FOR_MS = 6_000;
 
-/** Looks for the heartbeat of a builders worker, once a second: without one, nothing sends the updates that are queued. */
+/** Looks for the leases of builders workers, once a second: without one, nothing sends the updates that are queued. */
 export class WorkerWatch {
   readonly #deps: WorkerWatchDeps;
   readonly #now: () => number;
   #absentSince: number | undefined;
   #isMissing = false;
-  #stopLooking: (() => void) | undefined;
+  #stopPolling: (() => void) | undefined;
 
   constructor(deps: WorkerWatchDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
   }
 
-  /** Looks again and again until {@link stop}. */
+  /** Polls until {@link stop}. */
   start(): void {
-    this.#stopLooking = startRepeating(() => this.look(), LOOK_EVERY_MS);
+    this.#stopPolling = startRepeating(() => this.poll(), POLL_MS);
   }
 
   stop(): void {
-    this.#stopLooking?.();
+    this.#stopPolling?.();
   }
 
-  /** Whether no worker runs under the prefix, as far as the looks tell. */
+  /** Whether no worker runs under the prefix, as far as is known. */
   isMissing(): boolean {
     return this.#isMissing;
   }
 
-  /** One look. Never rejects: while Redis is unreachable, nothing is learned of workers. */
-  async look(): Promise<void> {
-    const { redis, keys } = this.#deps;
-    const found = await redis.exists(keys.heartbeat()).catch(() => undefined);
-    if (found !== 0) this.#absentSince = undefined;
+  /** Never rejects: while Redis is unreachable, nothing is learned of workers. */
+  async poll(): Promise<void> {
+    const { redis, keys, endpointIds } = this.#deps;
+    const leases = await redis.exists(endpointIds.map(keys.lease)).catch(() => undefined);
+    if (leases !== 0) this.#absentSince = undefined;
     else this.#absentSince ??= this.#now();
-    if (found === 1) this.#set(false);
+    if (leases) this.#set(false);
     else if (this.#absentSince !== undefined && this.#now() - this.#absentSince > ABSENT_FOR_MS) this.#set(true);
   }
 

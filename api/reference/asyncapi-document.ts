@@ -15,7 +15,8 @@ const INFO = {
     'Quotes of pools as they change, by server-sent events or WebSocket. Both carry the same messages: with SSE the name ' +
     'of a message is the `event` and its name for resuming the `id` of the event; with WebSocket both stand in front of ' +
     'the data, as fields `event` and `id`. A Trading API key is optional and goes in the `Authorization` header, never in ' +
-    'a query. `/openapi.json` has the parameters of the endpoint with SSE.',
+    'a query. `/openapi.json` has the parameters of the endpoint with SSE. Changed with 0.2.0: `epoch` is gone, `seq` and ' +
+    '`prevSeq` count by connection, an `id` names a block, and a message without one voids the `id` before.',
 };
 
 const CHAIN_ID = {

@@ -10,7 +10,6 @@ import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/cur
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { CountCurve } from '../observability/curve-metrics.ts';
-import { whyNotCheaper } from '../observability/why-not-cheaper.ts';
 import { batched } from './batched.ts';
 import { BlockBudget } from './block-budget.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
@@ -98,10 +97,8 @@ export class CurveSearcher {
     else this.#known.delete(pool.address);
     this.#deps.countCurve({
       pool: pool.address,
-      blockNumber: Number(block.number),
       rank: end.kind === 'failed' ? 'none' : end.rank,
       dropped: end.dropped,
-      whyNotCheaper: whyNotCheaper(end),
     });
     if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
     return end;

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { PoolGraph } from '../../protocol/routing/graph.ts';
 
 /** A token of a pool. Metadata that the token does not give is null, never a guess. */

@@ -8,8 +8,8 @@ import { delistedPools } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
 
 /** Place of a pool in the order in which the directory reads. */

@@ -1,184 +1,160 @@
 import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { StreamConfig } from '../../config/stream-schema.ts';
+import { badRequest, unavailable } from '../errors.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
-import { type ChainSnapshots, SnapshotError } from '../snapshots/types.ts';
+import type { ChainSnapshots } from '../snapshots/types.ts';
 import type { WarmResult } from '../warming/block-warmer.ts';
 import type { ChainWarmer } from '../warming/pool-warmers.ts';
 import type { QuoteKind } from '../warming/requested-pools.ts';
-import { Board } from './board.ts';
-import { History } from './history.ts';
-import { allOf, setOf } from './pool-set.ts';
-import { Reader, type ReaderSource } from './reader.ts';
-import type {
-  ByeReason,
-  ChainStream,
-  RemovalReason,
-  StreamClient,
-  StreamObserver,
-  StreamTransport,
-  Subscription,
-} from './types.ts';
+import { LatestQuotes } from './latest-quotes.ts';
+import { Subscriber, type SubscriberSource } from './subscriber.ts';
+import type { ByeReason, ChainObserver, StreamTransport } from './types.ts';
 
 export interface ChainStreamDeps {
   readonly chainId: number;
-  /** Random per process. */
-  readonly epoch: string;
-  readonly config: StreamConfig;
+  readonly config: Pick<StreamConfig, 'maxPoolsUnnamed'>;
   readonly warmer: ChainWarmer;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
   /** Which of these pools an operator delisted; must not throw. */
-  readonly delisted: (chainId: number, pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
-  readonly observer?: StreamObserver;
+  readonly delistedAmong: (pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
+  readonly observer: ChainObserver;
   readonly now?: () => number;
 }
 
-/** The stream of one chain: takes what each run of the warmer brings, and lets each reader tell what concerns it. */
-export class ChainStreamHub implements ChainStream, ReaderSource {
+/** The stream of one chain: takes what is read at each block, and lets each subscriber send what concerns it. */
+export class ChainStream implements SubscriberSource {
   readonly chainId: number;
-  readonly epoch: string;
-  readonly config: StreamConfig;
-  readonly boards = { prices: new Board(), depths: new Board() };
+  readonly observer: ChainObserver;
+  readonly latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
   readonly #deps: ChainStreamDeps;
-  readonly #now: () => number;
-  readonly #history: History;
-  readonly #readers = new Set<Reader>();
-  /** Who is to be told when a pool changes. */
-  readonly #holders: Record<QuoteKind, Map<Address, Set<Reader>>> = { prices: new Map(), depths: new Map() };
+  readonly #subscribers = new Set<Subscriber>();
+  /** Who is affected when a pool changes. */
+  readonly #holders: Record<QuoteKind, Map<Address, Set<Subscriber>>> = { prices: new Map(), depths: new Map() };
   /** Removed in this turn. */
-  readonly #gone: Address[] = [];
-  /** Removed, and not yet in the history. */
-  #untold = 0;
+  readonly #removed: Address[] = [];
   #table: PoolTable | undefined;
-  #seq = 0;
+  #head: BlockRef | undefined;
 
   constructor(deps: ChainStreamDeps) {
     this.chainId = deps.chainId;
-    this.epoch = deps.epoch;
-    this.config = deps.config;
-    this.#history = new History(deps.config.historyBlocks);
+    this.observer = deps.observer;
     this.#deps = deps;
-    this.#now = deps.now ?? (() => performance.now());
     deps.warmer.warmer.onResult((result) => this.#take(result));
     deps.warmer.warmer.onSleep(() => {
-      for (const board of Object.values(this.boards)) board.clear();
+      for (const latest of Object.values(this.latest)) latest.clear();
     });
-  }
-
-  /** Counts what the stream had to tell. */
-  get seq(): number {
-    return this.#seq;
   }
 
   /** Connections that are open. */
-  get readerCount(): number {
-    return this.#readers.size;
+  get subscriberCount(): number {
+    return this.#subscribers.size;
   }
 
-  async open(transport: StreamTransport, client: StreamClient): Promise<Reader> {
+  /**
+   * To be awaited before a connection is opened.
+   *
+   * @throws ApiError 503 when the pools or the head are not known
+   */
+  async ready(): Promise<void> {
     const table = await this.#deps.directory.table();
-    const head = await this.#deps.snapshots.head().catch((cause) => {
-      throw new SnapshotError('timed_out', 'no node tells the head', { cause });
+    this.#head = await this.#deps.snapshots.head().catch((cause) => {
+      throw unavailable(cause);
     });
     if (!this.#table) table.onChange((pool, isServed) => this.#takeListing(pool, isServed));
     this.#table = table;
-    const reader = new Reader(transport, client, this, head);
-    this.#readers.add(reader);
-    return reader;
+  }
+
+  /** A new connection, without subscriptions yet. */
+  open(transport: StreamTransport, hasKey: boolean): Subscriber {
+    const subscriber = new Subscriber(transport, hasKey, this);
+    this.#subscribers.add(subscriber);
+    return subscriber;
+  }
+
+  /**
+   * What a connection subscribes to that names no pools.
+   *
+   * @throws ApiError 400 when the chain lists more than may go unnamed
+   */
+  allPools(): 'all' {
+    const count = this.servedPools().length;
+    if (count <= this.#deps.config.maxPoolsUnnamed) return 'all';
+    throw badRequest(`the chain lists ${count} pools: name those that you want`);
   }
 
   /** To be called about once a second: heartbeats, and the end of connections that are not read. */
   tick(): void {
-    for (const reader of this.#readers) reader.tick();
+    for (const subscriber of this.#subscribers) subscriber.tick();
   }
 
   /** Says `bye` to all. */
-  close(reason: ByeReason, retryMs: () => number): void {
-    for (const reader of this.#readers) reader.close(reason, retryMs());
+  close(reason: ByeReason): void {
+    for (const subscriber of this.#subscribers) subscriber.close(reason);
+  }
+
+  get head(): BlockRef {
+    if (!this.#head) throw new Error('the stream is not ready');
+    return this.#head;
   }
 
   now(): number {
-    return this.#now();
+    return this.#deps.now?.() ?? performance.now();
   }
 
-  servedPools(): readonly ServedPool[] {
-    return this.#table?.ofChain(this.chainId) ?? [];
+  servedPools(): readonly Address[] {
+    return this.#table?.ofChain(this.chainId).map(({ address }) => address) ?? [];
   }
 
-  hold(reader: Reader, pool: Address, kind: QuoteKind): () => void {
+  isServed(pool: Address): boolean {
+    return this.#table?.find(this.chainId, pool) !== undefined;
+  }
+
+  hold(subscriber: Subscriber, pool: Address, kind: QuoteKind): () => void {
     const holders = this.#holders[kind];
     const ofPool = holders.get(pool) ?? new Set();
-    holders.set(pool, ofPool.add(reader));
-    const release = this.#deps.warmer.requested.pin(pool, kind, reader.hasKey);
+    holders.set(pool, ofPool.add(subscriber));
+    const release = this.#deps.warmer.requested.pin(pool, kind, subscriber.hasKey);
     return () => {
       release();
-      ofPool.delete(reader);
+      ofPool.delete(subscriber);
       if (ofPool.size === 0) holders.delete(pool);
     };
   }
 
-  missed(after: string, kind: QuoteKind, { pools, unknown = [] }: Pick<Subscription, 'pools' | 'unknown'>) {
-    const [epoch, seq, poolSet] = after.split('-');
-    if (epoch !== this.epoch || !/^\d+$/.test(seq ?? '') || this.#untold > 0) return null;
-    const missed = this.#history.since(Number(seq));
-    const served = (pools === 'all' ? this.servedPools() : pools).map(({ address }) => address);
-    if (!missed || !served.every((pool) => this.boards[kind].get(pool))) return null;
-    const before = [...served, ...unknown.filter((pool) => missed.removed.has(pool))];
-    return poolSet === (pools === 'all' ? allOf(kind) : setOf(before, kind)) ? missed : null;
+  onDisconnected(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
   }
 
-  onResume(isResumed: boolean): void {
-    const { observer } = this.#deps;
-    if (isResumed) observer?.resumed(this.chainId);
-    else observer?.gap(this.chainId);
-  }
-
-  onCut(): void {
-    this.#deps.observer?.cut(this.chainId);
-  }
-
-  onGone(reader: Reader): void {
-    this.#readers.delete(reader);
-  }
-
-  #take(result: WarmResult): void {
-    const { kind, block, replacedFrom } = result;
-    const board = this.boards[kind];
-    const isNewBlock = board.block?.hash !== block.hash;
-    if (isNewBlock || result.outcomes.size > 0 || replacedFrom !== null) {
-      this.#seq += 1;
-      const changed = board.take(result, this.#seq);
-      this.#history.add(this.#seq, block, replacedFrom);
-      if (replacedFrom !== null) for (const reader of this.#readers) reader.reorg(replacedFrom);
-      for (const pool of changed) for (const reader of this.#holders[kind].get(pool) ?? []) reader.touch(pool);
+  #take({ kind, block, replacedFrom, outcomes, seenAt, readyAt }: WarmResult): void {
+    const latest = this.latest[kind];
+    const isNewBlock = latest.block?.hash !== block.hash;
+    const changed = latest.take(block, outcomes);
+    if (replacedFrom !== null) for (const subscriber of this.#subscribers) subscriber.reorg(replacedFrom);
+    for (const pool of changed) for (const holder of this.#holders[kind].get(pool) ?? []) holder.touch(pool);
+    for (const subscriber of this.#subscribers) {
+      if (subscriber.hasDepth === (kind === 'depths')) subscriber.flush(isNewBlock);
     }
-    for (const reader of this.#readers) if (reader.hasDepth === (kind === 'depths')) reader.flush(isNewBlock);
-    const { seenAt, readyAt } = result;
-    this.#deps.observer?.told(this.chainId, readyAt - seenAt, this.#now() - seenAt);
+    this.observer.written(readyAt - seenAt, this.now() - seenAt);
   }
 
-  #takeListing(pool: ServedPool, isServed: boolean): void {
-    if (pool.chainId !== this.chainId) return;
+  #takeListing({ chainId, address }: ServedPool, isServed: boolean): void {
+    if (chainId !== this.chainId) return;
     if (isServed) {
-      for (const reader of this.#readers) reader.join(pool.address);
+      for (const subscriber of this.#subscribers) subscriber.join(address);
       return;
     }
-    if (this.#gone.length === 0) setImmediate(() => this.#tellRemoved(this.#gone.splice(0)));
-    this.#gone.push(pool.address);
-    this.#untold += 1;
+    if (this.#removed.length === 0) setImmediate(() => this.#sendRemoved(this.#removed.splice(0)));
+    this.#removed.push(address);
   }
 
-  async #tellRemoved(pools: readonly Address[]): Promise<void> {
-    const delisted = await this.#deps.delisted(this.chainId, pools);
-    // One may have come back meanwhile.
-    const gone = pools.filter((pool) => !this.#table?.find(this.chainId, pool));
-    const removed = new Map(
-      gone.map((pool): [Address, RemovalReason] => [pool, delisted.has(pool) ? 'delisted' : 'not_served']),
-    );
-    this.#seq += 1;
-    const { block } = this.boards.prices;
-    if (block) this.#history.add(this.#seq, block, null, removed);
-    this.#untold -= pools.length;
-    for (const reader of this.#readers) for (const [pool, reason] of removed) reader.remove(pool, reason);
+  async #sendRemoved(pools: readonly Address[]): Promise<void> {
+    const delisted = await this.#deps.delistedAmong(pools);
+    // A pool may have come back meanwhile.
+    for (const pool of pools.filter((address) => !this.isServed(address))) {
+      const reason = delisted.has(pool) ? 'delisted' : 'not_served';
+      for (const subscriber of this.#subscribers) subscriber.remove(pool, reason);
+    }
   }
 }

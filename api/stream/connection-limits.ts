@@ -1,8 +1,11 @@
 import type { StreamConfig } from '../../config/stream-schema.ts';
-import { ApiError, tooManyRequests, waitSecsCeil } from '../errors.ts';
+import { type ApiError, tooManyRequests, unavailable, waitSecsCeil } from '../errors.ts';
 
 /** Who a connection counts for: its key, or without one its address. */
-export type ConnectionOwner = { readonly keyId: string } | { readonly address: string };
+export interface ConnectionOwner {
+  readonly keyId?: string;
+  readonly address?: string;
+}
 
 /** An open connection in the count. */
 export interface CountedConnection {
@@ -18,20 +21,13 @@ export interface CountedConnection {
 
 export type Transport = 'sse' | 'websocket';
 
-interface Entry {
-  readonly transport: Transport;
-  owner: ConnectionOwner;
-  readonly onRevoked: () => void;
-}
-
-/** When a refused client may try again; nothing tells when another's connection ends. */
+/** When a refused client may try again; when another's connection ends is not known. */
 const RETRY_MS = 10_000;
 
 /** Counts the open streams of this process, SSE and WebSocket together, and refuses those beyond its bounds. */
 export class ConnectionLimits {
   readonly #config: StreamConfig;
-  readonly #open = new Set<Entry>();
-  readonly #byOwner = new Map<string, number>();
+  readonly #open = new Set<{ readonly transport: Transport; owner: ConnectionOwner; readonly onRevoked: () => void }>();
 
   constructor(config: StreamConfig) {
     this.#config = config;
@@ -51,7 +47,7 @@ export class ConnectionLimits {
 
   /** Keys that have connections. */
   get keyIds(): string[] {
-    return [...new Set([...this.#open].flatMap(({ owner }) => ('keyId' in owner ? owner.keyId : [])))];
+    return [...new Set([...this.#open].flatMap(({ owner }) => owner.keyId ?? []))];
   }
 
   /**
@@ -60,56 +56,37 @@ export class ConnectionLimits {
    * @param onRevoked called when its key is no longer valid
    * @throws ApiError 503 when the process is full, 429 when the owner has too many
    */
-  open(owner: ConnectionOwner, onRevoked: () => void, transport: Transport = 'sse'): CountedConnection {
+  open(owner: ConnectionOwner, transport: Transport, onRevoked: () => void): CountedConnection {
     if (this.#open.size >= this.#config.connections) throw full();
-    this.#count(owner);
-    const entry: Entry = { transport, owner, onRevoked };
-    this.#open.add(entry);
+    this.#checkOwner(owner);
+    const connection = { transport, owner, onRevoked };
+    this.#open.add(connection);
     return {
       moveTo: (keyId) => {
-        if (!this.#open.has(entry)) return;
-        this.#count({ keyId });
-        this.#uncount(entry.owner);
-        entry.owner = { keyId };
+        this.#checkOwner({ keyId });
+        connection.owner = { keyId };
       },
       free: () => {
-        if (this.#open.delete(entry)) this.#uncount(entry.owner);
+        this.#open.delete(connection);
       },
     };
   }
 
-  /** Tells every connection of a key that it is no longer valid. */
+  /** Calls `onRevoked` of every connection of a key. */
   revoke(keyId: string): void {
-    for (const { owner, onRevoked } of [...this.#open]) {
-      if ('keyId' in owner && owner.keyId === keyId) onRevoked();
-    }
+    for (const { owner, onRevoked } of [...this.#open]) if (owner.keyId === keyId) onRevoked();
   }
 
   /** @throws ApiError 429 */
-  #count(owner: ConnectionOwner): void {
+  #checkOwner({ keyId, address }: ConnectionOwner): void {
     const { connectionsPerAddress, connectionsPerKey } = this.#config;
-    const name = nameOf(owner);
-    const count = this.#byOwner.get(name) ?? 0;
-    if (count >= ('keyId' in owner ? connectionsPerKey : connectionsPerAddress)) throw tooManyRequests(RETRY_MS);
-    this.#byOwner.set(name, count + 1);
-  }
-
-  #uncount(owner: ConnectionOwner): void {
-    const name = nameOf(owner);
-    const left = (this.#byOwner.get(name) ?? 0) - 1;
-    if (left > 0) this.#byOwner.set(name, left);
-    else this.#byOwner.delete(name);
+    let count = 0;
+    for (const { owner } of this.#open) if (owner.keyId === keyId && owner.address === address) count += 1;
+    if (count >= (keyId === undefined ? connectionsPerAddress : connectionsPerKey)) throw tooManyRequests(RETRY_MS);
   }
 }
 
-const nameOf = (owner: ConnectionOwner): string => ('keyId' in owner ? `key ${owner.keyId}` : `ip ${owner.address}`);
-
 const full = (): ApiError =>
-  new ApiError(
-    503,
-    { error: 'Service temporarily unavailable' },
-    {
-      cause: new Error('all connections of the streams are taken'),
-      headers: { 'Retry-After': String(waitSecsCeil(RETRY_MS)) },
-    },
-  );
+  unavailable(new Error('all connections of the streams are in use'), {
+    'Retry-After': String(waitSecsCeil(RETRY_MS)),
+  });

@@ -5,11 +5,17 @@ import { EXAMPLE } from '../reference/example-market.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 
+/** Most pools that a connection may name. */
+export const MAX_NAMED_POOLS = 500;
+
 const Query = z.object({
-  pools: z.string().optional().openapi({
-    example: EXAMPLE.pool,
-    description: '1 to 500 pool addresses in any case, with commas. Without it all listed pools; that takes a key.',
-  }),
+  pools: z
+    .string()
+    .optional()
+    .openapi({
+      example: EXAMPLE.pool,
+      description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools; that takes a key.`,
+    }),
   depth: z.boolean().default(true).openapi({
     example: true,
     description: '`true` or `false`. False leaves `depth` out of the quotes.',
@@ -18,9 +24,8 @@ const Query = z.object({
 
 const UPDATE_EXAMPLE = {
   chainId: EXAMPLE.chainId,
-  epoch: '8f3c1d2e4b5a',
-  seq: 1041,
-  prevSeq: 1039,
+  seq: 42,
+  prevSeq: 41,
   blockNumber: 40043187,
   blockHash: `0x${'b1'.repeat(32)}`,
   blockTimestamp: 1794999974,
@@ -41,8 +46,8 @@ export const openStream = {
   tag: 'Quotes',
   summary: 'Quotes of pools as they change, block by block',
   description:
-    'Server-sent events: a `snapshot` of the pools, then what changes with each block, told by the name of the event. ' +
-    'A `Last-Event-ID` header goes on after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` ' +
+    'Server-sent events: a `snapshot` of the pools, then what changes with each block, named by the event. ' +
+    'A `Last-Event-ID` header resumes after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` ' +
     'describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: Query },
   answer: {

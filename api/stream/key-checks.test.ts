@@ -48,18 +48,18 @@ test('connections of a revoked key are told; those of other keys are not, nor wh
   const limits = new CountedLimits(StreamConfig.parse({}));
   const told: string[] = [];
   for (const { keyId } of [revoked, rotated, kept]) {
-    const connection = limits.open({ keyId }, () => {
+    const connection = limits.open({ keyId }, 'sse', () => {
       told.push(keyId);
       connection.free();
     });
   }
-  const deps = { limits, logger: createLogger('test', 'silent'), everyMs: 20 };
+  const startChecks = (of: pg.Pool) => startKeyChecks(limits, of, createLogger('test', 'silent'), 20);
   const unreachable = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
-  const stopFailing = startKeyChecks({ ...deps, database: unreachable });
+  const stopFailing = startChecks(unreachable);
   await limits.nextRounds();
   stopFailing();
   expect(told).toEqual([]);
-  const stop = startKeyChecks({ ...deps, database: pool });
+  const stop = startChecks(pool);
   await expect.poll(() => told, { timeout: 20_000 }).toEqual([revoked.keyId]);
   await limits.nextRounds();
   expect(told).toEqual([revoked.keyId]);

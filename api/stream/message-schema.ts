@@ -4,17 +4,14 @@ import type { StreamEventName } from './types.ts';
 
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 
-/** What every message of a stream tells. */
+/** What every message of a stream has. */
 const envelope = {
   chainId: z.int().describe('The chain.'),
-  epoch: z.string().describe('Random name of the serving process: sequence numbers of another mean nothing.'),
-  seq: z.int().describe('Counts what the chain had to tell in this process; it skips what does not concern you.'),
+  seq: z.int().describe('Counts the messages of this connection, from 1.'),
   prevSeq: z
     .int()
     .nullable()
-    .describe(
-      '`seq` of the message before on this connection, null in the first: another one than you got last means a loss.',
-    ),
+    .describe('`seq` of the message before, null in the first: another one than you got last means a loss.'),
   blockNumber: z.int().describe('The block that the message speaks of.'),
   blockHash: z.string().describe('Its hash.'),
   blockTimestamp: z.int().describe('Its time, Unix seconds.'),
@@ -29,7 +26,7 @@ const last = z
 const PoolFailure = z.strictObject({
   poolAddress: Address.describe('The pool.'),
   status: z.int().describe('HTTP status that the endpoint of one pool would answer with.'),
-  error: z.string().describe('What is wrong, in one sentence for people.'),
+  error: z.string().describe('What is wrong, human-readable.'),
 });
 
 const Removed = z.strictObject({
@@ -46,17 +43,17 @@ export const STREAM_MESSAGES = {
     .strictObject({ ...envelope, quotes, last })
     .describe('Pools whose quote changed in anything but `serverTs`.'),
   stale: z
-    .strictObject({ ...envelope, pools: z.array(PoolFailure).describe('They are told again when they can be read.') })
+    .strictObject({ ...envelope, pools: z.array(PoolFailure).describe('They are sent again when they can be read.') })
     .describe('Pools that could not be read at this block: their last quotes must not be used.'),
   removed: z
     .strictObject({ ...envelope, pools: z.array(Removed).describe('They are no longer subscribed to.') })
     .describe('Pools that are no longer served. A pool that is only not mentioned is not removed.'),
   reorg: z
     .strictObject({ ...envelope, fromBlock: z.int().describe('The lowest block that was replaced.') })
-    .describe('Blocks were replaced: quotes told at them are void until they are told again, which follows.'),
+    .describe('Blocks were replaced: quotes sent at them are void until they are sent again, which follows.'),
   heartbeat: z
     .strictObject(envelope)
-    .describe('All your pools are at this block as they were told last. At least every 15 seconds.'),
+    .describe('All your pools are at this block as they were sent last. At least every 15 seconds.'),
   gap: z
     .strictObject(envelope)
     .describe('What you missed is not known: all quotes that you hold are void, a snapshot follows.'),
@@ -74,9 +71,6 @@ export const webSocketMessage = (event: StreamEventName) =>
   STREAM_MESSAGES[event]
     .extend({
       event: z.literal(event),
-      id: z
-        .string()
-        .optional()
-        .describe('Go on after this message with `after`. Only in messages that complete what was to be told.'),
+      id: z.string().optional().describe('Resume after this message with `after`, if it is the last one that you got.'),
     })
     .describe(STREAM_MESSAGES[event].description ?? '');

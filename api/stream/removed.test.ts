@@ -6,10 +6,11 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
+import { NO_OBSERVER, SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import { SqlPoolDirectory } from '../snapshots/sql-pool-directory.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
-import { StreamService } from './streams.ts';
+import { type Streams, startStreams } from './streams.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
 const CHAIN = 7;
@@ -23,7 +24,7 @@ const [delisted, undone, kept] = simulated.pools.map(({ address }) => address);
 let home: IndexedDatabase;
 let database: Database;
 let directory: SqlPoolDirectory;
-let streams: StreamService;
+let streams: Streams;
 
 /** The streams of an API process over Postgres, of a chain whose quotes are made up. */
 beforeAll(async () => {
@@ -40,10 +41,12 @@ beforeAll(async () => {
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
   const pace = { pollMs: 20, comparedPerPoll: 1_000 };
   directory = new SqlPoolDirectory({ database, chains: [ChainConfig.parse(chain)], logger, pace });
-  const { snapshots, ...ofChain } = simulated.startProcess('e', RICH, {}, directory);
-  streams = new StreamService({
+  const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
+  streams = startStreams({
     chainIds: [CHAIN],
     config: StreamConfig.parse({}),
+    limits: new ConnectionLimits(StreamConfig.parse({})),
+    observerOf: () => NO_OBSERVER,
     directory,
     database: database.$client,
     logger,
@@ -67,7 +70,7 @@ function listen() {
     unsentBytes: 0,
     onDrain: () => undefined,
     end: () => undefined,
-    cut: () => undefined,
+    terminate: () => undefined,
   };
   const removed = () =>
     told.flatMap(({ event, data }) => (event === 'removed' ? STREAM_MESSAGES.removed.parse(data).pools : []));
@@ -76,13 +79,15 @@ function listen() {
 
 test('who is connected is told that a pool was delisted, and of one that left the index that it is not served', async () => {
   const { told, transport, removed } = listen();
-  const reader = await streams.of(CHAIN).open(transport, { hasKey: false });
-  reader.subscribe({ pools: [...(await directory.table()).pools()], depth: false });
+  const stream = streams.of(CHAIN);
+  await stream.ready();
+  const subscriber = stream.open(transport, false);
+  subscriber.subscribe({ pools: simulated.pools.map(({ address }) => address), depth: false });
   await vi.waitUntil(
     () => told.some(({ event, data }) => event === 'snapshot' && (data as { last: boolean }).last),
     WAIT,
   );
-  expect(reader.poolCount).toBe(POOLS);
+  expect(subscriber.poolCount).toBe(POOLS);
   await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES ($1, $2)', [CHAIN, delisted]);
   await vi.waitUntil(() => removed().length === 1, WAIT);
   await home.client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE chain_id = $1 AND address = $2`, [CHAIN, undone]);
@@ -91,7 +96,7 @@ test('who is connected is told that a pool was delisted, and of one that left th
     { poolAddress: delisted, reason: 'delisted' },
     { poolAddress: undone, reason: 'not_served' },
   ]);
-  expect(reader.poolCount).toBe(1);
+  expect(subscriber.poolCount).toBe(1);
   expect((await directory.table()).find(CHAIN, kept ?? '0x')).toBeDefined();
-  reader.gone();
+  subscriber.disconnected();
 });

@@ -1,31 +1,24 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Handler } from 'hono';
-import type { StreamConfig } from '../../config/stream-schema.ts';
+import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { depthParam, snapshotFailure } from '../quotes/bid-ask.ts';
+import { depthParam } from '../quotes/bid-ask.ts';
+import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { PoolDirectory } from '../snapshots/pool-directory.ts';
-import { SnapshotError } from '../snapshots/types.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
-import { openStream } from './declaration.ts';
-import { allPools, distinctAddresses, namedPools } from './named-pools.ts';
-import { sseTransport } from './sse-transport.ts';
-import type { StreamReader, Streams } from './types.ts';
+import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
+import type { Streams } from './streams.ts';
+import { sseTransport } from './transports.ts';
 
 export interface StreamDeps {
   readonly chains: ServedChains;
-  readonly directory: PoolDirectory;
-  readonly streams: Streams;
+  readonly streams: Pick<Streams, 'of'>;
   readonly limits: Pick<ConnectionLimits, 'open'>;
-  readonly streamConfig: StreamConfig;
   readonly trustedProxies: number;
 }
-
-/** A client whose key was revoked is not to come back soon. */
-const REVOKED_RETRY_MS = 60_000;
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
@@ -37,42 +30,33 @@ const HEADERS = {
 /** `GET /public/v1/evm/{chain_id}/stream`. */
 export const streamResource = defineResource([openStream], (deps: StreamDeps) => ({ openStream: answerStream(deps) }));
 
-function answerStream({ chains, directory, streams, limits, streamConfig, trustedProxies }: StreamDeps): Handler {
+function answerStream({ chains, streams, limits, trustedProxies }: StreamDeps): Handler {
   return async (c) => {
     const chainId = chainIdParam(c);
     const depth = depthParam(c);
     const chain = servedChain(chains, chainId);
-    const addresses = poolsParam(c, streamConfig);
-    const table = await directory.table();
-    const pools = addresses
-      ? namedPools(table, chain.chainId, addresses)
-      : allPools(table, chain.chainId, streamConfig);
+    const named = poolsParam(c);
+    const stream = streams.of(chain.chainId);
+    await stream.ready();
+    const pools = named ?? stream.allPools();
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
     const { outgoing } = c.env as HttpBindings;
     const key = c.get('key');
-    let reader: StreamReader | undefined;
-    const connection = limits.open(key ?? { address: clientAddress(c, trustedProxies) }, () =>
-      reader?.close('key_revoked', REVOKED_RETRY_MS),
-    );
+    const owner = key ?? { address: clientAddress(c, trustedProxies) };
+    const connection = limits.open(owner, 'sse', () => subscriber.close('key_revoked'));
+    const subscriber = stream.open(sseTransport(outgoing), key !== null);
     const forget = () => {
       connection.free();
-      reader?.gone();
+      subscriber.disconnected();
     };
     outgoing.once('close', forget);
-    const transport = sseTransport(outgoing);
-    const opening = streams.of(chain.chainId).open(transport, { hasKey: key !== null });
-    reader = await opening.catch((error) => {
-      connection.free();
-      throw error instanceof SnapshotError ? snapshotFailure(error) : error;
-    });
     // A client that left earlier closes nothing any more.
     if (outgoing.destroyed) forget();
-    // Whoever does not read is cut by the stream itself.
+    // The stream itself terminates who does not read.
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
     outgoing.flushHeaders();
-    const after = c.req.header('Last-Event-ID');
-    reader.subscribe({ ...pools, depth, ...(after && { after }) });
+    subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
     // The adapter would send its own kind of response a second time; a clone is of the platform's kind.
     return RESPONSE_ALREADY_SENT.clone();
   };
@@ -83,14 +67,12 @@ function answerStream({ chains, directory, streams, limits, streamConfig, truste
  *
  * @throws ApiError 400, and 401 when none are named without a key
  */
-function poolsParam(c: Context, { poolsPerConnection }: StreamConfig) {
+function poolsParam(c: Context): Address[] | undefined {
   const text = c.req.query('pools');
-  if (text === undefined) {
-    if (!c.get('key')) throw invalidApiKey();
-    return undefined;
-  }
+  if (text === undefined && !c.get('key')) throw invalidApiKey();
+  if (text === undefined) return undefined;
   if (text === '') throw badRequest('pools must name at least one pool address');
-  const addresses = distinctAddresses(text.split(','));
-  if (addresses.length <= poolsPerConnection) return addresses;
-  throw badRequest(`pools names ${addresses.length} addresses; at most ${poolsPerConnection} are allowed`);
+  const addresses = eachPoolOnce(text.split(',')).map(({ address }) => address);
+  if (addresses.length <= MAX_NAMED_POOLS) return addresses;
+  throw badRequest(`pools names ${addresses.length} addresses; at most ${MAX_NAMED_POOLS} are allowed`);
 }

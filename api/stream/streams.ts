@@ -1,4 +1,3 @@
-import { randomBytes, randomInt } from 'node:crypto';
 import type { Address } from 'viem';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
@@ -7,66 +6,80 @@ import { unavailable } from '../errors.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import type { PoolWarmers } from '../warming/pool-warmers.ts';
-import { ChainStreamHub } from './chain-stream.ts';
-import type { ChainStream, StreamObserver, Streams } from './types.ts';
+import { ChainStream } from './chain-stream.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { startKeyChecks } from './key-checks.ts';
+import type { ChainObserver } from './types.ts';
 
-export interface StreamServiceDeps {
+export interface StreamsDeps {
   readonly chainIds: readonly number[];
   readonly config: StreamConfig;
+  readonly limits: ConnectionLimits;
   readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
-  readonly observer?: StreamObserver;
+  readonly observerOf: (chainId: number) => ChainObserver;
   readonly logger: Logger;
 }
 
 const TICK_MS = 1_000;
-/** Clients of a process that stops come back within these times, not all at once. */
-const RETRY_MS = [1_000, 5_000] as const;
 
 /** The streams of all chains of the configuration. */
-export class StreamService implements Streams {
-  readonly #hubs: ReadonlyMap<number, ChainStreamHub>;
-  readonly #timer: NodeJS.Timeout;
-  #isClosed = false;
+export interface Streams {
+  /**
+   * @throws RangeError when the chain is not configured
+   * @throws ApiError 503 when the process stops
+   */
+  of(chainId: number): ChainStream;
+  /** Says `bye` to all and takes no more. */
+  close(): void;
+}
 
-  constructor({ chainIds, config, warmers, snapshots, directory, database, observer, logger }: StreamServiceDeps) {
-    const epoch = randomBytes(6).toString('hex');
-    const delisted = async (chainId: number, pools: readonly Address[]) =>
-      readDelisted(database, chainId, pools).catch((error) => {
-        logger.warn({ err: error }, 'it was not read which pools are delisted');
-        return new Set<Address>();
-      });
-    const make = (chainId: number) =>
-      new ChainStreamHub({
-        chainId,
-        epoch,
-        config,
-        directory,
-        delisted,
-        warmer: warmers.of(chainId),
-        snapshots: snapshots.of(chainId),
-        ...(observer && { observer }),
-      });
-    this.#hubs = new Map(chainIds.map((chainId) => [chainId, make(chainId)]));
-    this.#timer = setInterval(() => {
-      for (const hub of this.#hubs.values()) hub.tick();
-    }, TICK_MS).unref();
-  }
-
-  of(chainId: number): ChainStream {
-    const hub = this.#hubs.get(chainId);
-    if (!hub) throw new RangeError(`chain ${chainId} is not configured`);
-    if (this.#isClosed) throw unavailable(new Error('the process stops'));
-    return hub;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#timer);
-    for (const hub of this.#hubs.values()) hub.close('shutdown', () => randomInt(...RETRY_MS));
-  }
+/** Starts the streams, their heartbeats and the checks of their clients' keys. */
+export function startStreams({
+  chainIds,
+  limits,
+  warmers,
+  snapshots,
+  database,
+  observerOf,
+  logger,
+  ...deps
+}: StreamsDeps): Streams {
+  const startStream = (chainId: number) =>
+    new ChainStream({
+      ...deps,
+      chainId,
+      warmer: warmers.of(chainId),
+      snapshots: snapshots.of(chainId),
+      observer: observerOf(chainId),
+      delistedAmong: (pools) =>
+        readDelisted(database, chainId, pools).catch((error) => {
+          logger.warn({ err: error }, 'failed to read delisted pools');
+          return new Set();
+        }),
+    });
+  const streams = new Map(chainIds.map((chainId) => [chainId, startStream(chainId)]));
+  const stopKeyChecks = startKeyChecks(limits, database, logger);
+  const timer = setInterval(() => {
+    for (const stream of streams.values()) stream.tick();
+  }, TICK_MS).unref();
+  let isClosed = false;
+  return {
+    of(chainId) {
+      const stream = streams.get(chainId);
+      if (!stream) throw new RangeError(`chain ${chainId} is not configured`);
+      if (isClosed) throw unavailable(new Error('the process stops'));
+      return stream;
+    },
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+      stopKeyChecks();
+      for (const stream of streams.values()) stream.close('shutdown');
+    },
+  };
 }
 
 async function readDelisted(database: Queryable, chainId: number, pools: readonly Address[]): Promise<Set<Address>> {

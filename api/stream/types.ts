@@ -1,5 +1,4 @@
 import type { Address } from 'viem';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
 
 /** What a message is; in WebSocket its field `event`. */
 export type StreamEventName = 'snapshot' | 'update' | 'stale' | 'removed' | 'reorg' | 'heartbeat' | 'gap' | 'bye';
@@ -15,7 +14,7 @@ export interface StreamTransport {
   /**
    * Sends one message.
    *
-   * @param id `epoch-seq-pools`; empty in a message that a connection cannot be resumed after: it has no id then
+   * @param id empty in a message that a connection cannot resume after
    * @param data one line of JSON, an object
    */
   send(event: StreamEventName, id: string, data: string): void;
@@ -26,63 +25,25 @@ export interface StreamTransport {
   /** Ends the connection after what was sent is out. */
   end(): void;
   /** Ends it at once. */
-  cut(): void;
+  terminate(): void;
 }
 
 /** What a connection subscribes to. */
 export interface Subscription {
-  /** Served pools, or `all`: every listed pool of the chain, new ones too. */
-  readonly pools: readonly ServedPool[] | 'all';
-  /** Named, but not served: told as errors of the snapshot. */
-  readonly unknown?: readonly Address[];
+  /** Addresses, or `all`: every listed pool of the chain, new ones too. */
+  readonly pools: readonly Address[] | 'all';
   readonly depth: boolean;
   /** The id of the last message that the client got: resumes after it where that is possible, else says `gap`. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
-/** One connection's part of a chain's stream. Its transport may be SSE or WebSocket; nothing below depends on which. */
-export interface StreamReader {
-  /** Tells a snapshot of these pools, then their changes. Pools that it has already are told anew. */
-  subscribe(subscription: Subscription): void;
-  unsubscribe(pools: readonly Address[]): void;
-  /** Pools that it is subscribed to now. */
-  readonly poolCount: number;
-  /** Says `bye` and ends the transport. */
-  close(reason: ByeReason, retryMs: number): void;
-  /** The transport is gone: forgets the connection. To be called once, whoever ended it. */
-  gone(): void;
-}
-
-/** Who opens a connection. Simulated pools are read for keys only. */
-export interface StreamClient {
-  readonly hasKey: boolean;
-}
-
-/** Told what happens on a chain's streams, for metrics. Must not throw. */
-export interface StreamObserver {
-  /** A connection goes on after the last message that it got, or could not. */
-  resumed(chainId: number): void;
-  gap(chainId: number): void;
-  /** A connection that did not read was cut. */
-  cut(chainId: number): void;
-  /** A round was written to all connections that it concerned; both in milliseconds since the head was seen. */
-  told(chainId: number, readyMs: number, writtenMs: number): void;
-}
-
-/** The streams of one chain. */
-export interface ChainStream {
-  /**
-   * A new connection, without subscriptions yet.
-   *
-   * @throws SnapshotError when the chain's head is not known
-   */
-  open(transport: StreamTransport, client: StreamClient): Promise<StreamReader>;
-}
-
-/** The streams of all chains. */
-export interface Streams {
-  /** @throws RangeError when the chain is not configured */
-  of(chainId: number): ChainStream;
-  /** Says `bye` to all and takes no more. */
-  close(): void;
+/** Receives what happens on a chain's stream, for metrics. Must not throw. */
+export interface ChainObserver {
+  /** A connection resumed after an earlier one, or could not. */
+  resumed(): void;
+  gap(): void;
+  /** A connection that did not read was terminated. */
+  terminated(): void;
+  /** What was read was written to all connections that it concerned; both in milliseconds since the head was seen. */
+  written(readMs: number, writtenMs: number): void;
 }

@@ -1,29 +1,21 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, Hono } from 'hono';
-import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { acceptWebSocket } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
-import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { PoolDirectory } from '../snapshots/pool-directory.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
-import type { Streams } from './types.ts';
+import { chainIdParam, servedChain } from '../request.ts';
+import type { StreamDeps } from './stream.ts';
+import { webSocketTransport } from './transports.ts';
 import { keepAlive } from './ws-alive.ts';
 import { WsSession } from './ws-session.ts';
 
-export interface WebSocketDeps {
-  readonly chains: ServedChains;
-  readonly directory: PoolDirectory;
-  readonly streams: Streams;
-  readonly limits: ConnectionLimits;
-  readonly config: StreamConfig;
+export interface WebSocketDeps extends StreamDeps {
   readonly verifyKey: VerifyKey;
-  readonly trustedProxies: number;
   readonly logger: Logger;
-  /** Told of a client that was cut because it answered no pings. */
+  /** Counts a client that was terminated because it answered no pings. */
   readonly countSilent: (chainId: number) => void;
   /** Default: 15 seconds. */
   readonly pingMs?: number;
@@ -40,35 +32,34 @@ export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps)
 }
 
 function openWebSocket(deps: WebSocketDeps): Handler {
-  const { chains, directory, streams, limits, config, verifyKey, logger, pingMs, countSilent } = deps;
-  return (c) => {
+  const { chains, streams, limits, trustedProxies, verifyKey, logger, pingMs, countSilent } = deps;
+  return async (c) => {
     const chainId = chainIdParam(c);
     // A key in a URL ends up in logs and histories: nothing of a query is taken, so that none is sent there.
     if (Object.keys(c.req.query()).length > 0) throw badRequest(NO_QUERY);
     const chain = servedChain(chains, chainId);
     if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
-    const key = c.get('key');
-    const address = clientAddress(c, deps.trustedProxies);
-    let session: WsSession | undefined;
-    const connection = limits.open(key ?? { address }, () => session?.end('key_revoked'), 'websocket');
-    const { socket } = (c.env as HttpBindings).incoming;
-    // However a connection ends, and when it was never opened: its socket closes.
-    socket.once('close', connection.free);
-    if (socket.destroyed) connection.free();
     const stream = streams.of(chain.chainId);
-    const sessionDeps = { chainId: chain.chainId, stream, directory, config, connection, address, verifyKey, logger };
+    await stream.ready();
+    const key = c.get('key');
+    const address = clientAddress(c, trustedProxies);
+    let session: WsSession | undefined;
+    const connection = limits.open(key ?? { address }, 'websocket', () => session?.end('key_revoked'));
+    const { socket: tcp } = (c.env as HttpBindings).incoming;
+    // However a connection ends, and when it was never opened: its socket closes.
+    tcp.once('close', connection.free);
+    if (tcp.destroyed) connection.free();
     return acceptWebSocket(
       c,
       {
         onOpen: (_event, { raw }) => {
           if (!raw) return;
-          session = new WsSession(raw, { ...sessionDeps, hasKey: key !== null });
           keepAlive(raw, () => countSilent(chain.chainId), pingMs);
+          const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
+          session = new WsSession(raw, { stream, subscriber, connection, address, verifyKey, logger });
         },
-        onMessage: ({ data }) => session?.receive(data),
-        onClose: () => session?.closed(),
       },
-      (error) => logger.error({ err: error }, 'an event of a WebSocket failed'),
+      (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
     );
   };
 }

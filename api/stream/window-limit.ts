@@ -1,32 +1,21 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 
-/** An amount that may be taken in each window; a window begins with the first taking. */
-export class WindowLimit {
-  readonly #size: number;
-  readonly #windowMs: number;
-  readonly #now: Clock;
-  #left = 0;
-  #endsAt = Number.NEGATIVE_INFINITY;
-
-  constructor(size: number, windowMs: number, now: Clock = () => performance.now()) {
-    this.#size = size;
-    this.#windowMs = windowMs;
-    this.#now = now;
-  }
-
-  /**
-   * Takes all of an amount or nothing of it.
-   *
-   * @returns 0 when it is taken, else the time until the next window, in milliseconds
-   */
-  take(amount: number): number {
-    const now = this.#now();
-    if (now >= this.#endsAt) {
-      this.#left = this.#size;
-      this.#endsAt = now + this.#windowMs;
+/**
+ * Limits an amount in each window; a window begins with the first use.
+ *
+ * @returns uses all of an amount or nothing of it: 0, else the time until the next window, in milliseconds
+ */
+export function windowLimit(size: number, windowMs: number, now: Clock = () => performance.now()) {
+  let left = 0;
+  let endsAt = Number.NEGATIVE_INFINITY;
+  return (amount: number): number => {
+    const at = now();
+    if (at >= endsAt) {
+      left = size;
+      endsAt = at + windowMs;
     }
-    if (amount > this.#left) return this.#endsAt - now;
-    this.#left -= amount;
+    if (amount > left) return endsAt - at;
+    left -= amount;
     return 0;
-  }
+  };
 }

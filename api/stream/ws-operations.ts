@@ -26,10 +26,10 @@ export const WsSubscribe = z
     depth: z.boolean().default(true).describe('False leaves `depth` out of the quotes of these pools.'),
     after: z
       .string()
-      .max(64)
+      .max(128)
       .optional()
       .describe(
-        '`id` of the last message of an earlier connection, to go on from there. In the first subscription only.',
+        '`id` of the last message of an earlier connection, to resume after it. In the first subscription only.',
       ),
   })
   .describe('Adds pools: a `snapshot` of them follows, then what changes.');
@@ -64,7 +64,7 @@ export const WsError = z
       '`id` of the operation; null when it could not be read, and when it was not read because of too many operations or bytes a second.',
     ),
     status: z.int().describe('HTTP status that a request with this fault gets.'),
-    error: z.string().describe('What is wrong, in one sentence for people.'),
+    error: z.string().describe('What is wrong, human-readable.'),
     retryMs: z.int().optional().describe('Of status 429 and 503: wait this long before trying again, milliseconds.'),
   })
   .describe('The operation was refused; nothing changed. A refused `auth` also ends the connection.');

@@ -1,107 +1,86 @@
 import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
-import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
-import { snapshotFailure } from '../quotes/bid-ask.ts';
-import type { PoolDirectory } from '../snapshots/pool-directory.ts';
-import { SnapshotError } from '../snapshots/types.ts';
+import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
+import type { ChainStream } from './chain-stream.ts';
 import type { CountedConnection } from './connection-limits.ts';
-import { allPools, distinctAddresses, namedPools } from './named-pools.ts';
-import type { ByeReason, ChainStream, StreamReader } from './types.ts';
-import { WindowLimit } from './window-limit.ts';
-import { MAX_UNREAD_BYTES } from './ws-alive.ts';
+import { MAX_NAMED_POOLS } from './declaration.ts';
+import type { Subscriber } from './subscriber.ts';
+import type { ByeReason } from './types.ts';
+import { windowLimit } from './window-limit.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
-import { webSocketTransport } from './ws-transport.ts';
 
 export interface WsSessionDeps {
-  readonly chainId: number;
   readonly stream: ChainStream;
-  readonly directory: PoolDirectory;
-  readonly config: StreamConfig;
+  readonly subscriber: Subscriber;
   readonly connection: CountedConnection;
-  /** Whether the headers had a valid key. */
-  readonly hasKey: boolean;
   /** Of the client, which is counted when it tries keys. */
   readonly address: string;
   readonly verifyKey: VerifyKey;
   readonly logger: Logger;
 }
 
-/** Operations of a second that are read, together: room for a `subscribe` of 1,400 pools. */
+const OPERATIONS_PER_SEC = 10;
+/** Of operations, together: room for a `subscribe` of 1,400 pools. */
 const BYTES_PER_SEC = MAX_MESSAGE_BYTES;
 /** A client whose operations are refused this often in a second is sent away; a longer one counts by its length. */
 const REFUSALS_PER_SEC = 100;
 const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
+/** In subscriptions; all listed pools count as all of them. */
+const NEW_POOLS_PER_MINUTE = 1_000;
 const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
-const RETRY_MS: Readonly<Record<ByeReason, number>> = { shutdown: 1_000, limits: 10_000, key_revoked: 60_000 };
 
 /** One WebSocket: takes its operations, in order, and answers each with `ack` or `error`. */
 export class WsSession {
   readonly #socket: WebSocket;
   readonly #deps: WsSessionDeps;
   readonly #openedAt = performance.now();
-  readonly #operations: WindowLimit;
-  readonly #bytes = new WindowLimit(BYTES_PER_SEC, 1_000);
-  readonly #refusals = new WindowLimit(REFUSALS_PER_SEC, 1_000);
-  readonly #newPools: WindowLimit;
+  readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1_000);
+  readonly #useBytes = windowLimit(BYTES_PER_SEC, 1_000);
+  readonly #useRefusals = windowLimit(REFUSALS_PER_SEC, 1_000);
+  readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60_000);
   readonly #named = new Set<Address>();
-  #hasKey: boolean;
   #isFirst = true;
-  /** Opened with the first subscription. */
-  #reader: StreamReader | null = null;
-  #isClosed = false;
   #done: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, deps: WsSessionDeps) {
     this.#socket = socket;
     this.#deps = deps;
-    this.#hasKey = deps.hasKey;
-    this.#operations = new WindowLimit(deps.config.operationsPerSec, 1_000);
-    this.#newPools = new WindowLimit(deps.config.newPoolsPerMinute, 60_000);
-  }
-
-  /**
-   * A message of the client. Anything but text is refused as text that is no operation. One beyond the limits is not looked
-   * into, so that its answer cannot name it.
-   */
-  receive(data: string | ArrayBufferLike | Blob): void {
-    // What comes while the connection closes.
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const bytes = sizeOf(data);
-    const waitMs = this.#operations.take(1) || this.#bytes.take(bytes);
-    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(typeof data === 'string' ? data : ''));
-    else if (this.#refusals.take(1 + Math.floor(bytes / BYTES_PER_REFUSAL)) === 0)
-      this.#refuse(null, tooManyRequests(waitMs));
-    else this.end('limits');
+    socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    socket.once('close', () => deps.subscriber.disconnected());
   }
 
   /** Ends the connection from our side. */
   end(reason: ByeReason): void {
-    const refuse = () => this.#socket.close(POLICY_VIOLATION, reason);
-    if (this.#reader) this.#reader.close(reason, RETRY_MS[reason]);
-    else if (reason === 'limits') refuse();
-    else this.#done = this.#done.then(() => this.#sayBye(reason)).catch(refuse);
+    const { subscriber } = this.#deps;
+    if (reason === 'limits' && !subscriber.isSubscribed) this.#socket.close(POLICY_VIOLATION, reason);
+    else subscriber.close(reason);
   }
 
-  /** The socket is gone. */
-  closed(): void {
-    this.#isClosed = true;
-    this.#reader?.gone();
+  /** Anything but text is refused as text that is no operation. What is beyond the limits is not read: its answer has no id. */
+  #receive(data: Buffer, isBinary: boolean): void {
+    // What comes while the connection closes.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const waitMs = this.#useOperations(1) || this.#useBytes(data.length);
+    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
+    else if (this.#useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) === 0)
+      this.#refuse(null, tooManyRequests(waitMs));
+    else this.end('limits');
   }
 
-  async #run(text: string): Promise<void> {
-    if (this.#isClosed) return;
-    const json = readJson(Buffer.from(text), JSON.parse);
+  async #run(bytes: Buffer): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const json = readJson(bytes, JSON.parse);
     try {
       const operation = checkBody(json, WsOperation);
-      const follow = await this.#prepare(operation);
+      const subscribe = await this.#obey(operation);
       this.#reply({ event: 'ack', id: operation.id });
-      follow?.();
+      subscribe?.();
     } catch (error) {
       this.#refuse(idOf(json), this.#asApiError(error));
     }
@@ -109,16 +88,16 @@ export class WsSession {
   }
 
   /** Does what may fail. @returns what is left to do after the `ack` */
-  #prepare(operation: WsOperation): Promise<(() => void) | undefined> | undefined {
+  #obey(operation: WsOperation): Promise<undefined> | (() => void) | undefined {
     switch (operation.op) {
       case 'auth':
         return this.#authenticate(operation.key);
       case 'subscribe':
         return this.#subscribe(operation);
       case 'unsubscribe': {
-        const pools = distinctAddresses(operation.pools);
+        const pools = addressesOf(operation.pools);
         for (const pool of pools) this.#named.delete(pool);
-        this.#reader?.unsubscribe(pools);
+        this.#deps.subscriber.unsubscribe(pools);
         return undefined;
       }
       case 'ping':
@@ -127,55 +106,36 @@ export class WsSession {
   }
 
   async #authenticate(key: string): Promise<undefined> {
+    const { subscriber, verifyKey, connection, address } = this.#deps;
     try {
       const isLate = !this.#isFirst || performance.now() - this.#openedAt > AUTH_WITHIN_MS;
-      if (isLate || this.#hasKey)
+      if (isLate || subscriber.hasKey)
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
-      const identity = await this.#deps.verifyKey(key, () => this.#deps.address);
+      const identity = await verifyKey(key, () => address);
       if (!identity) throw invalidApiKey();
-      this.#deps.connection.moveTo(identity.keyId);
-      this.#hasKey = true;
+      connection.moveTo(identity.keyId);
+      subscriber.hasKey = true;
     } catch (error) {
-      // After the answer: who meant to come with a key does not want to go on without.
+      // After the answer: a client that means to have a key does not want to continue without.
       setImmediate(() => this.#socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
   }
 
-  async #subscribe({ pools, depth, after }: WsSubscribe): Promise<() => void> {
-    if (after !== undefined && this.#reader) throw badRequest('after belongs to the first subscription');
-    const addresses = pools && distinctAddresses(pools);
-    this.#checkAmount(addresses);
-    const { directory, chainId, config } = this.#deps;
-    const table = await directory.table();
-    const named = addresses ? namedPools(table, chainId, addresses) : allPools(table, chainId, config);
-    const reader = this.#reader ?? (await this.#open());
-    for (const address of addresses ?? []) this.#named.add(address);
-    return () => reader.subscribe({ ...named, depth, ...(after !== undefined && { after }) });
-  }
-
   /** @throws ApiError 400, 401, 429 */
-  #checkAmount(addresses: readonly Address[] | undefined): void {
-    if (!addresses && !this.#hasKey) throw invalidApiKey();
-    const { poolsPerConnection, newPoolsPerMinute } = this.#deps.config;
-    if (new Set([...this.#named, ...(addresses ?? [])]).size > poolsPerConnection) {
-      throw badRequest(`a connection may name at most ${poolsPerConnection} pools`);
+  #subscribe({ pools, depth, after }: WsSubscribe): () => void {
+    const { stream, subscriber } = this.#deps;
+    if (after !== undefined && subscriber.isSubscribed) throw badRequest('after belongs to the first subscription');
+    const addresses = pools && addressesOf(pools);
+    if (!addresses && !subscriber.hasKey) throw invalidApiKey();
+    if (new Set([...this.#named, ...(addresses ?? [])]).size > MAX_NAMED_POOLS) {
+      throw badRequest(`a connection may name at most ${MAX_NAMED_POOLS} pools`);
     }
-    const waitMs = this.#newPools.take(addresses?.length ?? newPoolsPerMinute);
+    const waitMs = this.#useNewPools(addresses?.length ?? NEW_POOLS_PER_MINUTE);
     if (waitMs > 0) throw tooManyRequests(waitMs);
-  }
-
-  /** Opens the stream for it before the first subscription. */
-  async #sayBye(reason: ByeReason): Promise<void> {
-    const reader = this.#reader ?? (await this.#open());
-    reader.close(reason, RETRY_MS[reason]);
-  }
-
-  async #open(): Promise<StreamReader> {
-    const reader = await this.#deps.stream.open(webSocketTransport(this.#socket), { hasKey: this.#hasKey });
-    if (this.#isClosed) reader.gone();
-    this.#reader = reader;
-    return reader;
+    const named = addresses ?? stream.allPools();
+    for (const address of addresses ?? []) this.#named.add(address);
+    return () => subscriber.subscribe({ pools: named, depth, after });
   }
 
   #refuse(id: string | number | null, { status, message, headers }: ApiError): void {
@@ -186,22 +146,19 @@ export class WsSession {
 
   #asApiError(error: unknown): ApiError {
     if (error instanceof ApiError) return error;
-    if (error instanceof SnapshotError) return snapshotFailure(error);
     this.#deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
     return internalError(error);
   }
 
   #reply(message: object): void {
-    if (this.#socket.bufferedAmount > MAX_UNREAD_BYTES) this.#socket.terminate();
-    else this.#socket.send(JSON.stringify(message));
+    this.#socket.send(JSON.stringify(message));
   }
 }
+
+const addressesOf = (pools: readonly string[]): Address[] => eachPoolOnce(pools).map(({ address }) => address);
 
 /** The id of a message that may be no operation. */
 function idOf(json: ReadJson): string | number | null {
   const named = 'value' in json ? OperationName.safeParse(json.value) : null;
   return named?.success ? named.data.id : null;
 }
-
-const sizeOf = (data: string | ArrayBufferLike | Blob): number =>
-  typeof data === 'string' ? Buffer.byteLength(data) : 'size' in data ? data.size : data.byteLength;

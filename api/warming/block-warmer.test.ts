@@ -18,7 +18,7 @@ const settle = async (turns = 20) => {
 };
 
 function start(chain: SimulatedChain, budget = RICH) {
-  const process = chain.startProcess('e', budget);
+  const process = chain.startProcess(budget);
   const results: WarmResult[] = [];
   process.warmer.onResult((result) => results.push(result));
   const nextBlock = async () => {

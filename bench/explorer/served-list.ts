@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
@@ -40,13 +40,14 @@ async function fillListing(databaseUrl: string, pools: number): Promise<void> {
       await setIndexedBlock(database, { chainId, number: 2_000_000, timestamp: now }, MARKET.schema);
     }
     await seedPools(database, now, pools / MARKET.chainIds.length);
-    const refresh = createListingRefresh({
+    await refreshListing({
       database,
       registry: createRegistry(CHAINS_FILE),
       findBlockAt: async (_, indexed) => indexed.number - 86_400,
       fiatMaxAgeSecs: 86_400,
+      version: 'bench',
+      classify: async () => undefined,
     });
-    await refresh();
     await database.query('VACUUM ANALYZE');
   } finally {
     await database.end();

@@ -5,6 +5,7 @@ import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { gasHogPool, poolBehind } from '../../test/quotes/hostile-pools.ts';
 import {
@@ -158,7 +159,7 @@ export async function groupOf(
 ): Promise<PoolGroup> {
   const served = await servedPool(chain, deployment, address);
   const wordAt = async (slot: Hex): Promise<Hex> => (await chain.client.getStorageAt({ address, slot })) ?? '0x0';
-  const words = await Promise.all(flatStorage.stateSlots(served.immutables).map(wordAt));
+  const words = await Promise.all(stateSlots(served.immutables).map(wordAt));
   const priceProvider: Address = `0x${(await wordAt(PROVIDER_SLOT)).slice(-40)}`;
   return { ...group, served, priceProvider, state: flatStorage.decodeState(served.immutables, words) };
 }

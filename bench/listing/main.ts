@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
@@ -80,15 +80,17 @@ async function startServer(databaseUrl: string): Promise<{ url: string; stop: ()
 /** Times every sort. @returns median over the sorts of what a page costs that is made anew, beside the bare route */
 async function round(database: pg.Pool, url: string, requests: number, swaps: number): Promise<number> {
   const startedAt = performance.now();
-  const refresh = createListingRefresh({
+  const deps: RefreshDeps = {
     database,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (_, indexed) => indexed.number - 86_400,
     fiatMaxAgeSecs: 86_400,
-  });
-  const computed = await refresh();
+    version: 'bench',
+    classify: async () => undefined,
+  };
+  const computed = await refreshListing(deps);
   const again = performance.now();
-  await refresh();
+  await refreshListing(deps);
   await database.query('VACUUM ANALYZE');
   print(
     `\n${swaps} swaps, ${computed} pools; first refresh ${(again - startedAt).toFixed(0)} ms, next ${(performance.now() - again).toFixed(0)} ms`,

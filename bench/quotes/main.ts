@@ -3,9 +3,9 @@ import autocannon from 'autocannon';
 import type { Address } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
-import { walkSides } from '../../protocol/layouts/flat/side-curve.ts';
+import { pricePool, walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { providerQuote } from '../../test/quotes/provider-quote.ts';
 import { type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
@@ -79,7 +79,7 @@ async function measureCurve({ world, pools }: Bench): Promise<void> {
   const [pool] = pools.plain as [Address];
   const { immutables } = await servedPool(world.chain, world.deployment, pool);
   const words = await Promise.all(
-    flatStorage.stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
+    stateSlots(immutables).map((slot) => world.chain.client.getStorageAt({ address: pool, slot })),
   );
   const state = flatStorage.decodeState(
     immutables,

@@ -3,7 +3,8 @@ import { type PackedDeployment, packedStopLossExtension } from '../../devnet/pac
 import { type FeeRule, packedVariant } from '../../devnet/packed/variants.ts';
 import type { ExtensionSpec } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { createTestPools, type PackedChain, startPackedChain, storage } from '../../test/packed/packed-chain.ts';
+import { binSharesSlot } from '../../protocol/layouts/storage.ts';
+import { createTestPools, type PackedChain, startPackedChain } from '../../test/packed/packed-chain.ts';
 import { bringAbout, ordinary } from '../../test/packed/packed-states.ts';
 import { startQuoteWorld } from '../../test/quotes/quote-world.ts';
 import { batchAtNewBlock, inMillions, measureNewBlock, newBlockCost } from './new-block.ts';
@@ -123,7 +124,7 @@ async function makePools(
     await bringAbout(packedChain, pool, ordinary(pool));
     if (extensions === NO_GUARDS) continue;
     for (let bin = -farthest; bin <= farthest; bin++) {
-      const [index, value] = [storage.binSharesSlot(bin), numberToHex(SHARES, { size: 32 })];
+      const [index, value] = [binSharesSlot(bin), numberToHex(SHARES, { size: 32 })];
       await packedChain.chain.client.setStorageAt({ address: pool.address, index, value });
     }
   }

@@ -1,5 +1,5 @@
+import type { BidAsk } from '../../protocol/curve.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 
 export interface MarketShape {
   readonly tokens: number;
@@ -20,7 +20,7 @@ export interface PlannedToken {
 export interface PlannedPool {
   readonly token0: PlannedToken;
   readonly token1: PlannedToken;
-  readonly quote: ProviderQuote;
+  readonly quote: BidAsk;
   readonly lowestBin: number;
   readonly highestBin: number;
   readonly lengthE6: number;

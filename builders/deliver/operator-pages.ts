@@ -7,6 +7,7 @@ import { mountHealth } from '../../runtime/health.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast } from '../../runtime/redis-connections.ts';
+import { chainEndpoints } from '../submit/endpoints.ts';
 import { EndpointQueues } from '../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import { mountQueueBoard } from './board/queue-board.ts';
@@ -40,21 +41,20 @@ export async function startOperatorPages(deps: OperatorPagesDeps): Promise<Opera
   const settings = readEnvironment(['HOST', 'PORT', 'REDIS_URL', 'OPERATOR_KEY'], env);
   const connection = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COMMAND_TIMEOUT_MS });
   const queues = new EndpointQueues(connection, keys.prefix, logger);
-  registerQueueDepths(registry, { chains, env, redis: connection, queues, keys, logger });
+  const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
+  registerQueueDepths(registry, { endpoints, redis: connection, queues, keys, logger });
   const app = new Hono();
   mountHealth(app, {
     metrics: registry,
     checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') },
   });
   const { OPERATOR_KEY: operatorKey } = settings;
-  const board = operatorKey
-    ? mountQueueBoard(app, { chains, env, redis: connection, queuePrefix: keys.prefix, operatorKey, logger })
-    : undefined;
+  const endpointIds = endpoints.map(({ id }) => id);
+  if (operatorKey) mountQueueBoard(app, { endpointIds, queues, redis: connection, operatorKey });
   const server = await startServer(app, settings.HOST, settings.PORT);
   return {
     async close() {
       await server.stop(GRACE_MS);
-      await board?.close();
       await queues.close();
       connection.disconnect();
     },

@@ -2,25 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { pause } from '../../runtime/pause.ts';
 import type { Answer } from './answers/answer.ts';
 import type { AnswerInbox, Expectation } from './answers/answer-inbox.ts';
-import { AnswerLog } from './answers/answer-log.ts';
 import { skipped } from './answers/skip-reasons.ts';
-import { AuditLog } from './audit-log.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
+import { encodeMessage } from './message.ts';
 import type { BuildersMetrics } from './metrics.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import {
-  ACKNOWLEDGE_WITHIN_MS,
-  encodeSubmission,
-  isCancel,
-  type QuoteUpdate,
-  type Submission,
-} from './quote-update.ts';
-import { simulationQueueId } from './simulation-queue.ts';
+import { ACKNOWLEDGE_WITHIN_MS, isCancel, type QuoteUpdate, type Submission } from './quote-update.ts';
 import { type Registration, StreamOrder } from './stream/stream-order.ts';
+import { UpdateLog } from './update-log.ts';
 
 /** What one builder said by the deadline; no answer means pending. */
 export type ProviderResult = { readonly provider: string; readonly answer: Answer | undefined };
@@ -38,8 +32,6 @@ export type DispatcherDeps = {
   readonly inbox: AnswerInbox;
   /** Channel that the inbox listens on. */
   readonly replyTo: string;
-  /** Whether live updates of Ethereum chains are also simulated in the background. */
-  readonly simulate: boolean;
   readonly metrics: BuildersMetrics;
   readonly logger: Logger;
 };
@@ -49,15 +41,13 @@ export class QuoteDispatcher {
   readonly #deps: DispatcherDeps;
   readonly #queues: EndpointQueues;
   readonly #order: StreamOrder;
-  readonly #audit: AuditLog;
-  readonly #answers: AnswerLog;
+  readonly #log: UpdateLog;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     this.#queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
     this.#order = new StreamOrder(deps.redis, deps.keys);
-    this.#audit = new AuditLog(deps.redis, deps.keys, deps.logger);
-    this.#answers = new AnswerLog(deps.redis, this.#audit, deps.metrics, deps.logger);
+    this.#log = new UpdateLog(deps.redis, deps.keys, deps.metrics, deps.logger);
   }
 
   /**
@@ -88,8 +78,7 @@ export class QuoteDispatcher {
     );
     try {
       await this.#enqueueAll(submission, holder, endpoints, expectation, times.queueUntilMs);
-      this.#audit.submission(submission);
-      this.#simulate(submission, endpoints);
+      this.#log.submitted(submission);
       await before(times.waitUntilMs, expectation.complete);
       return endpoints.map(({ id, provider }) => ({ provider, answer: expectation.answers.get(id) }));
     } finally {
@@ -99,8 +88,7 @@ export class QuoteDispatcher {
 
   /** Removes what no worker took while it was worth sending. To be called every few seconds by any process. */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
-    const ids = endpoints.flatMap(({ id, chainId }) => [id, simulationQueueId(chainId)]);
-    await Promise.all([...new Set(ids)].map((id) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
+    await Promise.all(endpoints.map(({ id }) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
   }
 
   async close(): Promise<void> {
@@ -124,7 +112,7 @@ export class QuoteDispatcher {
         queued += 1;
         if (!answer) return;
         expectation.settle(endpoint.id, answer);
-        this.#answers.note(endpoint, submission, answer);
+        this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;
         this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
@@ -140,7 +128,7 @@ export class QuoteDispatcher {
     if (registration === 'foreign') return skipped.foreign;
     if (endpoint.transport === 'bundle') return this.#enqueueBundle(endpoint, submission);
     if (registration === 'older') return skipped.older;
-    await this.#queues.add(endpoint.id, encodeSubmission(submission));
+    await this.#queues.add(endpoint.id, JSON.parse(encodeMessage(submission)));
     return undefined;
   }
 
@@ -149,33 +137,20 @@ export class QuoteDispatcher {
     const state = new BundleState(this.#deps.redis, this.#deps.keys, endpoint.id);
     if (isCancel(update)) {
       const removed = await state.cancel(submission, Date.now());
-      if (removed) this.#answers.publish(endpoint, removed, skipped.superseded);
+      if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
       return skipped.cancel;
     }
     if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
     const { verdict, removed } = await state.offer(submission, update.maxTimestamp, Date.now());
-    if (removed) this.#answers.publish(endpoint, removed, skipped.superseded);
+    if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
     if (verdict !== 'queued') return verdict;
     await this.#queues.add(endpoint.id, {});
     return undefined;
-  }
-
-  #simulate(submission: Submission, endpoints: readonly Endpoint[]): void {
-    const [first] = endpoints;
-    if (!this.#deps.simulate || first?.kind !== 'ethereum' || isCancel(submission.update)) return;
-    this.#queues.add(simulationQueueId(first.chainId), encodeSubmission(submission)).catch((error: unknown) => {
-      this.#deps.logger.warn({ err: error, submission: submission.id }, 'an update will not be simulated');
-    });
   }
 }
 
 /** Waits for a promise, but no longer than until `atMs`. */
 async function before(atMs: number, promise: Promise<unknown>): Promise<void> {
   const leftMs = atMs - Date.now();
-  if (leftMs <= 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, leftMs);
-  });
-  await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+  if (leftMs > 0) await Promise.race([promise, pause(leftMs)]);
 }

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { BuilderConfig, ChainConfig, PammConfig } from '../../config/chains-schema.ts';
+import { withoutSecrets } from '../../config/url-secrets.ts';
 
 /** One builder endpoint of one chain, as configured and switched on. */
 export type Endpoint = {
-  /** Name of its queue and root of its Redis keys. */
+  /** Name of its queue, root of its Redis keys, label of its metrics. */
   readonly id: string;
   readonly chainId: number;
   readonly kind: PammConfig['kind'];
   readonly transport: BuilderConfig['transport'];
   readonly url: string;
-  /** `<builder_id>:<endpoint_url>`, as clients see it. */
+  /** `<builder_id>:<endpoint_url>`, as clients see it: without user, password and query of the URL. */
   readonly provider: string;
   /** Sent as the whole `Authorization` header; never logged. */
   readonly apiKey?: string;
@@ -18,25 +19,25 @@ export type Endpoint = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The usable endpoints of a chain, in the order of the configuration. A builder whose key variable is unset is off. */
-export function chainEndpoints(chain: ChainConfig, env: Environment): Endpoint[] {
-  const pamm = chain.pamm;
-  if (!pamm) return [];
-  return pamm.builders
-    .filter(({ apiKeyEnv }) => apiKeyEnv === undefined || Boolean(env[apiKeyEnv]))
-    .map((builder) => toEndpoint(chain.chainId, pamm.kind, builder, env));
-}
-
-function toEndpoint(chainId: number, kind: Endpoint['kind'], builder: BuilderConfig, env: Environment): Endpoint {
-  const apiKey = builder.apiKeyEnv === undefined ? undefined : env[builder.apiKeyEnv];
-  // One builder may have endpoints in several regions: the URL tells them apart.
-  const urlHash = createHash('sha256').update(builder.url).digest('hex').slice(0, 8);
-  return {
-    id: `${chainId}-${builder.id}-${urlHash}`,
-    chainId,
-    kind,
-    transport: builder.transport,
-    url: builder.url,
-    provider: `${builder.id}:${builder.url}`,
-    ...(apiKey ? { apiKey } : {}),
-  };
+export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
+  const builders = pamm?.builders.filter(({ apiKeyEnv }) => apiKeyEnv === undefined || Boolean(env[apiKeyEnv])) ?? [];
+  return builders.map(({ id, transport, url, apiKeyEnv }) => {
+    const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
+    // One builder may have endpoints in several regions: the URL tells them apart.
+    const urlHash = createHash('sha256').update(url).digest('hex').slice(0, 8);
+    const shown = withoutSecrets(url);
+    const isShownAlone = builders.every(
+      (other) => other.id !== id || other.url === url || withoutSecrets(other.url) !== shown,
+    );
+    return {
+      id: `${chainId}-${id}-${urlHash}`,
+      chainId,
+      kind: pamm?.kind ?? 'ethereum',
+      transport,
+      url,
+      // Endpoints that differ in what is hidden are told apart in the audit trail all the same.
+      provider: isShownAlone ? `${id}:${shown}` : `${id}:${shown}#${urlHash}`,
+      ...(apiKey && { apiKey }),
+    };
+  });
 }

@@ -45,38 +45,3 @@ export function quoteDigest(update: QuoteUpdate): string {
   const content = `${update.tx}|${update.blockNumber}|${update.maxTimestamp ?? ''}`;
   return createHash('sha256').update(content).digest('hex');
 }
-
-/** JSON form of a {@link Submission}: integers as decimal strings, so that no JSON parser on the way rounds them. */
-export type SubmissionMessage = Omit<Submission, 'update'> & {
-  readonly update: Omit<QuoteUpdate, 'blockNumber' | 'replacementSeqNumber' | 'maxTimestamp'> & {
-    readonly blockNumber: string;
-    readonly replacementSeqNumber: string;
-    readonly maxTimestamp?: string;
-  };
-};
-
-export function encodeSubmission(submission: Submission): SubmissionMessage {
-  const { maxTimestamp, ...update } = submission.update;
-  return {
-    ...submission,
-    update: {
-      ...update,
-      blockNumber: update.blockNumber.toString(),
-      replacementSeqNumber: update.replacementSeqNumber.toString(),
-      ...(maxTimestamp === undefined ? {} : { maxTimestamp: maxTimestamp.toString() }),
-    },
-  };
-}
-
-export function decodeSubmission(message: SubmissionMessage): Submission {
-  const { maxTimestamp, ...update } = message.update;
-  return {
-    ...message,
-    update: {
-      ...update,
-      blockNumber: BigInt(update.blockNumber),
-      replacementSeqNumber: BigInt(update.replacementSeqNumber),
-      ...(maxTimestamp === undefined ? {} : { maxTimestamp: BigInt(maxTimestamp) }),
-    },
-  };
-}

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { CaptureConfig } from '../../config/capture-schema.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
@@ -15,7 +14,6 @@ export type OnCalibration = (factory: FactoryKey, what: string, decided: string 
 
 export type CalibrationDeps = {
   readonly database: pg.Pool;
-  readonly rules: CaptureConfig;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly onCalibration?: OnCalibration | undefined;
 };
@@ -48,7 +46,7 @@ export async function calibrateFactories(deps: CalibrationDeps, rpc: ChainRpc, c
 }
 
 async function calibrateWhenDue(
-  { database, rules, logger, onCalibration }: CalibrationDeps,
+  { database, logger, onCalibration }: CalibrationDeps,
   rpc: ChainRpc,
   { chainId }: ChainConfig,
   deployment: DeploymentConfig,
@@ -57,9 +55,9 @@ async function calibrateWhenDue(
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
-  const isDue = isTryDue(before, names) && (await recentSwaps(database, key, rules.calibrationSearched)) >= LEAST_SWAPS;
+  const isDue = isTryDue(before, names) && (await recentSwaps(database, key)) >= LEAST_SWAPS;
   if (isDue) {
-    const findings = await calibrateFactory(database, { rpc, chainId }, deployment, rules);
+    const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
     await writeCalibration(database, key, findings, 'job');
   }
   const after = isDue ? await readCalibration(database, key) : before;

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { Address } from 'viem';
-import type { CaptureConfig } from '../../config/capture-schema.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { poolListings } from '../../db/schema/operator.ts';
 import { poolExtensions, pools } from '../../db/schema/read-model.ts';
@@ -8,8 +7,10 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { CalibrationPool } from '../../protocol/calibration.ts';
 import type { FactoryKey } from './calibration-rows.ts';
 
-/** How far a try of a calibration looks. */
-export type CalibrationReach = Pick<CaptureConfig, 'calibrationSearched' | 'calibrationPools'>;
+/** Newest swaps of a chain that a try looks through: nodes forget the states of older ones. */
+const SEARCHED_SWAPS = 5_000;
+/** The pools that traded most among them, which a try looks at: their calls for logs stay few. */
+const TRADED_POOLS = 300;
 
 /** Beside the pools that traded most come some that were made last: so many as this part of them. */
 const NEWEST_PART = 1 / 3;
@@ -28,36 +29,32 @@ const COLUMNS = sql`${pools.address}, ${pools.lowestBin}, ${pools.highestBin}, $
   ${pools.token0ScaleMultiplier}::text AS multiplier0, ${pools.token1ScaleMultiplier}::text AS multiplier1`;
 
 /** A subquery: swaps by pool of a factory. */
-const traded = ({ chainId, factory }: FactoryKey, searched: number) => sql`
+const traded = ({ chainId, factory }: FactoryKey) => sql`
   SELECT ${pools.address} AS pool, count(*) AS swaps
   FROM (
     SELECT pool FROM read_model.swap WHERE chain_id = ${chainId}
-    ORDER BY block_number DESC, log_index DESC LIMIT ${searched}
+    ORDER BY block_number DESC, log_index DESC LIMIT ${SEARCHED_SWAPS}
   ) newest
   JOIN ${pools} ON ${pools.chainId} = ${chainId} AND ${pools.address} = newest.pool
   WHERE ${pools.factory} = ${factory}
   GROUP BY 1`;
 
-/** Swaps of a factory among the newest `searched` of its chain: older ones tell nothing, since nodes forget their states. */
-export async function recentSwaps(database: Queryable, key: FactoryKey, searched: number): Promise<number> {
+/** Swaps of a factory among the newest of its chain. */
+export async function recentSwaps(database: Queryable, key: FactoryKey): Promise<number> {
   const { rows } = await queriesOn(database).execute<{ swaps: string }>(
-    sql`SELECT coalesce(sum(swaps), 0)::text AS swaps FROM (${traded(key, searched)}) traded`,
+    sql`SELECT coalesce(sum(swaps), 0)::text AS swaps FROM (${traded(key)}) traded`,
   );
   return Number(rows[0]?.swaps ?? 0);
 }
 
 /** The pools of a factory that are likely to tell something, those that traded most first. */
-export async function poolsToCalibrate(
-  database: Queryable,
-  key: FactoryKey,
-  { calibrationSearched, calibrationPools }: CalibrationReach,
-): Promise<readonly CalibrationPool[]> {
+export async function poolsToCalibrate(database: Queryable, key: FactoryKey): Promise<readonly CalibrationPool[]> {
   const { chainId, factory } = key;
   const { rows } = await queriesOn(database).execute<Row>(sql`
-    WITH traded AS (${traded(key, calibrationSearched)} ORDER BY swaps DESC, pool LIMIT ${calibrationPools}),
+    WITH traded AS (${traded(key)} ORDER BY swaps DESC, pool LIMIT ${TRADED_POOLS}),
     newest AS (
       SELECT ${pools.address} FROM ${pools} WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ${factory}
-      ORDER BY ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC LIMIT ${Math.ceil(calibrationPools * NEWEST_PART)}
+      ORDER BY ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC LIMIT ${Math.ceil(TRADED_POOLS * NEWEST_PART)}
     )
     SELECT ${COLUMNS}
     FROM (SELECT pool FROM traded UNION SELECT address FROM newest) chosen

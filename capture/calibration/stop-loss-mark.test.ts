@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { CaptureConfig } from '../../config/capture-schema.ts';
 import { ChainsFile } from '../../config/chains-schema.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
@@ -74,7 +73,7 @@ async function tryWith(stopLossMark?: 'mid' | 'mean'): Promise<number> {
   const [parsed] = ChainsFile.parse({ chains: [chain] }).chains;
   if (!parsed) throw new Error('no chain');
   const logger = { info: () => undefined, warn: (fields: unknown, text: unknown) => warned.push({ fields, text }) };
-  const deps = { database, rules: CaptureConfig.parse({}), logger: logger as never };
+  const deps = { database, logger: logger as never };
   return calibrateFactories(deps, openChainRpc(parsed, 10_000), parsed);
 }
 

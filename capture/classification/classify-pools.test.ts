@@ -6,7 +6,7 @@ import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
-import { createClassification } from './classify-pools.ts';
+import { classifyPools } from './classify-pools.ts';
 
 const POOL = seedAddress(0x1000);
 const CURATOR = seedAddress(0xc);
@@ -66,9 +66,10 @@ beforeAll(async () => {
 
 afterAll(() => listing.close());
 
-/** Classifies all pools anew. @returns what is stored of the one */
+/** Classifies the pool again. @returns what is stored of it */
 async function classify(tokens = TOKENS) {
-  expect(await createClassification(listing.pool, createRegistry({ ...CHAINS_FILE, tokens }))()).toBe(1);
+  const registry = createRegistry({ ...CHAINS_FILE, tokens });
+  await classifyPools(listing.pool, registry, [{ chainId: CHAIN_A, pool: POOL }]);
   const { rows } = await listing.pool.query<{ tier: string; reason_codes: string[]; classified_at: Date }>(
     'SELECT tier, reason_codes, classified_at FROM operator.pool_classification WHERE pool = $1',
     [POOL],

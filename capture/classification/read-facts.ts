@@ -7,13 +7,13 @@ import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
-import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
 import { type ExtensionRow, extensionsOfPool, toExtensions } from '../pools/extension-rows.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import { type PoolId, poolRows } from '../pools/pool-id.ts';
 import { PROVIDER_COLUMNS, type ProviderRow, toProvider } from '../pools/provider-rows.ts';
 
 /** A pool's key with all that its tier depends on. */
-export type PoolWithFacts = { readonly chainId: number; readonly pool: Address; readonly facts: PoolFacts };
+export type PoolWithFacts = PoolId & { readonly facts: PoolFacts };
 
 /** Width of the widest bin of a row of `pools`; null when the pool has no state. */
 const widestBinE6 = sql<number | null>`${new QueryBuilder()
@@ -21,10 +21,7 @@ const widestBinE6 = sql<number | null>`${new QueryBuilder()
   .from(poolBins)
   .where(and(eq(poolBins.chainId, pools.chainId), eq(poolBins.pool, pools.address)))}`;
 
-function selectFacts(database: Queryable, keys: readonly PoolKey[]) {
-  const { chainIds, addresses } = keyColumns(keys);
-  const isAsked = sql`(${pools.chainId}, ${pools.address}) IN (
-    SELECT * FROM unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]))`;
+function selectFacts(database: Queryable, wanted: readonly PoolId[]) {
   return queriesOn(database)
     .select({
       chainId: pools.chainId,
@@ -46,7 +43,7 @@ function selectFacts(database: Queryable, keys: readonly PoolKey[]) {
       and(eq(priceProviders.chainId, pools.chainId), eq(priceProviders.address, pools.priceProvider)),
     )
     .leftJoin(curators, and(eq(curators.chainId, pools.chainId), eq(curators.address, pools.admin)))
-    .where(isAsked);
+    .where(sql`(${pools.chainId}, ${pools.address}) IN (SELECT * FROM ${poolRows(wanted)})`);
 }
 
 type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
@@ -55,9 +52,9 @@ type FactsColumns = Awaited<ReturnType<typeof selectFacts>>[number];
 export async function readClassificationFacts(
   database: Queryable,
   registry: OperatorRegistry,
-  keys: readonly PoolKey[],
+  wanted: readonly PoolId[],
 ): Promise<readonly PoolWithFacts[]> {
-  const rows = await selectFacts(database, keys);
+  const rows = await selectFacts(database, wanted);
   return rows.flatMap((row) => toFacts(row, registry));
 }
 

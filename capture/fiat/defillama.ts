@@ -1,34 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
-import { UnknownTokens } from './unknown-tokens.ts';
 
 export type LlamaOptions = {
   readonly baseUrl: string;
   /** Name of a chain at the service; undefined: it does not know the chain. */
   readonly chainSlug: (chainId: number) => string | undefined;
-  /** Most tokens of strangers that one call asks for, and the longest pause of one that the service does not know. */
-  readonly unknownPerRound: number;
-  readonly unknownPauseSecs: number;
-  /** How long answers are kept, and of how many tokens. */
-  readonly cacheMs: number;
-  readonly cachedTokens: number;
-  readonly batchSize?: number;
-  readonly timeoutMs?: number;
-  readonly retryDelayMs?: number;
+  /** For tests; the constants below stand in for what is left out. */
+  readonly limits?: Partial<typeof LIMITS>;
 };
 
-/**
- * Tokens per request. All are named in the path, some 55 characters each, and the service stands behind a gateway that
- * takes 10,240 bytes of request line and headers.
- */
-const BATCH_SIZE = 80;
-const TIMEOUT_MS = 8_000;
+const LIMITS = {
+  /**
+   * Tokens per request. All are named in the path, some 55 characters each, and the service stands behind a gateway that
+   * takes 10,240 bytes of request line and headers.
+   */
+  batchSize: 80,
+  /** How long an answer is used: the service changes its own every few minutes. */
+  cacheMs: 120_000,
+  /** The same of a token that it does not know and that anyone may have made. */
+  unknownMs: 900_000,
+  /** Most such tokens that one call asks for. */
+  unknownPerCall: 400,
+  timeoutMs: 8_000,
+  retryMs: 500,
+  /** Of an answer: 80 coins take some 20 KB. */
+  maxBytes: 1_000_000,
+};
+
+/** Answers kept, at some 200 bytes. */
+const MAX_ANSWERS = 100_000;
 const ATTEMPTS = 3;
-const RETRY_DELAY_MS = 500;
 const MAX_RETRY_AFTER_MS = 5_000;
 /** Below this the service itself does not trust its price. */
 const MIN_CONFIDENCE = 0.8;
@@ -64,16 +70,18 @@ class DefiLlamaError extends AppError {
 }
 
 /**
- * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for
- * a while, those of tokens without a price too. Strangers' tokens come last, a few in each call; one that the service does not
- * know pauses, longer each time. A batch that is refused does not affect others; when the service is unreachable, the rest is
- * left to the next time.
+ * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for a while.
+ * Tokens that anyone may have made come last, a few in each call, the one asked for longest ago first. A batch that is rejected
+ * does not affect others; when the service is unreachable, the rest is left to the next call.
  */
-export function defiLlamaPrices(options: LlamaOptions): PriceSource {
-  const { chainSlug, unknownPerRound, unknownPauseSecs, batchSize = BATCH_SIZE, cacheMs, cachedTokens } = options;
-  const cache = new LRUCache<TokenKey, { readonly price: FiatPrice | null }>({ max: cachedTokens, ttl: cacheMs });
-  const longestPauseMs = unknownPauseSecs * 1_000;
-  const unknown = new UnknownTokens({ perRound: unknownPerRound, firstPauseMs: cacheMs, longestPauseMs });
+export function defiLlamaPrices({ baseUrl, chainSlug, limits }: LlamaOptions): PriceSource {
+  const rules = { ...LIMITS, ...limits };
+  const { batchSize, cacheMs, unknownMs, unknownPerCall } = rules;
+  const answers = new LRUCache<TokenKey, { readonly price: FiatPrice | null; readonly at: number }>({
+    max: MAX_ANSWERS,
+  });
+  const askedAt = (token: TokenKey) => answers.peek(token)?.at ?? Number.NEGATIVE_INFINITY;
+  const isDue = (token: TokenKey, forMs: number) => askedAt(token) + forMs <= performance.now();
 
   const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
@@ -82,82 +90,85 @@ export function defiLlamaPrices(options: LlamaOptions): PriceSource {
   };
 
   const askFor = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
-    const names = batch.map(({ coin }) => coin);
     try {
-      const prices = await fetchWithRetries(names, options);
-      for (const { token, coin } of batch) cache.set(token, { price: prices.get(coin) ?? null });
+      const prices = await fetchWithRetries(baseUrl, batch, rules);
+      for (const { token, coin } of batch)
+        answers.set(token, { price: prices.get(coin) ?? null, at: performance.now() });
       return null;
     } catch (error) {
-      if (error instanceof DefiLlamaError) return error;
-      throw error;
+      if (!(error instanceof DefiLlamaError)) throw error;
+      if (error.retryable) return error;
+      // Rejected tokens that anyone may have made must not be in the way of others; known ones are due again.
+      const at = performance.now() - cacheMs;
+      for (const { token } of batch) answers.set(token, { price: answers.peek(token)?.price ?? null, at });
+      return error;
     }
   };
 
-  const askForAll = async (coins: readonly Coin[]): Promise<DefiLlamaError[]> => {
+  return async ({ first, others }) => {
+    const unknown = others
+      .filter((token) => isDue(token, answers.peek(token)?.price ? cacheMs : unknownMs))
+      .sort((a, b) => askedAt(a) - askedAt(b) || 0);
+    const batches = [
+      ...inBatches(first.filter((token) => isDue(token, cacheMs)).flatMap(coinOf), batchSize),
+      ...inBatches(unknown.flatMap(coinOf).slice(0, unknownPerCall), batchSize),
+    ];
     const failures: DefiLlamaError[] = [];
-    for (let start = 0; start < coins.length; start += batchSize) {
-      const failure = await askFor(coins.slice(start, start + batchSize));
+    for (const batch of batches) {
+      const failure = await askFor(batch);
       if (failure) failures.push(failure);
       if (failure?.retryable) break;
     }
-    return failures;
-  };
-
-  const open = (tokens: readonly TokenKey[]) => tokens.filter((token) => !cache.has(token)).flatMap(coinOf);
-
-  return async ({ first, others }) => {
-    const failures = await askForAll(open(first));
-    if (!failures.some(({ retryable }) => retryable)) {
-      const due = unknown.due(open(others));
-      const further = await askForAll(due);
-      const isReached = !further.some(({ retryable }) => retryable);
-      for (const { token } of due) {
-        // One of a batch that was refused has no answer: it must not be in the way of others.
-        const isUnknown = cache.has(token) ? cache.get(token)?.price === null : isReached;
-        if (isUnknown) unknown.pause(token);
-      }
-      failures.push(...further);
-    }
     const known = [...first, ...others].flatMap((token) => {
-      const price = cache.get(token)?.price;
+      const price = answers.get(token)?.price;
       return price ? [[token, price] as const] : [];
     });
     return { prices: new Map(known), failures };
   };
 }
 
-async function fetchWithRetries(coins: readonly string[], options: LlamaOptions): Promise<Map<string, FiatPrice>> {
+function inBatches<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
+}
+
+async function fetchWithRetries(baseUrl: string, batch: readonly Coin[], rules: typeof LIMITS) {
+  const url = `${baseUrl.replace(/\/$/, '')}/prices/current/${batch.map(({ coin }) => coin).join(',')}`;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await fetchPrices(coins, options);
+      return await fetchPrices(url, rules);
     } catch (error) {
       if (!(error instanceof DefiLlamaError) || !error.retryable || attempt === ATTEMPTS) throw error;
-      const backoff = (options.retryDelayMs ?? RETRY_DELAY_MS) * 2 ** (attempt - 1);
-      await sleep(error.retryAfterMs ?? backoff);
+      await sleep(error.retryAfterMs ?? rules.retryMs * 2 ** (attempt - 1));
     }
   }
 }
 
-async function fetchPrices(coins: readonly string[], options: LlamaOptions): Promise<Map<string, FiatPrice>> {
-  const url = `${options.baseUrl.replace(/\/$/, '')}/prices/current/${coins.join(',')}`;
-  const response = await request(url, options.timeoutMs ?? TIMEOUT_MS);
-  if (!response.ok) {
-    const retryable = response.status === 429 || response.status >= 500;
-    throw new DefiLlamaError(`the price service answered ${response.status}`, {
-      retryable,
-      retryAfterMs: retryAfter(response),
-    });
+async function fetchPrices(url: string, { timeoutMs, maxBytes }: typeof LIMITS): Promise<Map<string, FiatPrice>> {
+  const dispatcher = new Agent({ maxResponseSize: maxBytes });
+  try {
+    const response = await request(url, { dispatcher, signal: AbortSignal.timeout(timeoutMs) });
+    if (response.statusCode !== 200) {
+      const retryable = response.statusCode === 429 || response.statusCode >= 500;
+      const retryAfterMs = retryAfter(response.headers['retry-after']);
+      throw new DefiLlamaError(`the price service returned ${response.statusCode}`, { retryable, retryAfterMs });
+    }
+    const text = await response.body.text();
+    const answer = Answer.safeParse(parseOrNull(text));
+    if (!answer.success) throw new DefiLlamaError('the price service returned malformed prices', { retryable: true });
+    return toPrices(answer.data);
+  } catch (cause) {
+    if (cause instanceof DefiLlamaError) throw cause;
+    throw new DefiLlamaError('the price service is unavailable, or its response too large', { retryable: true, cause });
+  } finally {
+    await dispatcher.destroy();
   }
-  const answer = Answer.safeParse(await response.json().catch(() => null));
-  if (!answer.success) throw new DefiLlamaError('the price service answered nonsense', { retryable: true });
-  return toPrices(answer.data);
 }
 
-async function request(url: string, timeoutMs: number): Promise<Response> {
+function parseOrNull(text: string): unknown {
   try {
-    return await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-  } catch (cause) {
-    throw new DefiLlamaError('the price service does not answer', { retryable: true, cause });
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 
@@ -174,7 +185,7 @@ function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
   return prices;
 }
 
-function retryAfter(response: Response): number | null {
-  const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN);
+function retryAfter(header: string | string[] | undefined): number | null {
+  const seconds = Number(header ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : null;
 }

@@ -1,102 +1,93 @@
+import type { Address } from 'viem';
+import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { changedKeys } from '../changes/changed-keys.ts';
-import { type Mark, type PoolTable, readAllPools, readPoolsOf, readWritten } from '../changes/changed-pools.ts';
-import type { PoolKey } from '../changes/pool-key.ts';
-import { type IndexLook, lookAgain, lookFirst } from '../changes/recent-changes.ts';
-import { type KnownPool, type Prices, pastDue } from './known-pools.ts';
-import { type OutsideData, relisted } from './outside-data.ts';
+import type { PoolId } from '../pools/pool-id.ts';
 
-/** What a process published last. */
-export type Published = {
-  readonly generation: number;
-  /** Of the code and settings that computed it; null: not known. */
-  readonly version: string | null;
-  readonly look: IndexLook;
+/** A pool to compute, with the version of all that it is computed from; null: it is not in the index. */
+export type DuePool = PoolId & { readonly source: string | null };
+
+export type DueQuery = {
+  /** Of the code and settings that compute pools. */
+  readonly version: string;
+  /** End of the window, Unix seconds, and whether the window that was published last ended later. */
   readonly toTs: number;
-  readonly outside: OutsideData;
-  readonly known: ReadonlyMap<PoolKey, KnownPool>;
-  /** Pools that are not funded and wait for other prices. */
-  readonly waiting: ReadonlySet<PoolKey>;
+  readonly isBack: boolean;
+  /** An older fiat price is ignored. */
+  readonly pricedSince: Date;
 };
 
-/** What a refresh sees. */
-export type Seen = Pick<Published, 'generation' | 'version' | 'toTs' | 'outside'> & {
-  readonly mark: Mark;
-  /** Prices that were published last, perhaps by another process. */
-  readonly shownPrices: Prices;
-};
+/** A pool that holds so much in priced tokens is computed at each change of their prices: a stranger has to pay for it. */
+const FUNDED_USD = 1;
+/** Of the other pools whose prices changed, each refresh computes so many, in turn. */
+const REPRICED_POOLS = 500;
 
-/** Which pools are computed anew when prices change. */
-export type Repricing = {
-  /** Those that hold so much in priced tokens: at once. */
-  readonly fromUsd: number;
-  /** Of the others: so many in each refresh. */
-  readonly pools: number;
-};
-
-/** What is to be computed, and what the next refresh has to look at again. */
-export type Due = Pick<Published, 'look' | 'waiting'> & {
-  readonly keys: readonly PoolKey[];
-  /** Whether these are all pools there are. */
-  readonly isAll: boolean;
-};
-
-const TABLES: readonly PoolTable[] = [
-  'pool',
-  'pool_state',
-  'pool_extension',
-  'stop_loss',
-  'price_velocity',
-  'allowlist',
-];
-
-/** Pools that may be other than they were published: all of them, when that cannot be told. */
-export async function duePools(
-  client: Queryable,
-  seen: Seen,
-  last: Published | null,
-  repricing: Repricing,
-): Promise<Due> {
-  const look = last && isContinued(seen, last) ? await lookAgain(client, seen.mark, last.look, TABLES) : null;
-  if (last !== null && look !== null) return changedPools(client, seen, last, look, repricing);
-  return {
-    isAll: true,
-    keys: await readAllPools(client),
-    look: await lookFirst(client, seen.mark, seen.toTs, TABLES),
-    waiting: new Set(),
-  };
+/**
+ * Pools that may be other than they were computed last. Postgres gives a row another `xmin` with each write: those of all rows
+ * that a pool is computed from are its source, kept with what was computed. So a row that changed, came or went is noticed,
+ * whoever wrote it, in whatever order, and whichever process computed the pool.
+ *
+ * @throws an error of Postgres, also when no index is served
+ */
+export async function readDuePools(database: Queryable, query: DueQuery): Promise<DuePool[]> {
+  const { version, toTs, isBack, pricedSince } = query;
+  const { rows } = await database.query<{ chainId: string; pool: Address; source: string | null }>(
+    dueSql(await servedSchema(database)),
+    [version, toTs, isBack, pricedSince],
+  );
+  return rows.map(({ chainId, ...pool }) => ({ chainId: Number(chainId), ...pool }));
 }
 
 /**
- * False also when another listing was restored than the one published, what is decided of packed factories changed, or a
- * migration ran.
+ * Rows of extensions, of which a pool has several, are counted, and their `xmin` added up: the indexer alone writes them, one
+ * transaction after another, so that the sum over as many rows grows with each write.
+ *
+ * @param schema that of the served index: views do not show `xmin`
  */
-function isContinued(seen: Seen, last: Published): boolean {
-  const isLater = seen.generation >= last.generation && seen.toTs >= last.toTs;
-  return isLater && seen.version === last.version && seen.outside.readings === last.outside.readings;
-}
-
-async function changedPools(
-  client: Queryable,
-  seen: Seen,
-  last: Published,
-  look: IndexLook,
-  repricing: Repricing,
-): Promise<Due> {
-  const { prices } = seen.outside;
-  const changed = new Set([...changedKeys(last.outside.prices, prices), ...changedKeys(seen.shownPrices, prices)]);
-  const due = pastDue(last.known, seen.toTs, changed, prices, repricing.fromUsd);
-  const waiting = new Set([...last.waiting, ...due.later]);
-  const curators = [...changedKeys(last.outside.curators, seen.outside.curators)];
-  const keys = new Set([
-    ...look.recent.keys(),
-    ...due.now,
-    ...(await readWritten(client, 'pool_classification', last.look.mark)),
-    ...(await readWritten(client, 'pool_storage', last.look.mark)),
-    ...relisted(last.outside, seen.outside),
-    ...(await readPoolsOf(client, curators)),
-    ...[...waiting].slice(0, repricing.pools),
-  ]);
-  for (const key of keys) waiting.delete(key);
-  return { isAll: false, keys: [...keys], look, waiting };
-}
+const dueSql = (schema: string | null) => `
+  WITH extension AS (
+    SELECT chain_id, pool, (count(*), sum(version)) AS version
+    FROM (SELECT chain_id, pool, xmin::text::int8 AS version FROM "${schema}".pool_extension
+          UNION ALL SELECT chain_id, pool, xmin::text::int8 FROM "${schema}".stop_loss
+          UNION ALL SELECT chain_id, pool, xmin::text::int8 FROM "${schema}".price_velocity
+          UNION ALL SELECT chain_id, pool, xmin::text::int8 FROM "${schema}".allowlist) AS rows
+    GROUP BY chain_id, pool
+  ), calibration AS (
+    SELECT chain_id, factory, string_agg(what || ':' || decided, ',' ORDER BY what) AS decided
+    FROM operator.layout_calibration GROUP BY chain_id, factory
+  ), indexed AS (
+    SELECT p.chain_id, p.address AS pool, p.token0, p.token1,
+      ($1::text, p.xmin, state.xmin, t0.xmin, t1.xmin, provider.xmin, setting.xmin, extension.version, calibration.decided,
+       storage.cur_bin_idx, storage.total0_scaled, storage.total1_scaled, storage.refusal, curator.xmin, delisted.xmin)::text AS source
+    FROM "${schema}".pool p
+    LEFT JOIN "${schema}".pool_state state ON (state.chain_id, state.pool) = (p.chain_id, p.address)
+    LEFT JOIN "${schema}".token t0 ON (t0.chain_id, t0.address) = (p.chain_id, p.token0)
+    LEFT JOIN "${schema}".token t1 ON (t1.chain_id, t1.address) = (p.chain_id, p.token1)
+    LEFT JOIN "${schema}".price_provider provider ON (provider.chain_id, provider.address) = (p.chain_id, p.price_provider)
+    LEFT JOIN "${schema}".price_provider_setting setting ON (setting.chain_id, setting.address) = (p.chain_id, p.price_provider)
+    LEFT JOIN extension ON (extension.chain_id, extension.pool) = (p.chain_id, p.address)
+    LEFT JOIN calibration ON (calibration.chain_id, calibration.factory) = (p.chain_id, p.factory)
+    LEFT JOIN operator.pool_storage storage ON (storage.chain_id, storage.pool) = (p.chain_id, p.address)
+    LEFT JOIN operator.curator curator ON (curator.chain_id, curator.address) = (p.chain_id, p.admin)
+    LEFT JOIN operator.delisted_pool delisted ON (delisted.chain_id, delisted.pool) = (p.chain_id, p.address)
+  ), price AS (
+    SELECT chain_id, token, usd FROM operator.fiat_price WHERE priced_at > $4
+  ), compared AS (
+    SELECT coalesce(indexed.chain_id, last.chain_id) AS chain_id, coalesce(indexed.pool, last.pool) AS pool, indexed.source,
+      last.generation,
+      $3 OR indexed.source IS DISTINCT FROM last.source OR coalesce(last.next_change_at <= $2, false) AS is_changed,
+      (last.amount0 <> 0 OR last.amount1 <> 0 OR last.next_change_at IS NOT NULL)
+        AND (p0.usd IS DISTINCT FROM last.price0 OR p1.usd IS DISTINCT FROM last.price1) AS is_repriced,
+      coalesce(greatest(
+        last.amount0 * coalesce(last.price0, 0) + last.amount1 * coalesce(last.price1, 0),
+        last.amount0 * coalesce(p0.usd, 0) + last.amount1 * coalesce(p1.usd, 0)
+      ) >= ${FUNDED_USD}, false) AS is_funded
+    FROM indexed
+    FULL JOIN operator.listing_source last ON last.chain_id = indexed.chain_id AND last.pool = indexed.pool
+    LEFT JOIN price p0 ON (p0.chain_id, p0.token) = (indexed.chain_id, indexed.token0)
+    LEFT JOIN price p1 ON (p1.chain_id, p1.token) = (indexed.chain_id, indexed.token1)
+  )
+  SELECT chain_id AS "chainId", pool, source FROM compared WHERE is_changed OR (is_repriced AND is_funded)
+  UNION ALL (
+    SELECT chain_id, pool, source FROM compared WHERE is_repriced AND NOT is_changed AND NOT is_funded
+    ORDER BY generation LIMIT ${REPRICED_POOLS}
+  )`;

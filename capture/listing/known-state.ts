@@ -1,5 +1,5 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
-import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import { type TokenScale, toRawFloor } from '../../protocol/scaling.ts';
 import type { KnownPair, PoolDay, TokenAmounts } from './analytics.ts';
 import type { PoolFacts } from './pool-facts.ts';

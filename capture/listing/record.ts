@@ -12,12 +12,7 @@ import type { PoolFacts } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
-export type ListedPool = Readonly<
-  Omit<typeof poolListings.$inferSelect, keyof Progress> & typeof listedPools.$inferSelect
->;
-
-/** Of a listed pool, what tells when it is computed again. */
-export type Progress = Pick<typeof poolListings.$inferSelect, 'amount0' | 'amount1' | 'nextChangeAt' | 'changedAt'>;
+export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
 
 /**
  * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known, which
@@ -64,7 +59,6 @@ export function listPool(
     aprBps7d: numberOrNull(figures.aprBps7d),
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
-    priceStatus: 'unknown',
     record: stringifyJson(record),
     analytics: stringifyJson(analytics),
     searchTerms: searchTerms(record),

@@ -1,27 +1,22 @@
-import { max } from 'drizzle-orm';
+import { promisify } from 'node:util';
+import { deflate, inflate } from 'node:zlib';
 import type pg from 'pg';
-import { queriesOn } from '../../db/query-builder.ts';
-import { migrations } from '../../db/schema/operator.ts';
-import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { changedKeys } from '../changes/changed-keys.ts';
-import { readMark } from '../changes/changed-pools.ts';
-import { type PoolKey, poolKey } from '../changes/pool-key.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { type Due, duePools, type Published, type Seen } from './due-pools.ts';
-import { holdings, type KnownPool, knownPool } from './known-pools.ts';
-import { isOfVersion, readListingState, readPublished, writeListingState } from './listing-state.ts';
-import { readOutsideData } from './outside-data.ts';
-import { toFacts } from './pool-facts.ts';
-import { type ListedPool, listPool, type Progress } from './record.ts';
+import { type PoolId, poolKey } from '../pools/pool-id.ts';
+import type { TokenAmounts } from './analytics.ts';
+import { type DuePool, readDuePools } from './due-pools.ts';
+import { type PoolFacts, toFacts } from './pool-facts.ts';
+import { listPool } from './record.ts';
 import { DAY_SECS, selectPoolFacts } from './select-pool-facts.ts';
 import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
 import {
   type ChainWindow,
+  type ComputedPools,
   lastPublished,
-  readShownPrices,
-  removeOtherPools,
-  removePools,
-  upsertPools,
+  type Prices,
+  readPrices,
+  writePools,
   writePrices,
   writeWindows,
 } from './write-listing.ts';
@@ -33,148 +28,94 @@ export type RefreshDeps = {
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
   /** An older fiat price is ignored. */
   readonly fiatMaxAgeSecs: number;
-  /** Pools that are not funded of which a refresh computes so many at new prices, in turn. */
-  readonly repricedPools?: number | undefined;
-  /** USD of priced liquidity from which on a pool is funded: it is computed at each change of its tokens' prices. */
-  readonly repricedFromUsd?: number | undefined;
-  /** Of the code and settings: rows of the same one are gone on with. Without it a process computes every pool first. */
-  readonly version?: string | undefined;
-};
-
-/** Of a pool that was computed: whether it is listed, and what tells when it changes by itself, unless nothing can. */
-type PoolResult = { readonly isListed: boolean; readonly known: KnownPool | null };
-type Refresh = {
-  readonly seen: Seen;
-  readonly due: Due;
-  readonly computed: ReadonlyMap<PoolKey, PoolResult>;
-  /** What was published before it. */
-  readonly last: Published | null;
-  /** Whether all rows are of one version after it. */
-  readonly isWhole: boolean;
+  /** Of the code and settings that compute pools: what another version computed is computed again. */
+  readonly version: string;
+  /** Stores the tiers of these pools, from which they are computed then. */
+  readonly classify: (pools: readonly PoolId[]) => Promise<void>;
 };
 
 /** Any fixed number: lets one process refresh at a time. */
 const LOCK_ID = 7_203_145_902;
 /** Pools read at a time: few round trips, and no long pause of the event loop. */
 const SLICE = 1_000;
-const REPRICED_POOLS = 500;
-const REPRICED_FROM_USD = 1;
+
+const pack = promisify(deflate);
+const unpack = promisify(inflate);
 
 /**
- * Keeps the listing ready. A refresh computes the pools that changed since the one before, by whichever process of the same
- * version, or all when that cannot be told; from one snapshot of the database and with one window for all. It publishes in
- * one transaction, so that a reader sees the old listing or the new one.
+ * Computes the pools that are no longer as they were computed, with one window for all, and publishes them in one
+ * transaction: a reader sees the old listing or the new one. Pools are read in parts, so that no transaction lasts while many
+ * are computed; one that changes meanwhile is computed by the next refresh. Nothing is remembered in the process.
  *
- * @returns a function that refreshes once and gives the number of pools computed; null while there is no index
+ * @returns number of pools computed; null while nothing is indexed
+ * @throws an error of Postgres, also when no index is served
  */
-export function createListingRefresh(deps: RefreshDeps): () => Promise<number | null> {
-  let last: Published | null = null;
-  return async () => {
-    // Held while it is computed too: what is published later was also read later.
-    const published = await inTransaction(deps.database, 'READ COMMITTED', async (client) => {
-      await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
-      const read = (reader: Queryable) => computeRefresh(reader, client, deps, last);
-      const result = await inTransaction(deps.database, 'REPEATABLE READ', read);
-      if (result === null) return null;
-      const { refresh, blocks } = result;
-      const windows = await Promise.all(blocks.map((block) => chainWindow(block, refresh.seen.toTs, deps)));
-      await finish(client, refresh, windows);
-      return refresh;
-    });
-    if (published === null) return null;
-    last = follow(published);
-    return published.computed.size;
+export function refreshListing(deps: RefreshDeps): Promise<number | null> {
+  const { database, fiatMaxAgeSecs, version } = deps;
+  return inTransaction(database, 'READ COMMITTED', async (publisher) => {
+    // Held while pools are computed too: what is published later was also read later.
+    await publisher.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
+    const blocks = await readHeads(database);
+    const last = await lastPublished(database);
+    const toTs = windowEnd(blocks, last.toTs);
+    if (toTs === null) return null;
+    const generation = last.generation + 1;
+    const pricedSince = new Date(Date.now() - fiatMaxAgeSecs * 1000);
+    const prices = await readPrices(database, pricedSince);
+    const isBack = last.toTs !== null && toTs < last.toTs;
+    const due = await readDuePools(database, { version, toTs, isBack, pricedSince });
+    // Packed, a pool takes half a kilobyte: all of them may be due, and anyone can make more.
+    const parts: Buffer[] = [];
+    for (let start = 0; start < due.length; start += SLICE) {
+      const computed = await computePools(deps, due.slice(start, start + SLICE), prices, { toTs, generation });
+      parts.push(await pack(JSON.stringify(computed)));
+    }
+    const windows = await Promise.all(blocks.map((block) => chainWindow(block, toTs, deps)));
+    for (const part of parts) await writePools(publisher, JSON.parse(String(await unpack(part))));
+    await writePrices(publisher, prices);
+    await writeWindows(publisher, windows, generation);
+    return due.length;
+  });
+}
+
+/** Pools of one part, with their tiers. */
+async function computePools(
+  { database, registry, classify }: RefreshDeps,
+  due: readonly DuePool[],
+  prices: Prices,
+  { toTs, generation }: { readonly toTs: number; readonly generation: number },
+): Promise<ComputedPools> {
+  await classify(due);
+  const rows = await selectPoolFacts(database, due, toTs);
+  const computed = new Map(
+    rows.map((row) => {
+      const facts = toFacts(row, prices);
+      return [
+        poolKey({ chainId: row.chainId, pool: row.address }),
+        { facts, listed: listPool(facts, registry) },
+      ] as const;
+    }),
+  );
+  const listedOf = (pool: DuePool) => computed.get(poolKey(pool))?.listed ?? null;
+  return {
+    listed: due.flatMap((pool) => listedOf(pool)?.pool ?? []),
+    unlisted: due.filter((pool) => listedOf(pool) === null),
+    sources: due.flatMap((pool) => {
+      if (pool.source === null) return [];
+      const { facts, listed } = computed.get(poolKey(pool)) ?? {};
+      return [{ ...pool, generation, ...(facts && listed ? repricing(facts, listed.liquidityRaw) : NEVER_REPRICED) }];
+    }),
+    gone: due.filter(({ source }) => source === null),
   };
 }
 
-/** Reads through one connection and writes through the other, a part of the pools at a time: many take much memory. */
-async function computeRefresh(reader: Queryable, writer: Queryable, deps: RefreshDeps, last: Published | null) {
-  const blocks = await readHeads(reader);
-  const { generation, toTs: lastTs } = await lastPublished(reader);
-  const toTs = windowEnd(blocks, lastTs);
-  const mark = toTs === null ? null : await readMark(reader);
-  if (toTs === null || mark === null) return null;
-  const outside = await readOutsideData(reader, deps.fiatMaxAgeSecs);
-  const version = deps.version === undefined ? null : `${deps.version} ${await lastMigration(reader)}`;
-  const seen = { generation, version, mark, toTs, outside, shownPrices: await readShownPrices(reader) };
-  const state = await readListingState(reader);
-  const isContinued = isOfVersion(state, seen);
-  const { repricedPools: pools = REPRICED_POOLS, repricedFromUsd: fromUsd = REPRICED_FROM_USD } = deps;
-  const before = last ?? (state && isContinued ? await readPublished(reader, state, seen.shownPrices, fromUsd) : null);
-  const due = await duePools(reader, seen, before, { pools, fromUsd });
-  const computed: Map<PoolKey, PoolResult> = new Map();
-  for (let start = 0; start < due.keys.length; start += SLICE) {
-    const keys = due.keys.slice(start, start + SLICE);
-    const { listed, results } = await computePools(reader, keys, seen, due, { registry: deps.registry, fromUsd });
-    await upsertPools(writer, listed);
-    for (const [key, result] of results) computed.set(key, result);
-  }
-  const refresh: Refresh = { seen, due, computed, last: before, isWhole: due.isAll || isContinued };
-  return { blocks, refresh };
-}
+const NEVER_REPRICED = { amount0: null, amount1: null, price0: null, price1: null, nextChangeAt: null };
 
-/** Migrations may change what views show. */
-async function lastMigration(reader: Queryable): Promise<string | null> {
-  const [row] = await queriesOn(reader)
-    .select({ name: max(migrations.name) })
-    .from(migrations);
-  return row?.name ?? null;
-}
-
-async function computePools(
-  reader: Queryable,
-  keys: readonly PoolKey[],
-  { toTs, outside: { prices } }: Seen,
-  { look: { recent } }: Due,
-  { registry, fromUsd }: { readonly registry: OperatorRegistry; readonly fromUsd: number },
-) {
-  const listed: (ListedPool & Progress)[] = [];
-  const results: Map<PoolKey, PoolResult> = new Map(keys.map((key) => [key, { isListed: false, known: null }]));
-  for (const row of await selectPoolFacts(reader, keys, toTs)) {
-    const facts = toFacts(row, prices);
-    const result = listPool(facts, registry);
-    if (result === null) continue;
-    const key = poolKey(row.chainId, row.address);
-    const held = holdings(facts, result.liquidityRaw);
-    const [amount0, amount1] = held.amounts;
-    const changedAt = recent.get(key);
-    listed.push({
-      ...result.pool,
-      amount0,
-      amount1,
-      nextChangeAt: held.nextChangeAt,
-      changedAt: changedAt === undefined ? null : new Date(changedAt),
-    });
-    results.set(key, { isListed: true, known: knownPool(held, prices, fromUsd) });
-  }
-  return { listed, results };
-}
-
-/** Takes out what is listed no more, and tells readers of the refresh. */
-async function finish(
-  client: Queryable,
-  { seen, due, computed, isWhole }: Refresh,
-  windows: readonly ChainWindow[],
-): Promise<void> {
-  const keysOf = (isListed: boolean) =>
-    [...computed].filter(([, result]) => result.isListed === isListed).map(([key]) => key);
-  if (due.isAll) await removeOtherPools(client, keysOf(true));
-  else await removePools(client, keysOf(false));
-  const { prices } = seen.outside;
-  if (changedKeys(seen.shownPrices, prices).size > 0) await writePrices(client, prices);
-  await writeWindows(client, windows, seen.generation + 1);
-  await writeListingState(client, seen, isWhole);
-}
-
-/** What is known after a refresh was committed. */
-function follow({ last, seen, due, computed }: Refresh): Published {
-  const known = new Map(due.isAll ? [] : last?.known);
-  for (const [key, pool] of computed) {
-    if (pool.known) known.set(key, pool.known);
-    else known.delete(key);
-  }
-  const { generation, version, toTs, outside } = seen;
-  return { generation: generation + 1, version, toTs, outside, known, look: due.look, waiting: due.waiting };
+/** What tells when a pool has to be computed again although nothing of its own changed. */
+function repricing({ tokens: [token0, token1], nextChangeAt }: PoolFacts, [raw0, raw1]: TokenAmounts) {
+  const whole = (raw: bigint, decimals: number | null) => (decimals === null ? 0 : Number(raw) / 10 ** decimals);
+  const amounts = { amount0: whole(raw0, token0.decimals), amount1: whole(raw1, token1.decimals) };
+  return { ...amounts, price0: token0.usd, price1: token1.usd, nextChangeAt };
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {

@@ -11,8 +11,8 @@ import {
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
-import { keyColumns, type PoolKey } from '../changes/pool-key.ts';
 import { extensionsOfPool } from '../pools/extension-rows.ts';
+import { type PoolId, poolRows } from '../pools/pool-id.ts';
 import { PROVIDER_COLUMNS } from '../pools/provider-rows.ts';
 
 /** Seconds of the two windows that the listing shows. */
@@ -113,9 +113,8 @@ const nextActivity = (after: SQL, movedBy: number) => sql`(
  *
  * @param toTs end of the 24-hour and 7-day windows, Unix seconds
  */
-export function selectPoolFacts(database: Queryable, keys: readonly PoolKey[], toTs: number) {
+export function selectPoolFacts(database: Queryable, wanted: readonly PoolId[], toTs: number) {
   const { chainId, address } = pools;
-  const { chainIds, addresses } = keyColumns(keys);
   const end = sql`${toTs}::int8`;
   const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
   // OFFSET 0: the planner may not compute the window of every pool to pick some of them.
@@ -132,10 +131,7 @@ export function selectPoolFacts(database: Queryable, keys: readonly PoolKey[], t
   return queriesOn(database)
     .select({ ...COLUMNS, nextChangeAt })
     .from(pools)
-    .innerJoin(
-      sql`unnest(${sql.param(chainIds)}::int8[], ${sql.param(addresses)}::text[]) AS k (chain_id, address)`,
-      sql`k.chain_id = ${chainId} AND k.address = ${address}`,
-    )
+    .innerJoin(poolRows(wanted), sql`k.chain_id = ${chainId} AND k.address = ${address}`)
     .innerJoin(poolStates, and(eq(poolStates.chainId, chainId), eq(poolStates.pool, address)))
     .innerJoin(token0, isOf(token0, pools.token0))
     .innerJoin(token1, isOf(token1, pools.token1))

@@ -1,45 +1,53 @@
-import { max, notInArray, sql } from 'drizzle-orm';
+import { gt, max, notInArray, sql } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
-import { listedPools, listingPrices, listingWindows, poolListings } from '../../db/schema/operator.ts';
+import {
+  fiatPrices,
+  listedPools,
+  listingPrices,
+  listingSources,
+  listingWindows,
+  poolListings,
+} from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { deleteOtherPools, deletePools, upsertRows } from '../../db/write-rows.ts';
-import { type PoolKey, parsePoolKey } from '../changes/pool-key.ts';
-import { parseTokenKey, tokenKey } from '../fiat/token-key.ts';
-import type { Prices } from './known-pools.ts';
-import type { ListedPool, Progress } from './record.ts';
+import { deletePools, upsertRows } from '../../db/write-rows.ts';
+import { parseTokenKey, type TokenKey, tokenKey } from '../fiat/token-key.ts';
+import type { PoolId } from '../pools/pool-id.ts';
+import type { ListedPool } from './record.ts';
+
+/** USD per whole token. */
+export type Prices = ReadonlyMap<TokenKey, number>;
 
 /** Window of one chain. */
 export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' | 'generatedAtTs'>;
 
-/** Rows per statement: large enough to save round trips, small enough to keep statements short. */
-const BATCH = 1_000;
+/** What came of computing some pools. */
+export type ComputedPools = {
+  readonly listed: readonly ListedPool[];
+  readonly unlisted: readonly PoolId[];
+  /** Of all pools that are in the index. */
+  readonly sources: readonly (typeof listingSources.$inferInsert)[];
+  readonly gone: readonly PoolId[];
+};
 
-/** Inserts pools and updates those whose values differ; a row that did not change is not rewritten. */
-export async function upsertPools(
+/** Of one chain and pool. */
+const POOL = { key: ['chainId', 'pool'] } as const;
+
+/** Lists these pools, or takes them out; a row that did not change is not rewritten. */
+export async function writePools(
   database: Queryable,
-  pools: readonly (ListedPool & Partial<Progress>)[],
+  { listed, unlisted, sources, gone }: ComputedPools,
 ): Promise<void> {
-  for (let start = 0; start < pools.length; start += BATCH) {
-    const batch = pools.slice(start, start + BATCH);
-    await upsertRows(database, poolListings, batch, { key: ['chainId', 'pool'] });
-    await upsertRows(database, listedPools, batch, { key: ['chainId', 'pool'] });
+  for (const table of [poolListings, listedPools]) {
+    await upsertRows(database, table, listed, POOL);
+    await deletePools(database, table, unlisted);
   }
+  await upsertRows(database, listingSources, sources, POOL);
+  await deletePools(database, listingSources, gone);
 }
 
-/** Takes out what is listed no more: a pool that a reorganisation undid, or whose deployment was disabled. */
-export async function removeOtherPools(database: Queryable, listed: readonly PoolKey[]): Promise<void> {
-  const kept = listed.map(parsePoolKey);
-  for (const table of [poolListings, listedPools]) await deleteOtherPools(database, table, kept);
-}
-
-/** Takes these pools out, if they are listed. */
-export async function removePools(database: Queryable, keys: readonly PoolKey[]): Promise<void> {
-  for (const table of [poolListings, listedPools]) await deletePools(database, table, keys.map(parsePoolKey));
-}
-
-/** Prices that pages show. */
-export async function readShownPrices(database: Queryable): Promise<Prices> {
-  const rows = await queriesOn(database).select().from(listingPrices);
+/** Prices that count. */
+export async function readPrices(database: Queryable, pricedSince: Date): Promise<Prices> {
+  const rows = await queriesOn(database).select().from(fiatPrices).where(gt(fiatPrices.pricedAt, pricedSince));
   return new Map(rows.map(({ chainId, token, usd }) => [tokenKey(chainId, token), usd]));
 }
 

@@ -104,15 +104,10 @@ test('a token that does not tell a balance makes the readings of its pools not c
 test('a pool that a reorganisation undid, and those of a factory that is switched off, are forgotten', async () => {
   const [gone, kept] = pools;
   if (!gone || !kept) throw new Error('no pools');
-  for (const { address } of [gone, kept]) {
-    await database.query("INSERT INTO operator.curve_rank VALUES ($1, $2, 'fit', NULL, 1, now())", [CHAIN, address]);
-  }
   await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [gone.address]);
   expect(await capture()).toBe(3);
   expect(await stored(gone.address)).toBeUndefined();
   expect(await stored(kept.address)).toBeDefined();
-  const { rows } = await database.query('SELECT pool FROM operator.curve_rank');
-  expect(rows).toEqual([{ pool: kept.address }]);
   expect(await capture(false)).toBe(0);
   expect(await stored(kept.address)).toBeUndefined();
 });

@@ -4,9 +4,9 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import { budgetedRpc } from '../../chain/read-schedule/metered-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { binComparisons, curveRanks, poolStorages } from '../../db/schema/operator.ts';
+import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
-import { storedLayout } from '../../protocol/layouts/stored-layouts.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { type ChainReads, createPoolReads } from '../read-schedule/read-due-pools.ts';
 import { readStorage, type StoredPool, storageCalls } from './storage-reading.ts';
@@ -28,9 +28,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
       return layout ? [{ ...pool, layout }] : [];
     });
     // Undone by a reorganisation, or of a deployment that was disabled.
-    for (const table of [poolStorages, binComparisons, curveRanks]) {
-      await deleteOtherPoolsOf(database, table, chainId, stored);
-    }
+    await deleteOtherPoolsOf(database, poolStorages, chainId, stored);
     return stored;
   };
   return createPoolReads(deps, takePools, (kind) => ({

@@ -2,7 +2,6 @@ import { and, eq, sql } from 'drizzle-orm';
 import { QueryBuilder } from 'drizzle-orm/pg-core';
 import { allowlists, poolExtensions, pools, priceVelocities, stopLosses } from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
-import { bigintOrNull } from './bigint-or-null.ts';
 
 type StopLoss = typeof stopLosses.$inferSelect;
 type PriceVelocity = typeof priceVelocities.$inferSelect;
@@ -65,4 +64,8 @@ export function toExtensions(json: string | null): ExtensionRow[] {
     timelockSecs: bigintOrNull(extension.timelockSecs),
     maxChangePerBlockE18: bigintOrNull(extension.maxChangePerBlockE18),
   }));
+}
+
+function bigintOrNull(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
 }

@@ -3,10 +3,7 @@ import { priceProviders } from '../../db/schema/read-model.ts';
 type ProviderView = typeof priceProviders.$inferSelect;
 
 /** A price provider made by a known factory. Fields of the other kind are null. */
-export type ProviderRow = Omit<
-  ProviderView,
-  'chainId' | 'address' | 'factory' | 'creator' | 'classId' | 'futureToleranceSecs'
->;
+export type ProviderRow = Omit<ProviderView, 'chainId' | 'address'>;
 
 /** What is selected of a pool's provider, left joined: all is null when no known factory made it. */
 export const PROVIDER_COLUMNS = {

@@ -85,19 +85,16 @@ test.each([
   await vi.waitUntil(() => heads.length === 1);
 });
 
-test('a socket that is closed is opened again, after pauses that grow until heads come', async () => {
+test('a socket that is closed is opened again, after pauses that grow while it ends soon', async () => {
   const node = await nodeOf();
   const { heads } = feedOf([node.url]);
   await vi.waitUntil(() => node.subscribers() === 1);
-  const pauses: number[] = [];
-  for (let i = 0; i < 2; i += 1) {
-    const since = performance.now();
-    node.cut();
-    await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
-    pauses.push(performance.now() - since);
-  }
-  expect(pauses[0]).toBeGreaterThanOrEqual(499);
-  expect(pauses[1]).toBeGreaterThanOrEqual(999);
+  node.cut();
+  await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
+  const since = performance.now();
+  node.cut();
+  await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
+  expect(performance.now() - since).toBeGreaterThanOrEqual(800);
   node.tell(5);
   await vi.waitUntil(() => heads.length === 1);
 });

@@ -1,10 +1,11 @@
-import { type RawData, WebSocket } from 'ws';
 import { z } from 'zod';
+import { LiveSocket } from '../../runtime/live-socket.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { BlockAnswer, type BlockRef } from '../chain-rpc.ts';
 import type { RpcFailureCode } from '../rpc-failure.ts';
 
-/** A head as a node told it. */
-export interface ToldHead {
+/** A head as a node pushed it. */
+export interface PushedHead {
   readonly block: BlockRef;
   /** All of the header, unchecked. */
   readonly header: Readonly<Record<string, unknown>>;
@@ -13,15 +14,14 @@ export interface ToldHead {
 export interface HeadSocketOptions {
   readonly url: string;
   readonly chainId: number;
-  readonly onHead: (head: ToldHead) => void;
-  /** Called once, unless the socket was closed from here. */
-  readonly onEnd: (reason: RpcFailureCode) => void;
-  /** Told of each request that was sent. */
+  readonly onHead: (head: PushedHead) => void;
+  /** Called for each request that was sent. */
   readonly count: (method: string, outcome: string) => void;
+  readonly logger: Logger;
 }
 
-const HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_MESSAGE_BYTES = 1_048_576;
+const MIN_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
 /** In the order in which they are sent, each after the answer to the one before; ids count from 1. */
 const REQUESTS = [
   { method: 'eth_chainId', params: [] },
@@ -30,66 +30,60 @@ const REQUESTS = [
 
 const Answer = z.object({ id: z.number(), result: z.string() });
 const Header = z.record(z.string(), z.unknown());
-const Told = z.object({ method: z.literal('eth_subscription'), params: z.object({ result: Header }) });
+const Push = z.object({ method: z.literal('eth_subscription'), params: z.object({ result: Header }) });
 
 /**
- * Subscribes to the heads of a node by WebSocket. A node of another chain, or one that tells what is no head, is cut off.
- *
- * @returns closes the socket at once
+ * Subscribes to the heads of a node by WebSocket, again after each end of the connection. A node of another chain, or one
+ * that pushes what is not a head, is left and dialled again.
  */
-export function openHeadSocket({ url, chainId, onHead, onEnd, count }: HeadSocketOptions): () => void {
-  // viem hides the socket of its transport, so that one that hangs while it connects could not be closed.
-  const socket = new WebSocket(url, {
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-  });
-  let asked = 0;
-  let isOver = false;
-
-  const end = (reason: RpcFailureCode) => {
-    if (isOver) return;
-    isOver = true;
-    const pending = REQUESTS[asked - 1];
-    if (pending) count(pending.method, reason);
-    socket.terminate();
-    onEnd(reason);
+export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSocketOptions): LiveSocket {
+  let sent = 0;
+  const settle = (outcome: 'ok' | RpcFailureCode) => {
+    const request = REQUESTS[sent - 1];
+    if (request) count(request.method, outcome);
   };
-  const ask = () => {
-    const request = REQUESTS[asked];
-    asked += 1;
-    if (request) socket.send(JSON.stringify({ jsonrpc: '2.0', id: asked, ...request }));
+  const sendNext = () => {
+    const request = REQUESTS[sent];
+    sent += 1;
+    if (request) socket.send(JSON.stringify({ jsonrpc: '2.0', id: sent, ...request }));
   };
-  const take = (data: RawData) => {
-    const message = parse(data);
-    const told = Told.safeParse(message);
-    if (told.success) {
-      const header = told.data.params.result;
-      const block = BlockAnswer.safeParse(header);
-      return block.success ? onHead({ block: block.data, header }) : end('garbage');
-    }
+  const leave = (reason: RpcFailureCode) => {
+    settle(reason);
+    sent = 0;
+    socket.reconnect(reason);
+  };
+  const takeAnswer = (message: unknown) => {
     const answer = Answer.safeParse(message);
-    const request = REQUESTS[asked - 1];
-    if (!answer.success || !request || answer.data.id !== asked)
-      return end(asked > REQUESTS.length ? 'garbage' : 'refused');
-    if (request.method === 'eth_chainId' && Number(answer.data.result) !== chainId) return end('wrong_chain');
-    count(request.method, 'ok');
-    ask();
+    const request = REQUESTS[sent - 1];
+    if (!request) return leave('malformed');
+    if (!answer.success || answer.data.id !== sent) return leave('refused');
+    if (request.method === 'eth_chainId' && Number(answer.data.result) !== chainId) return leave('wrong_chain');
+    settle('ok');
+    sendNext();
   };
-
-  socket.on('open', ask);
-  socket.on('message', (data) => {
-    if (!isOver) take(data);
+  const socket = new LiveSocket({
+    url,
+    minPauseMs: MIN_PAUSE_MS,
+    maxPauseMs: MAX_PAUSE_MS,
+    logger,
+    onOpen: sendNext,
+    onMessage: (data) => {
+      const message = parse(data);
+      const push = Push.safeParse(message);
+      if (!push.success) return takeAnswer(message);
+      const header = push.data.params.result;
+      const block = BlockAnswer.safeParse(header);
+      return block.success ? onHead({ block: block.data, header }) : leave('malformed');
+    },
+    onEnd: () => {
+      settle('unreachable');
+      sent = 0;
+    },
   });
-  socket.on('error', () => end('unreachable'));
-  socket.on('close', () => end('unreachable'));
-  return () => {
-    isOver = true;
-    socket.terminate();
-  };
+  return socket;
 }
 
-function parse(data: RawData): unknown {
+function parse(data: Buffer): unknown {
   try {
     return JSON.parse(data.toString());
   } catch {

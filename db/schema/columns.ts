@@ -18,9 +18,6 @@ export const hex = customType<{ data: Hex }>({ dataType: () => 'text' });
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
-/** Number of a transaction, which never comes again. */
-export const xid8 = customType<{ data: string }>({ dataType: () => 'xid8' });
-
 /** An integer of up to 256 bits; Postgres's driver gives it as text. */
 export const wide = customType<{ data: bigint; driverData: string; config: { digits: number } }>({
   dataType: (config) => (config ? `numeric(${config.digits}, 0)` : 'numeric'),

@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm';
 import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
-import { bytes, checkedAddress, hex, instant, int8, wide, xid8 } from './columns.ts';
+import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
  * Tables of the operator, as migrations make them. Keys and indexes are the migrations' matter; `pamm-audit.ts` has the
@@ -79,25 +78,6 @@ export const layoutCalibrations = operator.table('layout_calibration', {
   tries: integer('tries').notNull(),
 });
 
-/** When bins by events were last held against storage; `difference` names the first bin that differs, if any does. */
-export const binComparisons = operator.table('bin_comparison', {
-  chainId: int8('chain_id').notNull(),
-  pool: checkedAddress('pool').notNull(),
-  blockNumber: int8('block_number').notNull(),
-  difference: text('difference'),
-  comparedAt: instant('compared_at').notNull(),
-});
-
-/** How the curve of a pool whose fees are not public became known at a block; written as it changes, and once an hour. */
-export const curveRanks = operator.table('curve_rank', {
-  chainId: int8('chain_id').notNull(),
-  pool: checkedAddress('pool').notNull(),
-  rank: text('rank', { enum: ['formula', 'fit', 'simulation', 'none'] }).notNull(),
-  whyNotCheaper: text('why_not_cheaper'),
-  blockNumber: int8('block_number').notNull(),
-  seenAt: instant('seen_at').notNull(),
-});
-
 export const fiatPrices = operator.table('fiat_price', {
   chainId: int8('chain_id').notNull(),
   token: checkedAddress('token').notNull(),
@@ -125,32 +105,23 @@ export const poolListings = operator.table('pool_listing', {
   volumeFiat: doublePrecision('volume_fiat'),
   aprBps: doublePrecision('apr_bps'),
   aprBps7d: doublePrecision('apr_bps_7d'),
-  /** Of the release before migration 0017. */
-  priceStatus: text('price_status', { enum: PRICE_STATUSES }).notNull(),
   lockedPricing: boolean('locked_pricing').notNull(),
   depositAllowlist: boolean('deposit_allowlist').notNull(),
   /** Null in rows of the release before migration 0010. */
   factory: checkedAddress('factory'),
-  /** These four are null in rows of the release before migration 0027, `nextChangeAt` and `changedAt` in others too. */
-  amount0: doublePrecision('amount0'),
-  amount1: doublePrecision('amount1'),
-  nextChangeAt: int8('next_change_at'),
-  changedAt: instant('changed_at'),
 });
 
-/** What the listing stands for: one row, by which a process of capture goes on where the one before stopped. */
-export const listingStates = operator.table('listing_state', {
-  isOnly: boolean('is_only').notNull().default(true),
+/** What each pool of the index was last computed from, listed or not: a refresh computes those of which that is another now. */
+export const listingSources = operator.table('listing_source', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  source: text('source'),
   generation: int8('generation').notNull(),
-  version: text('version'),
-  indexSchema: text('index_schema').notNull(),
-  indexId: text('index_id').notNull(),
-  unseenFrom: xid8('unseen_from').notNull(),
-  toTs: int8('to_ts').notNull(),
-  curators: jsonb('curators').$type<[`${number}:0x${string}`, string][]>().notNull(),
-  readings: text('readings').notNull(),
-  publishedAt: instant('published_at').notNull(),
-  writtenBy: xid8('written_by').notNull(),
+  amount0: doublePrecision('amount0'),
+  amount1: doublePrecision('amount1'),
+  price0: doublePrecision('price0'),
+  price1: doublePrecision('price1'),
+  nextChangeAt: int8('next_change_at'),
 });
 
 export const listedPools = operator.table('listed_pool', {
@@ -180,8 +151,6 @@ export const listingWindows = operator.table('listing_window', {
   fromBlock: int8('from_block').notNull(),
   toBlock: int8('to_block').notNull(),
   generatedAtTs: int8('generated_at_ts').notNull(),
-  /** For the release before migration 0011. */
-  bounds: text('bounds').notNull().generatedAlwaysAs(sql``),
 });
 
 export const backfills = operator.table('backfill', {

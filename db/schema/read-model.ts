@@ -3,8 +3,8 @@ import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 import { address, hex, int8, wide } from './columns.ts';
 
 /*
- * Views of `read_model` that code reads, as migrations make them over the tables of the served index. `docs/sql.md` says
- * what the columns mean.
+ * Views of `read_model` and their columns that code reads, as migrations make them over the tables of the served index.
+ * `docs/sql.md` says what the columns mean.
  */
 const readModel = pgSchema('read_model');
 
@@ -38,9 +38,7 @@ export const pools = readModel
     creator: address('creator').notNull(),
     createdBlockNumber: int8('created_block_number').notNull(),
     createdTimestamp: int8('created_timestamp').notNull(),
-    createdTransactionHash: hex('created_transaction_hash').notNull(),
     admin: address('admin').notNull(),
-    pendingAdmin: address('pending_admin'),
     adminFeeDestination: address('admin_fee_destination').notNull(),
     protocolSpreadFeeE6: integer('protocol_spread_fee_e6').notNull(),
     adminSpreadFeeE6: integer('admin_spread_fee_e6').notNull(),
@@ -61,20 +59,10 @@ export const poolStates = readModel
     pool: address('pool').notNull(),
     pauseLevel: integer('pause_level').notNull(),
     curBinIdx: integer('cur_bin_idx'),
-    curPosInBin: wide('cur_pos_in_bin'),
-    curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6'),
-    spreadFeeE6: integer('spread_fee_e6').notNull(),
-    notionalFeeE8: integer('notional_fee_e8').notNull(),
-    total0Scaled: wide('total0_scaled'),
-    total1Scaled: wide('total1_scaled'),
     liquidity0Raw: wide('liquidity0_raw'),
     liquidity1Raw: wide('liquidity1_raw'),
-    notionalFee0Scaled: wide('notional_fee0_scaled'),
-    notionalFee1Scaled: wide('notional_fee1_scaled'),
     balance0Raw: wide('balance0_raw').notNull(),
     balance1Raw: wide('balance1_raw').notNull(),
-    blockNumber: int8('block_number').notNull(),
-    blockTimestamp: int8('block_timestamp').notNull(),
   })
   .existing();
 
@@ -82,16 +70,7 @@ export const poolBins = readModel
   .view('pool_bin', {
     chainId: int8('chain_id').notNull(),
     pool: address('pool').notNull(),
-    binIdx: integer('bin_idx').notNull(),
-    token0Scaled: wide('token0_scaled'),
-    token1Scaled: wide('token1_scaled'),
-    totalShares: wide('total_shares').notNull(),
     lengthE6: integer('length_e6').notNull(),
-    addFeeBuyE6: integer('add_fee_buy_e6').notNull(),
-    addFeeSellE6: integer('add_fee_sell_e6').notNull(),
-    lowerDistE6: integer('lower_dist_e6').notNull(),
-    blockNumber: int8('block_number').notNull(),
-    blockTimestamp: int8('block_timestamp').notNull(),
   })
   .existing();
 
@@ -113,12 +92,6 @@ export const stopLosses = readModel
     drawdownE6: wide('drawdown_e6'),
     decayPerSecondE8: wide('decay_per_second_e8'),
     timelockSecs: wide('timelock_secs'),
-    pendingDrawdownE6: wide('pending_drawdown_e6'),
-    pendingDrawdownExecuteAfter: wide('pending_drawdown_execute_after'),
-    pendingDecayPerSecondE8: wide('pending_decay_per_second_e8'),
-    pendingDecayExecuteAfter: wide('pending_decay_execute_after'),
-    pendingTimelockSecs: wide('pending_timelock_secs'),
-    pendingTimelockExecuteAfter: wide('pending_timelock_execute_after'),
   })
   .existing();
 
@@ -136,7 +109,6 @@ export const allowlists = readModel
     chainId: int8('chain_id').notNull(),
     address: address('address').notNull(),
     pool: address('pool').notNull(),
-    action: text('action', { enum: ['deposit', 'swap'] }).notNull(),
     allowAll: boolean('allow_all').notNull(),
   })
   .existing();
@@ -146,21 +118,17 @@ export const priceProviders = readModel
     chainId: int8('chain_id').notNull(),
     address: address('address').notNull(),
     kind: text('kind', { enum: ['anchored', 'regular', 'regular_l2'] }).notNull(),
-    factory: address('factory').notNull(),
-    creator: address('creator').notNull(),
     oracle: address('oracle').notNull(),
     base: address('base').notNull(),
     quote: address('quote').notNull(),
     marginStep: wide('margin_step').notNull(),
     baseFeedId: hex('base_feed_id').notNull(),
     quoteFeedId: hex('quote_feed_id'),
-    classId: hex('class_id'),
     minMargin: wide('min_margin'),
     maxRefStalenessSecs: wide('max_ref_staleness_secs'),
     maxSpreadBps: integer('max_spread_bps'),
     mutableParams: boolean('mutable_params'),
     maxTimeDeltaSecs: wide('max_time_delta_secs'),
-    futureToleranceSecs: wide('future_tolerance_secs'),
     source: address('source'),
     confidenceParam: wide('confidence_param'),
   })
@@ -177,14 +145,8 @@ export const swaps = readModel
     sender: address('sender').notNull(),
     recipient: address('recipient').notNull(),
     zeroForOne: boolean('zero_for_one'),
-    exactInput: boolean('exact_input'),
     amount0Raw: wide('amount0_raw').notNull(),
     amount1Raw: wide('amount1_raw').notNull(),
-    lpFeeScaled: wide('lp_fee_scaled'),
-    protocolFeeScaled: wide('protocol_fee_scaled'),
-    notionalFeeScaled: wide('notional_fee_scaled'),
-    curBinIdx: integer('cur_bin_idx'),
-    curPosInBin: wide('cur_pos_in_bin'),
   })
   .existing();
 

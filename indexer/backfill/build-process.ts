@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
 import { type BuildMetrics, readBuildMetrics } from './build-metrics.ts';
 
@@ -100,12 +101,11 @@ export function reasonIn(line: string): string | null {
   }
 }
 
-/** The body of a 200; null for anything else: not listening yet, busy, not ready. The next look asks again. */
+/** The body of a 200; null for anything else: not listening yet, busy, not ready. The next poll asks again. */
 async function ask(port: number, path: string): Promise<string | null> {
   try {
-    const response = await fetch(`http://${HOST}:${port}${path}`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-    const body = await response.text();
-    return response.ok ? body : null;
+    const { status, text } = await sendRequest(`http://${HOST}:${port}${path}`, { timeoutMs: ANSWER_TIMEOUT_MS });
+    return status === 200 ? text : null;
   } catch {
     return null;
   }

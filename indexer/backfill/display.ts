@@ -1,7 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
-import type { Progress } from './pace.ts';
 import type { BackfillPlan } from './plan.ts';
-import type { Wait } from './standstill.ts';
+import type { Progress, Wait } from './progress.ts';
 
 /** What a backfill ended with. */
 export type BackfillOutcome = BackfillPlan & {
@@ -15,64 +14,39 @@ export type BackfillOutcome = BackfillPlan & {
 /** Shows how a backfill goes. */
 export interface Display {
   begin(plan: BackfillPlan): void;
-  /** @param progress null before there is any, @param wait null while it gets on */
+  /** @param progress null before there is any, @param wait null while it continues */
   progress(progress: Progress | null, wait: Wait | null): void;
   /** Removes a progress bar before anything else is written. */
   stop(): void;
   end(outcome: BackfillOutcome): void;
 }
 
-/** A bar is redrawn with every call; lines come less often. */
+/** A bar on a terminal is redrawn with every call; lines come less often. */
 const LINE_EVERY_MS = 5_000;
-/** Short enough for what follows on a terminal of 80 columns, which cuts the rest. */
-const BAR_COLUMNS = 20;
-const BAR = '{bar} {percentage}% | {text}';
+const BAR = {
+  format: '{bar} {percentage}% | {value}/{total} blocks, {eta_formatted} left | {text}',
+  /** Short enough for what follows on a terminal of 80 columns, which cuts the rest. */
+  barsize: 10,
+  /** Updates whose mean the time left is: half a minute. */
+  etaBuffer: 60,
+  noTTYOutput: true,
+  notTTYSchedule: LINE_EVERY_MS,
+  hideCursor: true,
+  clearOnComplete: true,
+};
 
-type Output = NodeJS.WriteStream;
-
-export function createDisplay(output: Output, json: boolean): Display {
-  if (json) return jsonLines(output);
-  return output.isTTY ? progressBar(output) : plainLines(output);
-}
-
-function progressBar(output: Output): Display {
-  const bar = new SingleBar(
-    { format: BAR, barsize: BAR_COLUMNS, stream: output, hideCursor: true, clearOnComplete: true },
-    Presets.shades_classic,
-  );
-  const beforeBar = plainLines(output);
-  let begun = false;
-  return {
-    begin: beforeBar.begin,
-    progress: (progress, wait) => {
-      if (progress === null) return beforeBar.progress(progress, wait);
-      const payload = { text: describeProgress(progress, wait) };
-      // A bar that begins without a total would begin as full.
-      if (!begun) bar.start(progress.totalBlocks, progress.doneBlocks, payload);
-      begun = true;
-      bar.setTotal(progress.totalBlocks);
-      bar.update(progress.doneBlocks, payload);
-    },
-    stop: () => bar.stop(),
-    end: (outcome) => output.write(describeOutcome(outcome)),
+/** @param json one JSON object per line, for programs; otherwise text, with a bar on a terminal */
+export function createDisplay(output: NodeJS.WriteStream, json: boolean): Display {
+  let shownMs = Number.NEGATIVE_INFINITY;
+  const isDue = (): boolean => {
+    if (performance.now() - shownMs < LINE_EVERY_MS) return false;
+    shownMs = performance.now();
+    return true;
   };
+  return json ? jsonLines(output, isDue) : textLines(output, isDue);
 }
 
-function plainLines(output: Output): Display {
-  const isDue = everyFewSeconds();
-  return {
-    begin: (plan) => output.write(`${describePlan(plan)}\n`),
-    progress: (progress, wait) => {
-      const line = progress === null ? wait && describeWait(wait) : describeProgress(progress, wait);
-      if (line !== null && isDue()) output.write(`${line}\n`);
-    },
-    stop: () => undefined,
-    end: (outcome) => output.write(describeOutcome(outcome)),
-  };
-}
-
-function jsonLines(output: Output): Display {
-  const isDue = everyFewSeconds();
+function jsonLines(output: NodeJS.WriteStream, isDue: () => boolean): Display {
   const write = (type: string, value: object) => output.write(`${JSON.stringify({ type, ...value })}\n`);
   return {
     begin: (plan) => write('begin', plan),
@@ -85,49 +59,37 @@ function jsonLines(output: Output): Display {
   };
 }
 
-function everyFewSeconds(): () => boolean {
-  let lastMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() - lastMs < LINE_EVERY_MS) return false;
-    lastMs = performance.now();
-    return true;
+function textLines(output: NodeJS.WriteStream, isDue: () => boolean): Display {
+  const bar = new SingleBar({ ...BAR, stream: output }, Presets.shades_classic);
+  return {
+    begin: (plan) => output.write(`${describePlan(plan)}\n`),
+    progress: (progress, wait) => {
+      if (progress !== null) {
+        const payload = { text: wait === null ? `${progress.events} events` : describeWait(wait) };
+        // A bar that begins without a total would begin as full.
+        if (!bar.isActive) bar.start(progress.totalBlocks, progress.doneBlocks, payload);
+        bar.setTotal(progress.totalBlocks);
+        bar.update(progress.doneBlocks, payload);
+      } else if (wait !== null && isDue()) output.write(`${describeWait(wait)}\n`);
+    },
+    stop: () => bar.stop(),
+    end: (outcome) => output.write(describeOutcome(outcome)),
   };
 }
 
-/** What it waits for is of more use than the rate and the time left of a run that stands still. */
-function describeProgress(progress: Progress, wait: Wait | null): string {
-  const { doneBlocks, totalBlocks, events, eventsPerSec, secondsLeft } = progress;
-  const blocks = `${doneBlocks}/${totalBlocks} blocks`;
-  if (wait !== null) return `${describeWait(wait)} | ${blocks}`;
-  const left = secondsLeft === null ? '?' : formatDuration(secondsLeft);
-  return `${blocks} | ${events} events, ${eventsPerSec}/s | ${left} left`;
-}
-
-function describeWait(wait: Wait): string {
-  return `waiting ${formatDuration(wait.seconds)} for ${wait.for}`;
-}
-
-/** Whole seconds as `1h 2m 3s`, without leading zeros. */
-export function formatDuration(seconds: number): string {
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
-  const parts = [hours > 0 && `${hours}h`, (hours > 0 || minutes > 0) && `${minutes}m`, `${seconds % 60}s`];
-  return parts.filter(Boolean).join(' ');
-}
+const describeWait = (wait: Wait): string => `waiting ${wait.seconds} s for ${wait.for}`;
 
 function describePlan({ schema, replaces, refetched, resumed }: BackfillPlan): string {
   const logs = refetched.length > 0 ? `, logs of chain ${refetched.join(', ')} from the nodes` : '';
   const served = replaces === null ? 'nothing serves yet' : `"${replaces}" serves meanwhile`;
-  return `${resumed ? 'Going on with' : 'Filling'} "${schema}" (${served}${logs})`;
+  return `${resumed ? 'Resuming' : 'Filling'} "${schema}" (${served}${logs})`;
 }
 
 function describeOutcome({ schema, replaces, blocks, events, seconds, removable }: BackfillOutcome): string {
-  const lines = [
-    `Readers are served from "${schema}": ${blocks} blocks, ${events} events, ${formatDuration(seconds)}.`,
-    replaces !== null && `An indexer that wrote "${replaces}" ends with exit code 75; started again, it goes on here.`,
-    removable.length > 0 && `No longer needed: npm run backfill -- drop ${removable.join(' ')}`,
-  ];
-  return lines
-    .filter(Boolean)
-    .map((line) => `${line}\n`)
-    .join('');
+  const lines = [`Readers are served from "${schema}": ${blocks} blocks, ${events} events, ${seconds} s.`];
+  if (replaces !== null) {
+    lines.push(`An indexer that wrote "${replaces}" ends with exit code 75; started again, it continues here.`);
+  }
+  if (removable.length > 0) lines.push(`No longer needed: npm run backfill -- drop ${removable.join(' ')}`);
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { serveSchema } from '../publication/live-views.ts';
 import { SchemaHold } from '../publication/schema-lock.ts';
 import { ReadersOfCacheError } from './cached-logs.ts';
-import { ChainNodes } from './chain-nodes.ts';
 import { dropSchema } from './drop.ts';
 import { planBackfill, recordServed } from './plan.ts';
 import { refuseMissingPools } from './start-block.ts';
@@ -121,8 +121,8 @@ test('an index without the first pool of a factory is not served', async () => {
     `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'onchain_1' AND table_name = 'pool'`,
   );
   for (const { name } of rows) await database.query(`ALTER TABLE onchain_1.pool ALTER COLUMN "${name}" DROP NOT NULL`);
-  const followed = [{ chainId: 1, startBlock: 7, factories: [FACTORY] as const }];
-  const check = () => refuseMissingPools(database, 'onchain_1', followed, new ChainNodes([]), new Map());
+  const followed = [{ chainId: 1, startBlock: 7, factories: [FACTORY] as const, rpc: new ChainRpc([]) }];
+  const check = () => refuseMissingPools(database, 'onchain_1', followed, new Map());
   const addPool = (index: number) =>
     database.query('INSERT INTO onchain_1.pool (chain_id, factory, pool_idx) VALUES (1, $1, $2)', [FACTORY, index]);
   await addPool(2);

@@ -1,6 +1,5 @@
 import type { Display } from './display.ts';
-import type { Progress } from './pace.ts';
-import { Standstill } from './standstill.ts';
+import { type Progress, Standstill } from './progress.ts';
 
 const SHOW_EVERY_MS = 500;
 
@@ -15,7 +14,7 @@ export class ProgressReporter {
     this.#display = display;
   }
 
-  /** @param needed what a run needs now to get on, in words that follow "waiting for" */
+  /** @param needed what a run needs now to continue, in words that follow "waiting for" */
   needs(needed: string): void {
     this.#standstill.needs(needed, performance.now());
   }

@@ -1,4 +1,5 @@
 import { ponder } from 'ponder:registry';
+import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf } from '../handlers/context.ts';
 import {
   recordWatermark,
@@ -17,9 +18,10 @@ const keyOf = ({ log, args }: ExtensionEvent) => ({ address: log.address, pool: 
 
 // A setting that takes effect ends the proposal of it.
 
-for (const source of ['StopLoss', 'PackedStopLoss'] as const) {
+for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
+  const source = sources.stopLoss;
   const [decay, pendingDecay] =
-    source === 'StopLoss'
+    stopLossDecay === 'E8'
       ? (['decayPerSecondE8', 'pendingDecayPerSecondE8'] as const)
       : (['decayPerSecondE18', 'pendingDecayPerSecondE18'] as const);
 
@@ -92,31 +94,13 @@ for (const source of ['StopLoss', 'PackedStopLoss'] as const) {
   ponder.on(`${source}:OracleStopLossHighWatermarkUpdated`, ({ event, context }) =>
     recordWatermark(context, placeOf(event, context), keyOf(event), event.args),
   );
-}
 
-for (const source of ['PriceVelocityGuard', 'PackedPriceVelocityGuard'] as const) {
-  ponder.on(`${source}:MaxChangePerBlockSet`, ({ event, context }) =>
+  ponder.on(`${sources.priceVelocityGuard}:MaxChangePerBlockSet`, ({ event, context }) =>
     updatePriceVelocity(context, placeOf(event, context), keyOf(event), {
       maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18,
     }),
   );
 }
-
-ponder.on('PriceVelocityGuard:LastMidPriceUpdated', ({ event, context }) => {
-  const place = placeOf(event, context);
-  return updatePriceVelocity(context, place, keyOf(event), {
-    lastMidPriceX64: event.args.newLastMidPriceX64,
-    lastMidPriceBlock: place.blockNumber,
-  });
-});
-
-ponder.on('PackedPriceVelocityGuard:AnchorMidPriceUpdated', ({ event, context }) => {
-  const place = placeOf(event, context);
-  return updatePriceVelocity(context, place, keyOf(event), {
-    lastMidPriceX64: event.args.newAnchorMidPriceX64,
-    lastMidPriceBlock: place.blockNumber,
-  });
-});
 
 ponder.on('DepositAllowlist:AllowAllDepositorsSet', ({ event, context }) =>
   setAllowAll(context, placeOf(event, context), keyOf(event), 'deposit', event.args.allowed),

@@ -1,6 +1,7 @@
 import { ponder } from 'ponder:registry';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf, referenceOf } from '../handlers/context.ts';
+import { updatePriceVelocity } from '../handlers/extensions.ts';
 import { holdBinSwap, recordSwap } from '../handlers/trading.ts';
 
 const flatEvents = eventLayouts.flat.poolEvents;
@@ -12,3 +13,12 @@ ponder.on('FlatPool:BinSwapped', ({ event, context }) =>
 ponder.on('FlatPool:Swap', ({ event, context }) =>
   recordSwap(context, placeOf(event, context), event.log.address, flatEvents.Swap(event.args)),
 );
+
+ponder.on('PriceVelocityGuard:LastMidPriceUpdated', ({ event, context }) => {
+  const place = placeOf(event, context);
+  const key = { address: event.log.address, pool: event.args.pool };
+  return updatePriceVelocity(context, place, key, {
+    lastMidPriceX64: event.args.newLastMidPriceX64,
+    lastMidPriceBlock: place.blockNumber,
+  });
+});

@@ -1,6 +1,7 @@
 import { ponder } from 'ponder:registry';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf, referenceOf } from '../handlers/context.ts';
+import { updatePriceVelocity } from '../handlers/extensions.ts';
 import { updateFactory } from '../handlers/factory.ts';
 import { holdPackedBinSwap, recordPackedSwap } from '../handlers/packed-trading.ts';
 import { updatePoolState } from '../handlers/pool-settings.ts';
@@ -35,3 +36,12 @@ ponder.on('PoolFactory:BinDistanceLimitsUpdated', ({ event, context }) =>
 ponder.on('PoolFactory:FeeReceiverUpdated', ({ event, context }) =>
   updateFactory(context, placeOf(event, context), event.log.address, { feeReceiver: event.args.newReceiver }),
 );
+
+ponder.on('PackedPriceVelocityGuard:AnchorMidPriceUpdated', ({ event, context }) => {
+  const place = placeOf(event, context);
+  const key = { address: event.log.address, pool: event.args.pool };
+  return updatePriceVelocity(context, place, key, {
+    lastMidPriceX64: event.args.newAnchorMidPriceX64,
+    lastMidPriceBlock: place.blockNumber,
+  });
+});

@@ -4,13 +4,11 @@ import { placeOf } from '../handlers/context.ts';
 import { updateBinFees, updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { recordFeeCollection, recordLiquidityChange } from '../handlers/trading.ts';
 
-/** What pools of every layout log alike. */
-const SOURCES = [
-  ['FlatPool', eventLayouts.flat.poolEvents],
-  ['PackedPool', eventLayouts.packed.poolEvents],
-] as const;
-
-for (const [source, events] of SOURCES) {
+// What pools of every layout log alike.
+for (const {
+  sources: { pool: source },
+  poolEvents: events,
+} of Object.values(eventLayouts)) {
   ponder.on(`${source}:LiquidityAdded`, ({ event, context }) =>
     recordLiquidityChange(context, placeOf(event, context), event.log.address, events.LiquidityAdded(event.args)),
   );

@@ -1,14 +1,19 @@
 import type { LayoutAdapter } from '../layout.ts';
+import type { StoredLayout } from '../stored-layout.ts';
 import { flatAdapter } from './flat/adapter.ts';
 import { packedAdapter } from './packed/adapter.ts';
 
-const ADAPTERS = new Map<string, LayoutAdapter>(
-  [flatAdapter, packedAdapter].map((adapter) => [adapter.layout, adapter]),
-);
+/** The layouts of this build: all but their events, which `event-layouts.ts` registers for the index. */
+export const LAYOUT_ADAPTERS: readonly LayoutAdapter[] = [flatAdapter, packedAdapter];
+
+const BY_NAME = new Map(LAYOUT_ADAPTERS.map((adapter) => [adapter.layout, adapter]));
 
 /** The adapter of a deployment's layout. Throws for a layout that this build does not know. */
 export function layoutAdapter(layout: string): LayoutAdapter {
-  const adapter = ADAPTERS.get(layout);
+  const adapter = BY_NAME.get(layout);
   if (adapter === undefined) throw new Error(`no adapter for the event layout "${layout}"`);
   return adapter;
 }
+
+/** What capture reads of pools of a layout; undefined for one whose events tell all. */
+export const storedLayout = (layout: string): StoredLayout | undefined => BY_NAME.get(layout)?.stored ?? undefined;

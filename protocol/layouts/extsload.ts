@@ -1,6 +1,4 @@
-import { LRUCache } from 'lru-cache';
 import { type Hex, isHex, numberToHex, toFunctionSelector } from 'viem';
-import type { PoolImmutables, StateDuty } from '../layout.ts';
 
 /** Hex digits of one word. */
 const WORD = 64;
@@ -12,23 +10,6 @@ const LIST_AT = numberToHex(32, { size: 32 }).slice(2);
 export function encodeExtsload(slots: readonly Hex[]): Hex {
   const length = numberToHex(slots.length, { size: 32 }).slice(2);
   return `${SELECTOR}${LIST_AT}${length}${slots.map((slot) => slot.slice(2)).join('')}`;
-}
-
-/** Ranges of bins whose calldata are kept: pools share a few, and the longest take 17 kB. */
-const KEPT_RANGES = 256;
-
-/** The call of a pool for its whole state, made once for all pools with the same bins. */
-export function stateCallOf(stateSlots: (immutables: PoolImmutables) => readonly Hex[]): StateDuty['call'] {
-  const known = new LRUCache<string, ReturnType<StateDuty['call']>>({ max: KEPT_RANGES });
-  return (immutables) => {
-    const range = `${immutables.lowestBin} ${immutables.highestBin}`;
-    const kept = known.get(range);
-    if (kept) return kept;
-    const slots = stateSlots(immutables);
-    const call = { data: encodeExtsload(slots), words: slots.length };
-    known.set(range, call);
-    return call;
-  };
 }
 
 /**

@@ -1,9 +1,4 @@
-import { type Address, concatHex, type Hex, numberToHex, toFunctionSelector } from 'viem';
-
-const PROVIDER_SLOT = '0x03';
-const ADDRESS_MASK = `0x${'ff'.repeat(20)}` as const;
-const IN_SWAP_SELECTOR = toFunctionSelector('inSwap()');
-const EXTSLOAD_SELECTOR = toFunctionSelector('extsload(bytes32[])');
+import { type Address, type Hex, numberToHex, toFunctionSelector } from 'viem';
 
 /** How a generation asks its providers: the selector, and the words of the answer (at most 7). */
 export interface QuoteShape {
@@ -12,19 +7,13 @@ export interface QuoteShape {
 }
 
 /** Gas after which a provider counts as failed. */
-export const PROVIDER_GAS_LIMIT = 3_000_000;
+const PROVIDER_GAS_LIMIT = 3_000_000;
 /** Gas without which it is not asked: its limit, the 64th that the caller keeps, and what the caller still has to do. */
 const ENOUGH_GAS = PROVIDER_GAS_LIMIT + 2_500_000;
-const fourBytes = (value: number): Hex => numberToHex(value, { size: 4 });
-
-/** Byte offsets of the jump targets in the code below. */
-const HAS_PROVIDER = '0x33';
-const SUCCEEDED = '0x79';
-const IS_IN_SWAP = '0x7e';
-const SPARED = '0x86';
-const EXTSLOAD = '0x88';
-const NEXT_WORD = '0x94';
-const DONE = '0xa7';
+const IN_SWAP = toFunctionSelector('inSwap()').slice(2);
+const EXTSLOAD = toFunctionSelector('extsload(bytes32[])').slice(2);
+const ADDRESS_MASK = 'ff'.repeat(20);
+const bytes = (value: number, size: number): string => numberToHex(value, { size }).slice(2);
 
 /**
  * EVM code to put at a pool's address in an `eth_call`, so that a provider which answers only a pool in the middle of a
@@ -34,128 +23,33 @@ const DONE = '0xa7';
  * no provider can starve another. It reverts when the answer has fewer words than the quote.
  */
 export function providerStub({ selector, words }: QuoteShape): (immutableProvider: Address) => Hex {
-  const quoteBytes = numberToHex(words * 32, { size: 1 });
-  const oneLess = numberToHex(words * 32 - 1, { size: 1 });
-  const head = concatHex([
-    '0x60',
-    PROVIDER_SLOT,
-    '0x54',
-    '0x73',
-    ADDRESS_MASK,
-    '0x16', // sload(3) & mask
-    '0x80',
-    '0x60',
-    HAS_PROVIDER,
-    '0x57', // keep it when it is not zero
-    '0x50',
-    '0x73', // else take the immutable
-  ] as Hex[]);
-  const tail = concatHex([
-    '0x5b', // HAS_PROVIDER
-    '0x5f',
-    '0x35',
-    '0x60',
-    '0xe0',
-    '0x1c', // selector
-    '0x80',
-    '0x63',
-    IN_SWAP_SELECTOR,
-    '0x14',
-    '0x60',
-    IS_IN_SWAP,
-    '0x57',
-    '0x63',
-    EXTSLOAD_SELECTOR,
-    '0x14',
-    '0x60',
-    EXTSLOAD,
-    '0x57',
-    '0x5a',
-    '0x63',
-    fourBytes(ENOUGH_GAS),
-    '0x11',
-    '0x60',
-    SPARED,
-    '0x57', // enough > gas
-    '0x63',
-    selector,
-    '0x60',
-    '0xe0',
-    '0x1b',
-    '0x5f',
-    '0x52', // mstore(0, selector)
-    '0x60',
-    quoteBytes,
-    '0x5f',
-    '0x60',
-    '0x04',
-    '0x5f',
-    '0x5f',
-    '0x85', // provider, value 0, 4 bytes in, a quote out
-    '0x63',
-    fourBytes(PROVIDER_GAS_LIMIT),
-    '0xf1', // call
-    '0x60',
-    oneLess,
-    '0x3d',
-    '0x11',
-    '0x16',
-    '0x60',
-    SUCCEEDED,
-    '0x57', // success and no word missing
-    '0x5f',
-    '0x5f',
-    '0xfd', // revert
-    '0x5b',
-    '0x60',
-    quoteBytes,
-    '0x5f',
-    '0xf3', // SUCCEEDED: return the quote
-    '0x5b',
-    '0x50',
-    '0x5f',
-    '0x52',
-    '0x60',
-    '0x20',
-    '0x5f',
-    '0xf3', // IS_IN_SWAP: return the provider
-    '0x5b',
-    '0x00', // SPARED: return nothing
-    '0x5b',
-    '0x60',
-    '0x04',
-    '0x36',
-    '0x03', // EXTSLOAD: size of the calldata without selector,
-    '0x80',
-    '0x60',
-    '0x04',
-    '0x5f',
-    '0x37',
-    '0x60',
-    '0x40', // copied to 0: the answer, slots in place of words
-    '0x5b',
-    '0x81',
-    '0x81',
-    '0x10',
-    '0x15',
-    '0x60',
-    DONE,
-    '0x57', // NEXT_WORD: until the end
-    '0x80',
-    '0x51',
-    '0x54',
-    '0x81',
-    '0x52', // mstore(p, sload(mload(p)))
-    '0x60',
-    '0x20',
-    '0x01',
-    '0x60',
-    NEXT_WORD,
-    '0x56',
-    '0x5b',
-    '0x50',
-    '0x5f',
-    '0xf3', // DONE: return all of it
-  ] as Hex[]).slice(2);
-  return (immutableProvider) => `${head}${immutableProvider.slice(2)}${tail}`;
+  const quoteBytes = bytes(words * 32, 1);
+  const oneLess = bytes(words * 32 - 1, 1);
+  // provider = sload(3) & mask; where it is not zero, go on at 0x33, else with the immutable one
+  const head = `0x60035473${ADDRESS_MASK}16806033575073`;
+  const tail = [
+    // 0x33: stack the selector of the call; inSwap() goes to 0x7e, extsload(bytes32[]) to 0x88
+    `5b5f3560e01c8063${IN_SWAP}14607e5763${EXTSLOAD}14608857`,
+    // enough > gas: go to 0x86
+    `5a63${bytes(ENOUGH_GAS, 4)}11608657`,
+    // mstore(0, selector of the quote)
+    `63${selector.slice(2)}60e01b5f52`,
+    // call(limit, provider, 0, 0, 4, 0, quoteBytes)
+    `60${quoteBytes}5f60045f5f8563${bytes(PROVIDER_GAS_LIMIT, 4)}f1`,
+    // succeeded and returndatasize > oneLess: go to 0x79, else revert(0, 0)
+    `60${oneLess}3d11166079575f5ffd`,
+    // 0x79: return(0, quoteBytes)
+    `5b60${quoteBytes}5ff3`,
+    // 0x7e: return the provider
+    '5b505f5260205ff3',
+    // 0x86: return nothing
+    '5b00',
+    // 0x88: the calldata without its selector, copied to 0, is the answer with slots in place of words; p = 0x40
+    '5b600436038060045f376040',
+    // 0x94: until p is its end, at 0xa7: mstore(p, sload(mload(p))), p += 0x20
+    '5b8181101560a7578051548152602001609456',
+    // 0xa7: return all of it
+    '5b505ff3',
+  ].join('');
+  return (immutableProvider) => `${head}${immutableProvider.slice(2)}${tail}` as Hex;
 }

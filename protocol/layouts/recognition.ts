@@ -1,22 +1,17 @@
 import type { Address } from 'viem';
-import { type BoundedCall, CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
-import { SMALLEST_SWAP } from '../curve.ts';
-import { Q64 } from '../fixed-point.ts';
-import { encodeSimulation as encodeFlat } from './flat/quoted-curve.ts';
-import { encodeSimulation as encodePacked, FORM_PROBE, type SimulationForm } from './packed/simulation.ts';
-import { packedStoredLayout } from './packed/stored-layout.ts';
+import type { BoundedCall, CallResult } from '../bounded-calls/bounded-calls.ts';
+import { LAYOUT_ADAPTERS } from './adapters.ts';
 import { swapOutcome } from './pool-errors.ts';
 
-const QUOTE = { bidX64: Q64, askX64: Q64, referenceX64: Q64 };
-const packedOrder = { zeroForOne: true, amountSpecified: SMALLEST_SWAP, quote: QUOTE, trader: CALLER };
-const packed = (form: SimulationForm) => encodePacked(form, packedOrder);
-
-/** Simulated swaps of one unit: one that a pool does not know reverts without a word. */
-const SIGNS = [
-  { layout: 'flat', name: 'flat', data: encodeFlat(true, SMALLEST_SWAP, QUOTE, CALLER) },
-  { layout: 'packed', name: 'packed (simulation without sender)', data: packed('noSender') },
-  { layout: 'packed', name: 'packed (simulation with sender)', data: packed('sender') },
-] as const;
+const SIGNS = LAYOUT_ADAPTERS.flatMap(({ layout, unitSwaps }) =>
+  unitSwaps.signs.map(({ form, data }) => ({
+    layout,
+    name: form === layout ? layout : `${layout} (simulation: ${form})`,
+    data,
+  })),
+);
+/** Of a simulated swap of one unit it only counts whether the pool knows the form. */
+const BOUNDS = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
 
 /** What a pool answers like. */
 export interface Recognition {
@@ -24,19 +19,14 @@ export interface Recognition {
   readonly name: string;
 }
 
-/** The calls whose results {@link recognise} takes. */
-export function recognitionCalls(pool: Address): BoundedCall[] {
-  return [
-    { target: pool, ...packedStoredLayout.headCall },
-    ...SIGNS.map((sign) => ({ target: pool, data: sign.data, ...FORM_PROBE })),
-  ];
-}
+/** The calls whose results {@link recognise} takes: swaps in the forms of all layouts. */
+export const recognitionCalls = (target: Address): BoundedCall[] =>
+  SIGNS.map(({ data }) => ({ target, data, ...BOUNDS }));
 
-/** The layout that a pool answers like; null when it tells no storage, or knows none or several of the simulations. */
-export function recognise([head, ...simulations]: readonly (CallResult | null)[]): Recognition | null {
-  if (!head || packedStoredLayout.decodeHead(head) === null) return null;
+/** The layout that a pool answers like: a form that it does not know is an empty revert. Null when it knows none or several. */
+export function recognise(results: readonly (CallResult | null)[]): Recognition | null {
   const known = SIGNS.filter((_, index) => {
-    const result = simulations[index];
+    const result = results[index];
     return result && swapOutcome(result) !== 'silence';
   });
   return known.length === 1 ? (known[0] ?? null) : null;

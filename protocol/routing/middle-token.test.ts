@@ -85,8 +85,8 @@ function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
     const ratio = zeroForOne ? divCeil(bestX64 * E18, priceX64) : divCeil(priceX64 * E18, bestX64);
     return maxBigint(ratio, most);
   }, E18);
-  const startFeeX64 = steps[0]?.slice.feeX64 ?? 0n;
-  const overBest = divCeil(dearest * (Q64 + startFeeX64), Q64) - E18;
+  const startFactorX64 = steps[0]?.slice.charge.factorX64 ?? Q64;
+  const overBest = divCeil(dearest * startFactorX64, Q64) - E18;
   return divCeil(notionalE18 * (overBest + notionalE18), E18);
 }
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
 import { mulDivFloor, Q64 } from '../fixed-point.ts';
-import { type PricedPool, pricePool } from '../layouts/flat/geometry.ts';
-import { type SideCurve, sideCurve } from '../layouts/flat/side-curve.ts';
+import { pricePool, sideCurve } from '../layouts/flat/geometry.ts';
+import type { PricedPool } from '../layouts/ladder.ts';
+import type { SideCurve } from '../layouts/side-curve.ts';
 import { type BinState, MAX_POSITION } from '../pool-state.ts';
 import { tokenScale } from '../scaling.ts';
 import type { TradeType } from './fill-curve.ts';

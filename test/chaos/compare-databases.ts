@@ -21,13 +21,11 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'read_model.price_health': ['captured_at'],
   'read_model.pool_balance': ['captured_at'],
   'read_model.pool_storage': ['captured_at'],
-  'read_model.bin_comparison': ['compared_at', 'block_number'],
   'read_model.fiat_price': ['priced_at'],
   'operator.price_health': ['captured_at'],
   'operator.fiat_price': ['priced_at'],
   'operator.pool_classification': ['classified_at'],
-  'operator.pool_listing': ['changed_at'],
-  'operator.listing_window': ['generation', 'generated_at_ts', 'bounds'],
+  'operator.listing_window': ['generation', 'generated_at_ts'],
 };
 
 /** A price that could not be read again keeps its last value until it is too old to count. */
@@ -45,8 +43,6 @@ const LEFT_OUT = [
   'read_model.pamm_answer',
   // Which swaps a calibration looked at: what it decides is told by the configuration here.
   'read_model.layout_calibration',
-  // Which pools were quoted.
-  'read_model.curve_rank',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',
   'live._ponder_meta',

@@ -60,7 +60,6 @@ export async function openExampleApp() {
     chains,
     env: {},
     redisUrl: redis.url,
-    simulate: false,
     metrics: createBuildersMetrics(metrics),
     logger,
     queuePrefix: `t${randomBytes(6).toString('hex')}`,

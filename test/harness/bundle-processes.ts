@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type OnLoadResult } from 'esbuild';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
-import { logicHash } from '../../indexer/logic-hash.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What tests start; `test/indexer-state.test.ts` and `test/operations/wrong-settings.test.ts` start sources, as `npm run`. */
@@ -91,10 +90,6 @@ const PONDER_MAIN = 'node_modules/ponder/dist/esm/bin/ponder.js';
 const SOURCES = /[.]ts$|[/]ponder[/]dist[/]esm[/]bin[/]ponder[.]js$/;
 
 async function load(path: string, folder: string): Promise<OnLoadResult> {
-  // The same for all starts of a run.
-  if (path === join(ROOT, 'indexer/logic-hash.ts')) {
-    return { contents: `export const logicHash = () => '${logicHash()}';` };
-  }
   const url = (file: string) => JSON.stringify(pathToFileURL(file).href);
   const contents = (await readFile(path, 'utf8'))
     .replace(`import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href)`, `import('../${PONDER_MAIN}')`)

@@ -3,7 +3,6 @@ import type { ServedChains } from '../../api/request.ts';
 import { bindResources } from '../../api/resources.ts';
 import type { StreamDeps } from '../../api/stream/stream.ts';
 import { RoutingConfig } from '../../config/routing-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 
 /** Every endpoint, for tests of what stands before the handlers: of these only the list of chains can answer. */
 export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
@@ -22,10 +21,9 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
   });
 
 /** What streams need, for tests that open none. */
-export const unusedStreams = (): Omit<StreamDeps, 'chains' | 'directory'> => ({
+export const unusedStreams = (): Omit<StreamDeps, 'chains'> => ({
   streams: unused(),
   limits: unused(),
-  streamConfig: StreamConfig.parse({}),
   trustedProxies: 0,
 });
 

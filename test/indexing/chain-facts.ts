@@ -1,6 +1,5 @@
 import { type Address, getAbiItem, type PublicClient } from 'viem';
-import { priceVelocityGuardAbi, providerAbi } from '../../devnet/protocol-abi.ts';
-import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
+import { priceVelocityGuardAbi, providerAbi, stopLossAbi } from '../../devnet/protocol-abi.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 
 /** What a StopLoss says of a pool, as a row of `stop_loss`; null when it knows nothing of it. */

@@ -1,7 +1,7 @@
 import { type Address, erc20Abi, type Hex, type PublicClient } from 'viem';
 import { factoryAbi } from '../../devnet/protocol-abi.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { decodeBin, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { binSharesSlot, binSlot, decodeBin, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import { decodeHead } from '../protocol/flat-storage.ts';
 import type { IndexedPool } from './indexed-pools.ts';
 
@@ -22,9 +22,9 @@ async function readChainPool(client: PublicClient, factory: Address, address: Ad
   const [lowestBin, highestBin] = [Number(immutables.lowestBin), Number(immutables.highestBin)];
   const binIdxs = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => lowestBin + index);
   const [headWords, binWords, shareWords] = await Promise.all([
-    extsload(client, address, FLAT_HEAD_SLOTS),
-    extsload(client, address, binIdxs.map(flatBinSlot)),
-    extsload(client, address, binIdxs.map(flatStorage.binSharesSlot)),
+    extsload(client, address, HEAD_SLOTS),
+    extsload(client, address, binIdxs.map(binSlot)),
+    extsload(client, address, binIdxs.map(binSharesSlot)),
   ]);
   const head = decodeHead(headWords);
   const balanceOf = (token: Address) =>

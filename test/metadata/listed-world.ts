@@ -18,8 +18,6 @@ export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp' | 'stop'> & {
   readonly database: pg.Pool;
   readonly listing: ReturnType<typeof listingReader>;
   readonly rows: readonly Row[];
-  /** The same pools as they were listed before any was classified. */
-  readonly unclassified: readonly Row[];
   readonly rowOf: (chain: WorldChain, pool: string) => Row;
   /** One round of each job, in an order in which each finds what it needs. */
   readonly runJobs: (isWanted?: (name: string) => boolean) => Promise<void>;
@@ -44,10 +42,10 @@ export async function startListedWorld(): Promise<ListedWorld> {
       if (isWanted(name)) await run();
     }
   };
-  await runJobs((name) => name !== 'classification');
-  const listing = readListing(database, file);
-  const unclassified = (await listing.pageAcrossChains({ minTvlFiat: 0, count: 500 })).data;
+  // Later jobs use what earlier ones stored.
   await runJobs();
+  await runJobs();
+  const listing = readListing(database, file);
   const rows = (await listing.pageAcrossChains({ include24h: true, minTvlFiat: 0, count: 500 })).data;
   const rowOf = (chain: WorldChain, name: string): Row => {
     const address = chain.scenario.pools.find((pool) => pool.name === name)?.address;
@@ -59,7 +57,7 @@ export async function startListedWorld(): Promise<ListedWorld> {
     await database.end();
     await world.stop();
   };
-  return { ...world, database, listing, rows, unclassified, rowOf, runJobs, stop };
+  return { ...world, database, listing, rows, rowOf, runJobs, stop };
 }
 
 /** Trades on, and sets the clocks so that the window begins in the middle of all traffic: what came before must not count. */

@@ -4,7 +4,7 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
-import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -66,18 +66,22 @@ export async function openListing() {
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   mountHandlers(app, bindRoutes(metadataResource, { chains, database: pool, statusMaxAgeSecs: 60 }));
-  const refresh = createListingRefresh({
+  const refreshDeps: RefreshDeps = {
     database: pool,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
     fiatMaxAgeSecs: 600,
-  });
+    version: 'test',
+    // Tests give tiers as they need them.
+    classify: async () => undefined,
+  };
   return {
     url: database.url,
     pool,
     db: seeder.db,
     app,
-    refresh,
+    refreshDeps,
+    refresh: () => refreshListing(refreshDeps),
     ...listingReader(inProcessClient(app)),
     close: async () => {
       await seeder.end();

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { createListingRefresh } from '../../capture/listing/refresh-listing.ts';
+import { refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/client.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -78,12 +78,14 @@ async function seed(number: number): Promise<void> {
   await seedToken(seeder.db, { chainId: CHAIN_A, address: TOKEN1 });
   await seedPools(seeder.db, [{ pool: { chainId: CHAIN_A, address: seedAddress(0x1000 + number) } }]);
   await seeder.end();
-  await createListingRefresh({
+  await refreshListing({
     database: writer,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (_timestamp, indexed) => indexed.number,
     fiatMaxAgeSecs: 600,
-  })();
+    version: 'test',
+    classify: async () => undefined,
+  });
 }
 
 /** Waits until the replica has replayed all that the primary has written so far. */

@@ -175,16 +175,13 @@ test('a backup has every table of the operator that neither the chains nor captu
     'backfill',
     'migration',
     'listing_window',
-    'listing_state',
+    'listing_source',
     'pool_listing',
-    'pool_record',
     'listed_pool',
     'fiat_price',
     'pool_classification',
     'pool_storage',
     'price_health',
-    'bin_comparison',
-    'curve_rank',
     'listing_price',
   ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());

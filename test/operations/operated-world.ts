@@ -2,6 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createPublicClient, http, type PublicClient } from 'viem';
+import { chainEndpoints } from '../../builders/submit/endpoints.ts';
+import { loadChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
@@ -57,12 +59,15 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
   const started = await Promise.all(PROCESSES.map(async (name) => [name, await startProcess(name, env)] as const));
   const pool = new pg.Pool({ connectionString: database.url, max: 2 });
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
+  const endpoints = loadChainsFile(chainsFile).chains.flatMap((chain) => chainEndpoints(chain, env));
+  const endpointId = (builder: string) =>
+    endpoints.find(({ provider }) => provider.startsWith(`${builder}:`))?.id ?? '';
   return {
     chains: [first, second],
     providers: {
-      stream: `mock-stream:${builder.streamUrl}`,
-      otherStream: `other-stream:${builder.streamUrl}`,
-      bundle: `mock-bundle:${builder.bundleUrl}`,
+      stream: endpointId('mock-stream'),
+      otherStream: endpointId('other-stream'),
+      bundle: endpointId('mock-bundle'),
     },
     processes: Object.fromEntries(started) as Record<ProcessName, OperatedProcess>,
     databaseUrl: database.url,

@@ -183,7 +183,6 @@ describe('metrics', () => {
       for (const provider of Object.values(world.providers)) {
         expect(after.builders.sum('pamm_queue_depth', { provider }), provider).toBe(0);
       }
-      expect(after.builders.sum('pamm_simulation_queue_depth')).toBe(0);
       expect(after.api.sum('indexing_stalled')).toBe(0);
     }, EVENTUALLY);
   });

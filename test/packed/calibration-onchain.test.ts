@@ -15,11 +15,11 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
 import type { CalibrationPool, Finding } from '../../protocol/calibration.ts';
 import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.ts';
+import { evaluateWords, type WordVerdicts } from '../../protocol/layouts/packed/calibration/evaluate-words.ts';
 import { type ObservedSwap, swapFlow } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
-import { judgeWords, type WordReadings } from '../../protocol/layouts/packed/calibration/word-readings.ts';
 import { lpFees, platformFees } from '../../protocol/layouts/packed/fee-totals.ts';
-import { HEAD_SLOTS } from '../../protocol/layouts/packed/storage.ts';
 import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';
+import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { Halves } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { observeSwaps, observeSwapsOf, ordinaryRecipe } from './observed-swaps.ts';
@@ -45,14 +45,13 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('decide how its words are to be read', () => {
     expect(swaps.length).toBe(12);
-    expect(decided(judgeWords(swaps))).toEqual(truth);
+    expect(decided(evaluateWords(swaps))).toEqual(truth);
   });
 
   it('are found on the chain, which then tells the arrangement of its factory, and before them does not', async () => {
-    const { simulation } = variant;
     const found = await calibrate(ground, pools);
-    expect(decisions(found)).toEqual({ storage: 'packedHead', simulation, ...truth });
-    expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', simulation, ...UNDECIDED });
+    expect(decisions(found)).toEqual({ storage: 'packedHead', ...truth });
+    expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', ...UNDECIDED });
     expect(found.map(({ what }) => what)).toEqual(CALIBRATED);
     // The test's own swaps in blocks of their own, and no more than were asked for.
     expect(found.find(({ what }) => what === 'details')?.observations).toBe(12);
@@ -60,7 +59,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   });
 
   it('contradict the other readings, with examples, and never the right ones', () => {
-    const verdicts = judgeWords(swaps);
+    const verdicts = evaluateWords(swaps);
     for (const key of KEYS) {
       for (const { name, contradicted, agreed, examples } of verdicts[key].readings) {
         expect(contradicted + agreed).toBe(12);
@@ -71,9 +70,9 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   });
 
   it('leave it open as long as they are few, and where a word means something else', () => {
-    expect(decided(judgeWords([]))).toEqual(UNDECIDED);
-    expect(decided(judgeWords(swaps.slice(0, 4)))).toEqual(UNDECIDED);
-    expect(decided(judgeWords(swaps.map(foreign)))).toEqual(UNDECIDED);
+    expect(decided(evaluateWords([]))).toEqual(UNDECIDED);
+    expect(decided(evaluateWords(swaps.slice(0, 4)))).toEqual(UNDECIDED);
+    expect(decided(evaluateWords(swaps.map(foreign)))).toEqual(UNDECIDED);
   });
 
   it('make sums of words to fees: with what traders paid to bins before fees, they are all that came in', () => {
@@ -109,7 +108,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('of random pools never contradict the right reading', async () => {
     const property = fc.asyncProperty(packedRecipe, async (recipe) => {
-      const verdicts = judgeWords(await observeSwaps(ground, recipe, 5));
+      const verdicts = evaluateWords(await observeSwaps(ground, recipe, 5));
       for (const key of KEYS) {
         const right = verdicts[key].readings.find(({ name }) => name === truth[key]);
         expect(right).toMatchObject({ contradicted: 0 });
@@ -126,7 +125,7 @@ describe('pools of two tokens with the internal decimals', () => {
     if (variant === undefined) throw new Error('no variant');
     const ground = await startPackedGround(variant);
     try {
-      const verdicts = judgeWords(await observeSwaps(ground, ordinaryRecipe(18, 18), 8));
+      const verdicts = evaluateWords(await observeSwaps(ground, ordinaryRecipe(18, 18), 8));
       expect(decided(verdicts)).toEqual({
         details: variant.details,
         deltaScale: null,
@@ -155,7 +154,7 @@ describe('storage that no arrangement explains', () => {
         ground.chain.client.setStorageAt({ address: pool.address, index, value });
       await put(1, numberToHex(BigInt(totals) + 1n, { size: 32 }));
       const found = await calibrate(ground, [pool]);
-      expect(decisions(found)).toEqual({ storage: 'none', simulation: variant.simulation, ...UNDECIDED });
+      expect(decisions(found)).toEqual({ storage: 'none', ...UNDECIDED });
       expect(found[0]?.readings[0]?.examples[0]).toContain('token0Scaled of all bins is');
       await put(1, totals);
       // A cursor outside of the pool.
@@ -170,7 +169,7 @@ describe('storage that no arrangement explains', () => {
 const KEYS = ['details', 'deltaScale', 'fees', 'platformFees', 'notional'] as const;
 const UNDECIDED = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
 
-function decided(verdicts: WordReadings) {
+function decided(verdicts: WordVerdicts) {
   return Object.fromEntries(KEYS.map((key) => [key, verdicts[key].decided]));
 }
 

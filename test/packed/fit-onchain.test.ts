@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
-import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
-import type { SideCurve } from '../../protocol/layouts/packed/side-curve.ts';
+import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,

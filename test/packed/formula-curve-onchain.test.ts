@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { FEE_FORMULAS } from '../../protocol/layouts/packed/candidates.ts';
-import { curvePrices, formulaCurve } from '../../protocol/layouts/packed/formula-curve.ts';
-import { pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { pricePool } from '../../protocol/layouts/ladder.ts';
+import { curvePrices, FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
-import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/packed/side-curve.ts';
+import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/side-curve.ts';
 import {
   callPool,
   createTestPools,

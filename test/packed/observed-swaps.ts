@@ -9,13 +9,12 @@ import {
   type PackedRecipe,
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
-import type { ObservedSwap, PoolStorage } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
-import { STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
+import type { ObservedSwap, StoredPool } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
 import { packedEvents } from '../../protocol/layouts/packed/events.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 const Q64 = 1n << 64n;
 
 /** An ordinary pool of tokens with these decimals: seven bins, uneven, with fees of every kind. */
@@ -64,16 +63,17 @@ export async function observeSwapsOf(
 }
 
 /** The pool as its storage words say at the latest block. */
-async function readStorage({ chain }: PackedGround, { address, recipe }: PackedPool): Promise<PoolStorage> {
+async function readStorage({ chain }: PackedGround, { address, recipe }: PackedPool): Promise<StoredPool> {
   const numbers = recipe.bins.map(({ bin }) => bin);
   const immutables = {
     lowestBin: Math.min(...numbers),
     highestBin: Math.max(...numbers),
     scale: tokenScale(recipe.decimals0, recipe.decimals1),
   };
-  const words = await extsload(chain, address, storage.stateSlots(immutables));
-  const { head, state } = storage.decodeState(immutables, words);
-  return { head, bins: new Map(state.bins.map((bin, index) => [immutables.lowestBin + index, bin])) };
+  const words = await extsload(chain, address, stateSlots(immutables));
+  const { bins } = packedStorage.decodeState(immutables, words);
+  const head = packedStorage.decodeHead(words);
+  return { head, bins: new Map(bins.map((bin, index) => [immutables.lowestBin + index, bin])) };
 }
 
 async function observeSwap(ground: PackedGround, pool: PackedPool, index: number): Promise<ObservedSwap | null> {

@@ -21,23 +21,18 @@ import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts'
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
-import { STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
-import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
-import type { ProviderQuote } from '../../protocol/layouts/packed/provider-quote.ts';
-import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
-import { HEAD_SLOTS, packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
+import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
+import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
+import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 /** Room for some hundred simulations in one `eth_call`. */
 const GAS_LIMIT = 1_000_000_000n;
 const CHAIN_ID = 31_337;
 const ONE = 1n << 64n;
-
-export const [arrangement] = STORAGE_ARRANGEMENTS;
-export const storage = packedStorage(arrangement);
 
 /** Balances that the pool's own limits (104 bits a bin, 127 bits a swap) let trade at every price used here. */
 export const MAX_PRICE_BITS = 18;
@@ -108,18 +103,17 @@ export function overrides(pool: PackedTestPool, { state, quote }: PricedPool): S
 
 function stateWords(state: PoolState): { slot: Hex; value: Hex }[] {
   const total = (of: 'token0Scaled' | 'token1Scaled') => state.bins.reduce((sum, bin) => sum + bin[of], 0n);
-  const head = writeWord(arrangement.head, {
+  const head = writeWord(packedStorage.slot0, {
     pauseLevel: BigInt(state.pauseLevel),
     curBin: BigInt(state.cursor.bin),
     posInBin: state.cursor.position,
     curBinDistE6: BigInt(state.cursor.lowerDistE6),
     spreadFeeE6: BigInt(state.spreadFeeE6),
     notionalFeeE8: BigInt(state.notionalFeeE8),
-    asymmetryX8: 0n,
   });
   const totals = (total('token1Scaled') << 128n) | total('token0Scaled');
   const bins = state.bins.map(({ token0Scaled, token1Scaled, ...shape }) =>
-    writeWord(arrangement.bin, {
+    writeWord(BIN_WORD, {
       token0Scaled,
       token1Scaled,
       lengthE6: BigInt(shape.lengthE6),
@@ -127,7 +121,7 @@ function stateWords(state: PoolState): { slot: Hex; value: Hex }[] {
       addFeeSellE6: BigInt(shape.addFeeSellE6),
     }),
   );
-  const slots = [...HEAD_SLOTS.slice(0, 2), ...bins.map((_, index) => storage.binSlot(state.lowestBin + index))];
+  const slots = [...HEAD_SLOTS.slice(0, 2), ...bins.map((_, index) => binSlot(state.lowestBin + index))];
   return [head, totals, ...bins].map((word, index) => ({
     slot: slots[index] ?? '0x',
     value: numberToHex(word, { size: 32 }),
@@ -180,7 +174,11 @@ export async function simulate(
   probes: readonly Probe[],
 ): Promise<readonly ({ readonly amountIn: bigint; readonly amountOut: bigint } | null)[]> {
   const data = probes.map((probe) =>
-    encodeSimulation(pool.deployment.variant.simulation, { ...probe, quote: priced.quote, trader: pool.provider }),
+    packedSimulation.encode(pool.deployment.variant.simulation, {
+      ...probe,
+      quote: priced.quote,
+      trader: pool.provider,
+    }),
   );
   const results = await callPool(packedChain, pool, data, overrides(pool, priced));
   return results.map((result, index) => {

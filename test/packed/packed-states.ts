@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { setQuote } from '../../devnet/packed/providers.ts';
-import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import { overrides, type PackedChain, type PackedTestPool } from './packed-chain.ts';
 

@@ -15,14 +15,14 @@ import {
   type LensBin,
   lensContradiction,
 } from '../../protocol/layouts/packed/calibration/lens.ts';
-import { DETAILS_READINGS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
+import { DETAILS } from '../../protocol/layouts/packed/interpretations.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { binSharesSlot, binSlot, decodeBin, stateSlots } from '../../protocol/layouts/storage.ts';
 import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
 const BINS = Array.from({ length: 9 }, (_, index) => index - 4);
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 
 /** The two arrangements of details; one of them with raw deltas. */
 const variants = PACKED_VARIANTS.filter(({ rule }) => rule === 'sumOnEdges' || rule === 'quotient');
@@ -47,16 +47,16 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
 
   it('has the state that its storage words say, all of it', async () => {
     const { chain } = market.ground;
-    const data = encodeExtsload(storage.stateSlots(IMMUTABLES));
+    const data = encodeExtsload(stateSlots(IMMUTABLES));
     const answer = await staticCall(chain, { to: traded.pool, data });
-    const { head, state } = storage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
+    const words = decodeExtsload(answer.data);
+    const [head, state] = [packedStorage.decodeHead(words), packedStorage.decodeState(IMMUTABLES, words)];
     const expected = await readPackedState(chain, traded.pool, BINS);
     expect(head).toEqual({
       pauseLevel: 0,
       cursor: { bin: Number(expected.bin), position: expected.position, lowerDistE6: Number(expected.distanceE6) },
       spreadFeeE6: 300_000,
       notionalFeeE8: 50_100,
-      asymmetryX8: 513,
       binTotals: { token0Scaled: expected.total0, token1Scaled: expected.total1 },
       notionalFees: { token0Scaled: expected.notional0, token1Scaled: expected.notional1 },
       mutablePriceProvider: traded.provider.toLowerCase(),
@@ -76,15 +76,15 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
       })),
     );
     expect(state.bins[2]).toMatchObject({ addFeeBuyE6: 700, addFeeSellE6: 65_535 });
-    expect(() => storage.decodeState(IMMUTABLES, decodeExtsload(answer.data).slice(1))).toThrow('12');
+    expect(() => packedStorage.decodeState(IMMUTABLES, words.slice(1))).toThrow('12');
   });
 
   it('keeps bins and their shares where the lens finds them', async () => {
     const { chain, deployment } = market.ground;
     const lens = encodeBinStates(traded.pool, BINS);
     const shown = decodeBinStates((await staticCall(chain, { to: deployment.dataProvider, data: lens })).data);
-    const bins = (await extsload(chain, traded.pool, BINS.map(storage.binSlot))).map(storage.decodeBin);
-    const shares = (await extsload(chain, traded.pool, BINS.map(storage.binSharesSlot))).map(BigInt);
+    const bins = (await extsload(chain, traded.pool, BINS.map(binSlot))).map(decodeBin);
+    const shares = (await extsload(chain, traded.pool, BINS.map(binSharesSlot))).map(BigInt);
     const contradictions = (to: readonly LensBin[]) =>
       to.map((seen, index) => {
         const bin = bins[index];
@@ -103,8 +103,6 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     expect(decoded).toHaveLength(logs.length);
-    const reading = DETAILS_READINGS.find(({ name }) => name === variant.details);
-    if (reading === undefined) throw new Error('no such reading');
     const swaps = decoded.filter((event) => event.eventName === 'Swap').map(({ args }) => packedEvents.Swap(args));
     const bins = decoded
       .filter((event) => event.eventName === 'BinSwapped')
@@ -112,7 +110,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     const expected = await swapWords(market.ground, traded.pool);
     expect(
       swaps.map(({ details, amount0Delta, amount1Delta, platformFees }) => {
-        const { bin, ...rest } = readDetails(reading.shape, details);
+        const { bin, ...rest } = readDetails(DETAILS[variant.details], details);
         return [{ ...rest, bin: BigInt(bin) }, [amount0Delta, amount1Delta], [platformFees.high, platformFees.low]];
       }),
     ).toEqual(expected.map(({ details, amounts, platformFees }) => [details, amounts, platformFees]));

@@ -3,7 +3,7 @@ import type { Address, Hex, StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
-import { packedSimulation } from '../../devnet/packed/actions.ts';
+import { packedSimulation as simulateOnChain } from '../../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
@@ -12,19 +12,19 @@ import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
+import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
-import { FEE_FORMULAS, STORAGE_ARRANGEMENTS } from '../../protocol/layouts/packed/candidates.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
-import { formulaCurve, type Sides } from '../../protocol/layouts/packed/formula-curve.ts';
-import { type PricedPool, pricePool } from '../../protocol/layouts/packed/ladder.ts';
-import { packedCurve } from '../../protocol/layouts/packed/pool-curve.ts';
-import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
-import { encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { FEE_FORMULAS, formulaCurve, type Sides } from '../../protocol/layouts/packed/formulas.ts';
+import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
 import { walkedCurve } from '../../protocol/layouts/packed/walked-curve.ts';
+import { poolCurve } from '../../protocol/layouts/pool-side.ts';
+import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import {
   decodeWalk,
@@ -43,7 +43,6 @@ const PARTS = [3n, 20n, 45n, 55n, 80n, 100n];
 const CALL_GAS = 29_000_000n;
 
 const SETTINGS = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 
 const trade = fc.record({ sells: fc.boolean(), tokens: fc.integer({ min: 1, max: 260 }) });
 const story = fc.record({
@@ -177,9 +176,9 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   }
 
   async function read({ pool }: MarketPool, hundredths: bigint): Promise<PricedPool> {
-    const data = encodeExtsload(storage.stateSlots(IMMUTABLES));
+    const data = encodeExtsload(stateSlots(IMMUTABLES));
     const answer = await staticCall(market.ground.chain, { to: pool, data });
-    const { state } = storage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
+    const state = packedStorage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
     return pricePool(state, quoteAround(hundredths));
   }
 
@@ -195,7 +194,8 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
 
   /** By the formula of the variant, or by what the pool would do without its stop loss: fitted, or every level simulated. */
   async function curveOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<PoolCurve> {
-    if (variant.rule !== 'growing') return packedCurve(await sidesOf(pool, priced, draw), variant.simulation);
+    if (variant.rule !== 'growing')
+      return poolCurve(await sidesOf(pool, priced, draw), packedSimulation, variant.simulation);
     const silenced = [market.ground.deployment.stopLoss];
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
     const request = { ...requestOf(pool, priced), isGuarded: false, silenced };
@@ -214,7 +214,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   async function answerTo({ pool }: MarketPool, { quote }: PricedPool, { zeroForOne }: PoolSide, amount: bigint) {
     const { chain, deployment } = market.ground;
     const order = { pool, zeroForOne, amountSpecified: amount, ...quote };
-    return { success: false, data: await packedSimulation(chain, deployment, order) };
+    return { success: false, data: await simulateOnChain(chain, deployment, order) };
   }
 
   async function sidesOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<Sides> {
@@ -263,7 +263,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
       known: 0n,
       mostHalvings: 0,
       warming: { data: '0x', gas: 0 },
-      template: { data: encodeSimulation(form, order), amountOffset: form === 'sender' ? 100 : 68 },
+      template: { data: packedSimulation.encode(form, order), amountOffset: form === 'sender' ? 100 : 68 },
       points: amounts.map((amount) => ({ amount, gasLimit: 3_000_000 })),
     };
     const records: WalkRecord[] = [];

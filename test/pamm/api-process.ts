@@ -25,7 +25,6 @@ runMain(async () => {
     env: process.env,
     redisUrl: env.REDIS_URL,
     queuePrefix: env.QUEUE_PREFIX,
-    simulate: env.PAMM_SIMULATION === 'on',
     metrics: createBuildersMetrics(registry),
     logger,
   });

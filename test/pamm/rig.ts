@@ -6,10 +6,10 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { startBuildersWorker } from '../../builders/deliver/worker.ts';
-import type { AuditEntry } from '../../builders/submit/audit-log.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
+import type { AuditEntry } from '../../builders/submit/update-log.ts';
 import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -38,7 +38,7 @@ export const BSC = 31338;
 /** Short enough for tests; production waits longer. A pause of a busy machine must not pass for a builder's silence. */
 export const QUICK_TIMES = {
   runner: { leaseMs: 1_000, pollMs: 50 },
-  connection: { dialFloorMs: 100, longestDialDelayMs: 400, keepaliveMs: 5_000 },
+  dial: { minPauseMs: 100, maxPauseMs: 400 },
 };
 
 /**
@@ -112,7 +112,7 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
   const streams = [mocks.titan, mocks.quasar, mocks.stream].map(({ state }) => ({ state, before: state.connections }));
-  const api = await startApi(redisUrl, mocks, queuePrefix, { simulate, responseTimeoutMs: PATIENT_MS });
+  const api = await startApi(redisUrl, mocks, queuePrefix, { responseTimeoutMs: PATIENT_MS });
   const redis = connectPatient(redisUrl, logger);
   const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
@@ -159,7 +159,7 @@ async function outcomesOf(redis: Redis, keys: RedisKeys, replacementUuid: string
 
 export type Rig = Awaited<ReturnType<typeof startRig>>;
 
-type ApiOptions = { readonly simulate?: boolean; readonly limits?: LimitsConfig; readonly responseTimeoutMs?: number };
+type ApiOptions = { readonly limits?: LimitsConfig; readonly responseTimeoutMs?: number };
 
 /**
  * An API on a Redis, in this process, with the contract's response deadline unless told otherwise; resolves once it
@@ -169,7 +169,7 @@ export async function startApi(
   redisUrl: string,
   mocks: Mocks,
   queuePrefix: string,
-  { simulate = false, limits = LimitsConfig.parse({ enabled: false }), ...waiting }: ApiOptions = {},
+  { limits = LimitsConfig.parse({ enabled: false }), ...waiting }: ApiOptions = {},
 ) {
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
@@ -182,7 +182,6 @@ export async function startApi(
     env: mocks.env,
     redisUrl,
     queuePrefix,
-    simulate,
     ...waiting,
     metrics: createBuildersMetrics(registry),
     logger,

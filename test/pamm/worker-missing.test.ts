@@ -48,7 +48,7 @@ const logged = () => [
   timesLogged('a builders worker runs again'),
 ];
 
-// Both wait for heartbeats most of the time.
+// Both wait for leases most of the time.
 test.concurrent('/ready, the metrics and the log tell while no worker runs under the prefix', {
   timeout: 240_000,
 }, async () => {
@@ -73,7 +73,7 @@ test.concurrent('/ready, the metrics and the log tell while no worker runs under
 
   await worker.restart();
   await eventually(async () => !(await isMissing()), LIMIT_MS);
-  // Longer than a heartbeat lasts: it is written again and again.
+  // Longer than a lease lasts: it is renewed again and again.
   const until = Date.now() + 15_000;
   while (Date.now() < until) {
     expect(await isMissing()).toBe(false);

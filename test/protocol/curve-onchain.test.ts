@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import type { StateOverride } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BidAsk } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { E6 } from '../../protocol/fixed-point.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
-import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { pricePool, walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
-import { type SideCurve, walkSides } from '../../protocol/layouts/flat/side-curve.ts';
-import { FLAT_HEAD_SLOTS, flatBinSlot } from '../../protocol/layouts/flat/storage.ts';
+import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
+import { binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { levelAtOutput } from './flat-level.ts';
 import { encodeBin, encodePair, encodeSlot0 } from './flat-storage.ts';
@@ -55,7 +55,7 @@ afterAll(() => poolChain?.stop());
 interface Random {
   readonly pool: TestPool;
   readonly state: PoolState;
-  readonly quote: ProviderQuote;
+  readonly quote: BidAsk;
 }
 
 const random = (): fc.Arbitrary<Random> =>
@@ -69,7 +69,7 @@ const random = (): fc.Arbitrary<Random> =>
 
 /** Puts a state into the pool's storage and a quote into its provider's mouth, for one call. */
 function overrides({ pool, state, quote }: Random): StateOverride {
-  const [slot0, slot1] = FLAT_HEAD_SLOTS;
+  const [slot0, slot1] = HEAD_SLOTS;
   if (slot0 === undefined || slot1 === undefined) throw new Error('no head slots');
   return [
     { address: pool.provider, code: quotingCode(quote) },
@@ -78,7 +78,7 @@ function overrides({ pool, state, quote }: Random): StateOverride {
       stateDiff: [
         { slot: slot0, value: encodeSlot0(state) },
         { slot: slot1, value: encodePair(totalsOf(state)) },
-        ...state.bins.map((bin, index) => ({ slot: flatBinSlot(state.lowestBin + index), value: encodeBin(bin) })),
+        ...state.bins.map((bin, index) => ({ slot: binSlot(state.lowestBin + index), value: encodeBin(bin) })),
       ],
     },
   ];

@@ -1,5 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem';
-import { decodeSlot0, type Slot0 } from '../../protocol/layouts/flat/storage.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import type { Slot0 } from '../../protocol/layouts/storage.ts';
 import type { BinState } from '../../protocol/pool-state.ts';
 
 /* Storage words of a flat pool that only tests write or read. */
@@ -20,11 +21,11 @@ interface PoolHead extends Slot0 {
   readonly mutablePriceProvider: Address | null;
 }
 
-/** @param words of `FLAT_HEAD_SLOTS` */
+/** @param words of `HEAD_SLOTS` */
 export function decodeHead([slot0 = '0x', totals = '0x', fees = '0x', provider = '0x']: readonly Hex[]): PoolHead {
   const address = BigInt.asUintN(160, BigInt(provider));
   return {
-    ...decodeSlot0(slot0),
+    ...flatStorage.decodeSlot0(slot0),
     binTotals: decodePair(totals),
     notionalFees: decodePair(fees),
     mutablePriceProvider: address === 0n ? null : numberToHex(address, { size: 20 }),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
-import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
-import { type PricedPool, pricePool } from '../../protocol/layouts/flat/geometry.ts';
+import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { computeSwap, type SwapResult } from './flat-swap.ts';
@@ -170,7 +170,7 @@ describe('an exact output', () => {
       fc.property(pricedPool, direction, tradeAmount, (priced, zeroForOne, amount) => {
         const swap = computeSwap(priced, { zeroForOne, kind: 'exactOutput', amount });
         for (const fill of swap.fills) {
-          expect(fill.net >= 0n && fill.fee >= 0n && inputOf(fill) >= fill.net).toBe(true);
+          expect(fill.net >= 0n && fill.input >= fill.net).toBe(true);
           const edges = edgesOf(priced, fill.bin);
           // Every unit costs between the prices at the bin's edges (or their inverses), give or take the roundings.
           const [low, high] = zeroForOne
@@ -227,8 +227,8 @@ function afterSwap(priced: PricedPool, zeroForOne: boolean, swap: SwapResult): P
     const fill = swap.fills.find(({ bin: number }) => number - state.lowestBin === index);
     if (fill === undefined) return bin;
     return zeroForOne
-      ? { ...bin, token0Scaled: bin.token0Scaled + inputOf(fill), token1Scaled: bin.token1Scaled - fill.output }
-      : { ...bin, token0Scaled: bin.token0Scaled - fill.output, token1Scaled: bin.token1Scaled + inputOf(fill) };
+      ? { ...bin, token0Scaled: bin.token0Scaled + fill.input, token1Scaled: bin.token1Scaled - fill.output }
+      : { ...bin, token0Scaled: bin.token0Scaled - fill.output, token1Scaled: bin.token1Scaled + fill.input };
   });
   const step = (from: number, to: number) =>
     state.bins.slice(from, to).reduce((sum, { lengthE6 }) => sum + lengthE6, 0);
@@ -248,7 +248,7 @@ function costOf(priced: PricedPool, zeroForOne: boolean, output: bigint): bigint
   const scaledUnits = { multiplier0: 1n, multiplier1: 1n };
   const request = { zeroForOne, kind: 'exactOutput', amount: output } as const;
   const inScaledUnits = { ...priced, state: { ...priced.state, scale: scaledUnits } };
-  return computeSwap(inScaledUnits, request).fills.reduce((sum, fill) => sum + inputOf(fill), 0n);
+  return computeSwap(inScaledUnits, request).fills.reduce((sum, fill) => sum + fill.input, 0n);
 }
 
 function edgesOf({ state, edgesX64 }: PricedPool, bin: number) {

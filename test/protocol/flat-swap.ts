@@ -5,10 +5,9 @@ import {
   fillExactInput,
   fillExactOutput,
   fillWhole,
-  inputOf,
-} from '../../protocol/layouts/flat/bin-fill.ts';
-import { slicesFromCursor } from '../../protocol/layouts/flat/bin-slices.ts';
-import type { PricedPool } from '../../protocol/layouts/flat/geometry.ts';
+} from '../../protocol/layouts/bin-fill.ts';
+import { sideCurve } from '../../protocol/layouts/flat/geometry.ts';
+import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../../protocol/scaling.ts';
 
@@ -42,7 +41,7 @@ export function computeSwap(priced: PricedPool, request: SwapRequest): SwapResul
   const total = (amountOf: (fill: BinFill) => bigint) => walk.fills.reduce((sum, fill) => sum + amountOf(fill), 0n);
   const notionalFee = (base: bigint) => mulDivFloor(base, BigInt(state.notionalFeeE8), E8);
   const output = total((fill) => fill.output);
-  const input = total(inputOf);
+  const input = total((fill) => fill.input);
   const amounts =
     kind === 'exactInput'
       ? { input, output: output - notionalFee(output) }
@@ -62,12 +61,12 @@ function walkBins(
   const fills: (BinFill & { bin: number })[] = [];
   let remaining = amountScaled;
   let end: { bin: number; position: bigint } = priced.state.cursor;
-  for (const slice of slicesFromCursor(priced, zeroForOne)) {
+  for (const slice of sideCurve(priced, zeroForOne).steps.map((step) => step.slice)) {
     if (remaining === 0n) break;
     const fill = kind === 'exactInput' ? fillExactInput(slice, remaining) : fillUpTo(slice, remaining);
-    remaining -= kind === 'exactInput' ? inputOf(fill) : fill.output;
+    remaining -= kind === 'exactInput' ? fill.input : fill.output;
     end = { bin: slice.bin, position: fill.position };
-    if (inputOf(fill) > 0n) fills.push({ bin: slice.bin, ...fill });
+    if (fill.input > 0n) fills.push({ bin: slice.bin, ...fill });
   }
   return { ...cursorAfter(priced.state, zeroForOne, end), fills };
 }

@@ -16,13 +16,13 @@ import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
-import type { PoolImmutables } from '../../protocol/layout.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
-import { encodeSimulation } from '../../protocol/layouts/flat/quoted-curve.ts';
+import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
+import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { decodeHead } from './flat-storage.ts';
 
@@ -59,7 +59,7 @@ export async function createTestPool(
   options: {
     readonly decimals: readonly [number, number];
     readonly bins: readonly BinShape[];
-    readonly quote?: ProviderQuote;
+    readonly quote?: BidAsk;
     readonly spec?: Partial<PoolSpec>;
   },
 ): Promise<TestPool> {
@@ -112,7 +112,7 @@ export async function callMany(
 
 /** The pool as the chain stores it now. */
 export async function readState(poolChain: PoolChain, { address, immutables }: TestPool) {
-  const slots = flatStorage.stateSlots(immutables);
+  const slots = stateSlots(immutables);
   const [result] = await callMany(poolChain, [{ to: address, data: encodeExtsload(slots) }]);
   if (!result?.success) throw new Error('extsload failed');
   const words = decodeExtsload(result.returnData);
@@ -120,12 +120,13 @@ export async function readState(poolChain: PoolChain, { address, immutables }: T
 }
 
 /** Calldata of a simulated swap: positive amount = exact input, negative = exact output, raw units. */
-export function simulation(pool: TestPool, quote: ProviderQuote, zeroForOne: boolean, amountSpecified: bigint): Call {
-  return { to: pool.address, data: encodeSimulation(zeroForOne, amountSpecified, quote, pool.address) };
+export function simulation(pool: TestPool, quote: BidAsk, zeroForOne: boolean, amountSpecified: bigint): Call {
+  const order = { zeroForOne, amountSpecified, quote: { ...quote, referenceX64: 0n }, trader: pool.address };
+  return { to: pool.address, data: flatSimulation.encode('flat', order) };
 }
 
 /** Code that answers any call with a quote. */
-export function quotingCode({ bidX64, askX64 }: ProviderQuote): Hex {
+export function quotingCode({ bidX64, askX64 }: BidAsk): Hex {
   const push32 = (value: bigint): Hex => concatHex(['0x7f', pad(numberToHex(value))]);
   // mstore(0, bid); mstore(32, ask); return(0, 64)
   return concatHex([push32(bidX64), '0x5f52', push32(askX64), '0x602052', '0x60405ff3']);

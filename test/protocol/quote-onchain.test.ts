@@ -11,14 +11,14 @@ import {
 } from '../../devnet/pools.ts';
 import { flatPoolAbi, providerAbi } from '../../devnet/protocol-abi.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice, silenceFeed } from '../../devnet/providers.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
-import { decodeProviderQuote, flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
+import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
-import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { priceFailure } from '../../protocol/layouts/pool-errors.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import {
   callMany,
   createTestPool,
@@ -103,7 +103,7 @@ describe('a protected provider', () => {
       const pool = which === 'replaceable' ? replaceable : immutable;
       const answer = await askStub(pool, flatAdapter.prices.providerQuoteCall);
       expect(answer.success).toBe(true);
-      const quote = decodeProviderQuote({ success: true, data: answer.returnData });
+      const quote = flatAdapter.prices.decodeQuote({ success: true, data: answer.returnData });
       if (!quote) throw new Error('no quote');
       // The reference price with a basis point each of feed spread and margin.
       expect(quote.bidX64).toBe((REFERENCE_X64 * 9_998n) / 10_000n);
@@ -127,7 +127,7 @@ describe('a protected provider', () => {
   });
 
   it('leaves the stub the storage of the pool, word for word', async () => {
-    const slots = flatStorage.stateSlots(replaceable.immutables);
+    const slots = stateSlots(replaceable.immutables);
     const { success, returnData } = await askStub(replaceable, encodeExtsload(slots));
     expect(success).toBe(true);
     const words = await Promise.all(
@@ -166,9 +166,9 @@ describe('a protected provider', () => {
 });
 
 describe('refusals', () => {
-  const quote: ProviderQuote = { bidX64: Q64, askX64: Q64 + (Q64 >> 10n) };
+  const quote: BidAsk = { bidX64: Q64, askX64: Q64 + (Q64 >> 10n) };
 
-  async function simulated(pool: TestPool, zeroForOne: boolean, at: ProviderQuote = quote) {
+  async function simulated(pool: TestPool, zeroForOne: boolean, at: BidAsk = quote) {
     const [result] = await callMany(poolChain, [simulation(pool, at, zeroForOne, 1_000_000n)]);
     return decodeSimulation(result?.returnData ?? '0x');
   }
@@ -188,7 +188,7 @@ describe('refusals', () => {
     return pool;
   }
 
-  const times = (factor: bigint, divisor: bigint): ProviderQuote => ({
+  const times = (factor: bigint, divisor: bigint): BidAsk => ({
     bidX64: (quote.bidX64 * factor) / divisor,
     askX64: (quote.askX64 * factor) / divisor,
   });

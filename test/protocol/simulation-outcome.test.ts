@@ -1,7 +1,6 @@
 import { encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { poolErrors, priceVelocityGuardAbi } from '../../devnet/protocol-abi.ts';
-import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
+import { poolErrors, priceVelocityGuardAbi, stopLossAbi } from '../../devnet/protocol-abi.ts';
 import { decodeSimulation } from './simulation-outcome.ts';
 
 const oracleError = encodeErrorResult({

@@ -1,6 +1,5 @@
 import { type Hex, hexToBigInt, toFunctionSelector } from 'viem';
-import { poolErrors, priceVelocityGuardAbi } from '../../devnet/protocol-abi.ts';
-import { stopLossAbi } from '../../protocol/layouts/flat/extension-abi.ts';
+import { poolErrors, priceVelocityGuardAbi, stopLossAbi } from '../../devnet/protocol-abi.ts';
 
 /** What a simulated swap ended with. */
 export type SimulationOutcome =

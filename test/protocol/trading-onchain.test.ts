@@ -5,10 +5,9 @@ import { routerAbi } from '../../devnet/abi.ts';
 import { noPriceLimit } from '../../devnet/actions.ts';
 import { send } from '../../devnet/dev-chain.ts';
 import { createRandomPool, poolRecipe, stockTokens } from '../../devnet/random-pool.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { E6, E8, mulDivFloor } from '../../protocol/fixed-point.ts';
-import { inputOf } from '../../protocol/layouts/flat/bin-fill.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
@@ -21,7 +20,7 @@ const POOL_COUNT = 8;
 const SWAPS_PER_POOL = 12;
 
 let poolChain: PoolChain;
-let pools: { readonly pool: TestPool; readonly quote: ProviderQuote }[];
+let pools: { readonly pool: TestPool; readonly quote: BidAsk }[];
 
 beforeAll(async () => {
   poolChain = await startPoolChain();
@@ -66,12 +65,12 @@ function eventsOf({ address }: TestPool, { logs }: TransactionReceipt): PoolEven
 
 /** What a swap must leave behind, from what it must have done. */
 function expectedAfter(state: PoolState, { zeroForOne, kind }: SwapRequest, result: SwapResult) {
-  const protocolFees = result.fills.map(({ fee }) => mulDivFloor(fee, BigInt(state.spreadFeeE6), E6));
+  const protocolFees = result.fills.map(({ input, net }) => mulDivFloor(input - net, BigInt(state.spreadFeeE6), E6));
   const bins = state.bins.map((bin, index) => {
     const at = result.fills.findIndex((fill) => fill.bin - state.lowestBin === index);
     const fill = result.fills[at];
     if (fill === undefined) return bin;
-    const added = inputOf(fill) - (protocolFees[at] ?? 0n);
+    const added = fill.input - (protocolFees[at] ?? 0n);
     return zeroForOne
       ? { ...bin, token0Scaled: bin.token0Scaled + added, token1Scaled: bin.token1Scaled - fill.output }
       : { ...bin, token0Scaled: bin.token0Scaled - fill.output, token1Scaled: bin.token1Scaled + added };

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { Quote } from '../../api/quotes/quote-schema.ts';
 import { simulateSwap } from '../../devnet/actions.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { decodeSimulation } from '../protocol/simulation-outcome.ts';
 
 export type Level = NonNullable<z.infer<typeof Quote>['depth']>['bids'][number];
@@ -16,7 +16,7 @@ export type Level = NonNullable<z.infer<typeof Quote>['depth']>['bids'][number];
 export async function askChain(
   chain: DevChain,
   pool: Address,
-  quote: ProviderQuote,
+  quote: BidAsk,
   zeroForOne: boolean,
   input: bigint,
 ): Promise<{ readonly taken: bigint; readonly given: bigint } | null> {

@@ -14,9 +14,9 @@ import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/providers.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
-import { encodeSimulation as encodeFlat } from '../../protocol/layouts/flat/quoted-curve.ts';
-import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
-import { decodeSimulation, encodeSimulation as encodePacked } from '../../protocol/layouts/packed/simulation.ts';
+import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
+import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { providerQuote } from './provider-quote.ts';
 import { priceX64 } from './quote-world.ts';
 
@@ -108,7 +108,12 @@ async function flatMarket(chain: DevChain, url: string): Promise<Opened> {
       simulate: async (orders) => {
         const quote = await providerQuote(chain, address);
         const data = orders.map(({ zeroForOne, amountSpecified }) =>
-          encodeFlat(zeroForOne, amountSpecified, quote, CALLER),
+          flatSimulation.encode('flat', {
+            zeroForOne,
+            amountSpecified,
+            quote: { ...quote, referenceX64: 0n },
+            trader: CALLER,
+          }),
         );
         return simulated(chain, address, orders, data);
       },
@@ -141,7 +146,9 @@ async function packedMarket(chain: DevChain, variant: PackedVariant): Promise<Op
       },
       trade: (order) => tradeIfAllowed(chain, deployment, { pool: address, ...order }),
       simulate: (orders) => {
-        const data = orders.map((order) => encodePacked(variant.simulation, { ...order, quote, trader: CALLER }));
+        const data = orders.map((order) =>
+          packedSimulation.encode(variant.simulation, { ...order, quote, trader: CALLER }),
+        );
         return simulated(chain, address, orders, data);
       },
     };

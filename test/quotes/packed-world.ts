@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
 import type { CurveReport } from '../../api/observability/curve-metrics.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
-import type { PricedPool } from '../../protocol/layouts/packed/ladder.ts';
-import { decodeSimulation, encodeSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import type { PricedPool } from '../../protocol/layouts/ladder.ts';
+import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import {
   callPool,
@@ -96,7 +96,7 @@ export async function levelsOffCurve(
   const probes = asked.flatMap(({ zeroForOne, input, less }): Probe[] =>
     [input, less > 0n ? less : 1n].map((amountSpecified) => ({ zeroForOne, amountSpecified })),
   );
-  const data = probes.map((probe) => encodeSimulation(form, { ...probe, quote, trader: pool.provider }));
+  const data = probes.map((probe) => packedSimulation.encode(form, { ...probe, quote, trader: pool.provider }));
   const results = await callPool(packedChain, pool, data);
   const given = results.map((result, index) => {
     const swap = decodeSimulation(result);

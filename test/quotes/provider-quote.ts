@@ -1,8 +1,8 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { providerAbi } from '../../devnet/protocol-abi.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import type { ProviderQuote } from '../../protocol/layouts/flat/provider-quote.ts';
 
 interface TracedCall {
   readonly input: Hex;
@@ -16,7 +16,7 @@ const ASKS_PROVIDER = toFunctionSelector('getBidAndAskPrice()');
  * The quote behind a pool as the pool itself gets it, seen in a trace of its own price call: neither the service's stub nor
  * its inversion has a part in it.
  */
-export async function providerQuote(chain: DevChain, pool: Address): Promise<ProviderQuote> {
+export async function providerQuote(chain: DevChain, pool: Address): Promise<BidAsk> {
   const data = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
   const trace = (await chain.client.request({
     method: 'debug_traceCall',

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import type { SwapAmounts } from '../../protocol/layouts/packed/side-curve.ts';
+import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
 import { type GuardedMarket, type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
 import { quoteApi } from './quote-api.ts';

@@ -22,8 +22,9 @@ export class Book {
   readonly events: StreamEventName[] = [];
   /** The block that all of it is of; null while a message said that more follows. */
   block: number | null = null;
+  /** The id of the last message, if it had one. */
   lastId: string | undefined;
-  /** Whether all that was subscribed to has been told. */
+  /** Whether the quotes of all pools that are subscribed to are known. */
   isWhole = false;
   #seq: number | null = null;
 
@@ -33,7 +34,7 @@ export class Book {
     // Null in the first message of a connection.
     if (prevSeq !== this.#seq) throw new Error(`the message before is ${prevSeq}, the last one was ${this.#seq}`);
     this.#seq = seq;
-    if (id !== '') this.lastId = id;
+    this.lastId = id || undefined;
     this.isWhole = id !== '';
     this.events.push(event);
     this.block = null;
@@ -42,18 +43,16 @@ export class Book {
     if (isEnd) this.block = blockNumber;
   }
 
-  /** Another connection begins. It knows what it knew, and resumes after `lastId`. */
+  /** Another connection begins: it resumes after `lastId`, or knows nothing. */
   reconnect(): void {
+    if (this.lastId === undefined) this.#forget();
     this.#seq = null;
     this.block = null;
     this.isWhole = false;
   }
 
   readonly #takers: { readonly [E in StreamEventName]?: (data: unknown, block: number) => void } = {
-    gap: () => {
-      this.quotes.clear();
-      this.failed.clear();
-    },
+    gap: () => this.#forget(),
     reorg: (data) => {
       const { fromBlock } = STREAM_MESSAGES.reorg.parse(data);
       for (const [pool, { toldAt }] of this.quotes) if (toldAt >= fromBlock) this.quotes.delete(pool);
@@ -73,6 +72,12 @@ export class Book {
       }
     },
   };
+
+  #forget(): void {
+    this.quotes.clear();
+    this.failed.clear();
+    this.removed.clear();
+  }
 
   #put(quotes: readonly { readonly poolAddress: string }[], toldAt: number): void {
     for (const quote of quotes) {

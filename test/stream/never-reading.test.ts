@@ -5,9 +5,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
+import type { ChainStream } from '../../api/stream/chain-stream.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
-import type { Streams } from '../../api/stream/types.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -31,24 +31,23 @@ afterEach(async () => {
 });
 
 /** The streams of a simulated chain over a real server. Request limits are off. */
-async function serve(streams: Streams, chain: SimulatedChain) {
+async function serve(stream: ChainStream) {
   const logger = createLogger('test', 'silent');
-  const streamConfig = StreamConfig.parse({});
-  const limits = new ConnectionLimits(streamConfig);
+  const limits = new ConnectionLimits(StreamConfig.parse({}));
   const config = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] };
   const chains = new Map([[CHAIN, ChainConfig.parse({ chainId: CHAIN, name: 'simulated', ...config })]]);
-  const deps = { chains, directory: { table: async () => chain.table }, streams, limits };
+  const deps = { chains, streams: { of: () => stream }, limits };
   const redis = new Redis({ lazyConnect: true });
-  const app = createApp(bindRoutes(streamResource, { ...deps, streamConfig, trustedProxies: 0 }), {
+  const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: { ...deps, config: streamConfig, countSilent: () => undefined },
+    webSockets: { ...deps, countSilent: () => undefined },
     metrics: createMetrics('test'),
     logger,
   });
   const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   ends.push(async () => {
-    streams.close();
+    stream.close('shutdown');
     await server.stop(1_000);
   });
   return { port: server.port, limits };
@@ -70,27 +69,26 @@ async function neverReadingWebSocket(port: number, pools: string): Promise<WebSo
 }
 
 test.each(['sse', 'websocket'] as const)(
-  'a client that never reads its %s is cut ten seconds after its sockets are full',
+  'a client that never reads its %s is terminated ten seconds after its sockets are full',
   async (transport) => {
     const chain = new SimulatedChain(POOLS);
-    const { clock, hub } = chain.startProcess('e', RICH);
-    const close = () => hub.close('shutdown', () => 1_000);
-    const { port, limits } = await serve({ of: () => hub, close }, chain);
+    const { clock, stream } = chain.startProcess(RICH);
+    const { port, limits } = await serve(stream);
     const good = new SimulatedClient({ pools: chain.pools.slice(0, 1), depth: false, hasKey: false });
-    await good.connect(hub, () => true);
+    await good.connect(stream);
     const pools = chain.pools.map(({ address }) => address).join(',');
     const socket = await { sse: neverReadingSse, websocket: neverReadingWebSocket }[transport](port, pools);
     const closed = once(socket, 'close');
-    await vi.waitUntil(() => hub.readerCount === 2, WAIT);
+    await vi.waitUntil(() => stream.subscriberCount === 2, WAIT);
     const all = chain.pools.map((_, index) => index);
     let blocks = 0;
-    for (; hub.readerCount === 2 && blocks < MOST_BLOCKS; blocks++) {
+    for (; stream.subscriberCount === 2 && blocks < MOST_BLOCKS; blocks++) {
       chain.mine(all);
       clock.push(chain.head);
       await vi.waitUntil(() => good.hash === chain.head.block.hash, WAIT);
-      hub.tick();
+      stream.tick();
     }
-    expect(hub.readerCount).toBe(1);
+    expect(stream.subscriberCount).toBe(1);
     // A block a second: ten of them, and those before that filled the sockets.
     expect(blocks).toBeGreaterThan(10);
     await vi.waitUntil(() => limits.size === 0, WAIT);

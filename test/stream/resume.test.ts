@@ -16,28 +16,48 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A chain of four pools that another client holds, so that its process knows them all the while. */
+/** A chain of four pools with two processes, in each of which another client holds all pools. */
 async function start() {
   const chain = new SimulatedChain(4);
-  const { clock, hub } = chain.startProcess('e', RICH);
+  const [one, other] = [chain.startProcess(RICH), chain.startProcess(RICH)];
+  const all = async (...changed: readonly number[]) => {
+    chain.mine(changed);
+    for (const { clock } of [one, other]) clock.push(chain.head);
+    await settle();
+  };
+  const push = async () => {
+    one.clock.push(chain.head);
+    await settle();
+  };
+  const nextBlock = () => {
+    chain.mine([]);
+    return push();
+  };
+  return {
+    chain,
+    push,
+    nextBlock,
+    connect: await connectTo(one),
+    other: { nextBlock: all, connect: await connectTo(other) },
+  };
+}
+
+async function connectTo({ stream }: ReturnType<SimulatedChain['startProcess']>) {
   const connect = async (pools: readonly ServedPool[] | 'all', depth: boolean, book?: SimulatedClient['book']) => {
     const client = new SimulatedClient({ pools, depth, hasKey: true });
     if (book) client.book = book;
-    await client.connect(hub, (pool) => chain.table.find(pool.chainId, pool.address) !== undefined);
+    await client.connect(stream);
     return client;
   };
-  for (const depth of [true, false]) await connect(chain.pools, depth);
+  for (const depth of [true, false]) await connect('all', depth);
   await settle();
-  const nextBlock = async () => {
-    chain.mine([]);
-    clock.push(chain.head);
-    await settle();
-  };
-  return { chain, connect, nextBlock };
+  return connect;
 }
 
 test.each([true, false])('after a resume with nothing missed a heartbeat comes at once (depth %s)', async (depth) => {
-  const { chain, connect } = await start();
+  const { chain, connect, nextBlock } = await start();
+  // What changed at the block of the id is sent again.
+  await nextBlock();
   const before = await connect(chain.pools, depth);
   before.cut();
   const told = before.book.events.length;
@@ -69,20 +89,25 @@ test.each([
   expect(after.hash).toBe(chain.head.block.hash);
 });
 
-test('a pool that was removed meanwhile is told as removed, and the others are not sent again', async () => {
-  const { chain, connect, nextBlock } = await start();
-  const before = await connect(chain.pools, true);
-  before.cut();
-  const told = before.book.events.length;
-  const [gone] = chain.pools as [ServedPool];
-  chain.table.remove(gone);
-  await nextBlock();
-  const after = await connect(chain.pools, true, before.book);
-  expect([...after.book.removed]).toEqual([gone.address]);
-  expect(after.book.events.slice(told)).toEqual(['removed', 'heartbeat']);
-});
+test.each(['named', 'all'] as const)(
+  'a pool that was removed meanwhile is forgotten, the others are sent again: %s',
+  async (pools) => {
+    const { chain, connect, nextBlock } = await start();
+    const wish = pools === 'all' ? pools : chain.pools;
+    const before = await connect(wish, true);
+    before.cut();
+    const told = before.book.events.length;
+    const [gone] = chain.pools as [ServedPool];
+    chain.table.remove(gone);
+    await nextBlock();
+    const after = await connect(wish, true, before.book);
+    expect(after.book.events.slice(told)).toEqual(['gap', 'snapshot']);
+    expect([after.book.quotes.size, after.book.quotes.has(gone.address)]).toEqual([3, false]);
+    expect([...after.book.failed]).toEqual(pools === 'all' ? [] : [[gone.address, 404]]);
+  },
+);
 
-test('who resumes with all pools while one is being removed does not keep its quote', async () => {
+test('a client that resumes with all pools while one is being removed does not keep its quote', async () => {
   const { chain, connect, nextBlock } = await start();
   const before = await connect('all', true);
   before.cut();
@@ -92,4 +117,71 @@ test('who resumes with all pools while one is being removed does not keep its qu
   await nextBlock();
   expect(after.book.quotes.has(gone.address)).toBe(false);
   expect(after.book.quotes.size).toBe(3);
+});
+
+test('another process resumes after a block that it read too, and sends what changed since', async () => {
+  const { chain, connect, other } = await start();
+  await other.nextBlock();
+  const before = await connect(chain.pools, true);
+  before.cut();
+  const told = before.book.events.length;
+  await other.nextBlock(1);
+  const after = await other.connect(chain.pools, true, before.book);
+  expect(after.book.events.slice(told)).toEqual(['update']);
+  expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
+});
+
+test('a process that did not read the block, or of whose chain it no longer is, sends a gap', async () => {
+  const { chain, connect, push, nextBlock, other } = await start();
+  await nextBlock();
+  const before = await connect(chain.pools, true);
+  before.cut();
+  for (const reconnect of [
+    async () => {
+      // It looks the head up as the client connects.
+      chain.mine([]);
+      return other.connect(chain.pools, true, before.book);
+    },
+    async () => {
+      chain.reorganise(2, 1, []);
+      await push();
+      return connect(chain.pools, true, before.book);
+    },
+  ]) {
+    const { lastId, events } = before.book;
+    const told = events.length;
+    (await reconnect()).cut();
+    expect(events.slice(told)).toEqual(['gap', 'snapshot']);
+    before.book.lastId = lastId;
+  }
+});
+
+test('after a message that does not complete its block nobody resumes', async () => {
+  const { chain, connect, nextBlock } = await start();
+  const [broken] = chain.pools as [ServedPool];
+  chain.failing.add(broken.address);
+  await nextBlock();
+  const before = await connect(chain.pools, true);
+  expect(before.book.failed.has(broken.address)).toBe(true);
+  expect(before.book.lastId).toBeUndefined();
+  chain.failing.clear();
+  await nextBlock();
+  expect(before.book.lastId).toBeDefined();
+});
+
+test('a connection resumes after 256 blocks, not after more', async () => {
+  const { chain, connect, nextBlock } = await start();
+  for (const [blocks, told] of [
+    [255, 'heartbeat'],
+    [256, 'gap'],
+  ] as const) {
+    await nextBlock();
+    const before = await connect(chain.pools, false);
+    before.cut();
+    const count = before.book.events.length;
+    for (let block = 0; block < blocks; block++) await nextBlock();
+    const after = await connect(chain.pools, false, before.book);
+    expect(after.book.events[count]).toBe(told);
+    after.cut();
+  }
 });

@@ -3,7 +3,8 @@ import { BlockClock } from '../../api/snapshots/block-clock.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
-import { ChainStreamHub } from '../../api/stream/chain-stream.ts';
+import { ChainStream } from '../../api/stream/chain-stream.ts';
+import type { ChainObserver } from '../../api/stream/types.ts';
 import { BlockWarmer } from '../../api/warming/block-warmer.ts';
 import { RequestedPools } from '../../api/warming/requested-pools.ts';
 import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
@@ -30,6 +31,14 @@ const poolOf = (number: number): ServedPool => ({
   stopLossMark: 'mean',
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
 });
+
+/** Of what happens on a stream, for tests that do not look. */
+export const NO_OBSERVER: ChainObserver = {
+  resumed: () => undefined,
+  gap: () => undefined,
+  terminated: () => undefined,
+  written: () => undefined,
+};
 
 interface Block {
   readonly ref: BlockRef;
@@ -63,7 +72,8 @@ export class SimulatedChain {
   /** @param changed indexes of the pools whose prices move */
   mine(changed: readonly number[]): void {
     this.now += 1_000;
-    this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? BigInt(this.#made + 1) : price)));
+    // One of two prices: a pool may come back to what it was.
+    this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? 3n - price : price)));
   }
 
   /** Takes blocks back; so many others take their place. */
@@ -78,12 +88,7 @@ export class SimulatedChain {
   }
 
   /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
-  startProcess(
-    epoch: string,
-    warmBudget: { callsPerMinute: number },
-    stream: Partial<StreamConfig> = {},
-    directory: PoolDirectory = { table: async () => this.table },
-  ) {
+  startProcess(warmBudget: { callsPerMinute: number }, directory: PoolDirectory = { table: async () => this.table }) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;
     const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
@@ -111,17 +116,17 @@ export class SimulatedChain {
       now,
       logger: createLogger('test', 'silent'),
     });
-    const delisted = async () => new Set<Address>();
-    const config = StreamConfig.parse(stream);
-    const hub = new ChainStreamHub({
+    const delistedAmong = async () => new Set<Address>();
+    const config = StreamConfig.parse({});
+    const stream = new ChainStream({
       ...ofChain,
-      epoch,
+      observer: NO_OBSERVER,
       config,
       warmer: { requested, warmer, schedule },
-      delisted,
+      delistedAmong,
       now,
     });
-    return { clock, snapshots, requested, warmer, schedule, hub };
+    return { clock, snapshots, requested, warmer, schedule, stream };
   }
 
   get #top(): Block {

@@ -1,7 +1,7 @@
-import type { Address } from 'viem';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
-import type { ChainStreamHub } from '../../api/stream/chain-stream.ts';
-import type { StreamReader, StreamTransport } from '../../api/stream/types.ts';
+import type { ChainStream } from '../../api/stream/chain-stream.ts';
+import type { Subscriber } from '../../api/stream/subscriber.ts';
+import type { StreamTransport } from '../../api/stream/types.ts';
 import { Book, type Told } from './book.ts';
 
 /** Each message counts as this much: few fill a connection. */
@@ -22,7 +22,7 @@ export class SimulatedClient {
   fault: unknown;
   /** The hash of the block that the book is of. */
   hash: string | null = null;
-  #reader: StreamReader | undefined;
+  #subscriber: Subscriber | undefined;
   #unsent: Told[] = [];
   #onDrain: () => void = () => undefined;
 
@@ -31,25 +31,25 @@ export class SimulatedClient {
   }
 
   get isOpen(): boolean {
-    return this.#reader !== undefined;
+    return this.#subscriber !== undefined;
   }
 
-  async connect(hub: ChainStreamHub, isServed: (pool: ServedPool) => boolean): Promise<void> {
+  async connect(stream: ChainStream): Promise<void> {
     this.book.reconnect();
     this.hash = null;
     this.#unsent = [];
     const { pools, depth, hasKey } = this.wish;
     const after = this.book.lastId;
-    const reader = await hub.open(this.#transport(), { hasKey });
-    this.#reader = reader;
-    const named = pools === 'all' ? { pools } : { pools: pools.filter(isServed), unknown: unserved(pools, isServed) };
-    reader.subscribe({ ...named, depth, ...(after !== undefined && { after }) });
+    await stream.ready();
+    const subscriber = stream.open(this.#transport(), hasKey);
+    this.#subscriber = subscriber;
+    subscriber.subscribe({ pools: pools === 'all' ? pools : pools.map(({ address }) => address), depth, after });
   }
 
   /** The connection breaks: what was not delivered is lost. */
   cut(): void {
-    this.#reader?.gone();
-    this.#reader = undefined;
+    this.#subscriber?.disconnected();
+    this.#subscriber = undefined;
     this.#unsent = [];
     this.hash = null;
     this.book.reconnect();
@@ -77,7 +77,7 @@ export class SimulatedClient {
         client.#onDrain = listener;
       },
       end: () => client.cut(),
-      cut: () => client.cut(),
+      terminate: () => client.cut(),
     };
   }
 
@@ -90,6 +90,3 @@ export class SimulatedClient {
     this.hash = this.book.block === null ? null : (told.data as { blockHash: string }).blockHash;
   }
 }
-
-const unserved = (pools: readonly ServedPool[], isServed: (pool: ServedPool) => boolean): Address[] =>
-  pools.filter((pool) => !isServed(pool)).map(({ address }) => address);

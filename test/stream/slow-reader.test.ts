@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sseTransport } from '../../api/stream/sse-transport.ts';
+import { sseTransport } from '../../api/stream/transports.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
@@ -20,19 +20,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('who does not read gets the latest only, and is cut after ten seconds; others are told each block', async () => {
+test('who does not read gets the latest only, and is terminated after ten seconds; others get each block', async () => {
   const chain = new SimulatedChain(2);
-  const { clock, hub } = chain.startProcess('e', RICH);
+  const { clock, stream } = chain.startProcess(RICH);
   const [good, slow] = [0, 1].map(() => new SimulatedClient({ pools: chain.pools, depth: false, hasKey: false })) as [
     SimulatedClient,
     SimulatedClient,
   ];
-  for (const client of [good, slow]) await client.connect(hub, () => true);
+  for (const client of [good, slow]) await client.connect(stream);
   const mine = async () => {
     chain.mine([0]);
     clock.push(chain.head);
     await settle();
-    hub.tick();
+    stream.tick();
   };
   await settle();
   slow.isSlow = true;
@@ -44,47 +44,10 @@ test('who does not read gets the latest only, and is cut after ten seconds; othe
   expect(slow.book.events.filter((event) => event === 'update').length).toBeLessThan(8);
   slow.isSlow = true;
   for (let block = 0; block < 16; block++) await mine();
-  expect([slow.isOpen, good.isOpen, hub.readerCount]).toEqual([false, true, 1]);
+  expect([slow.isOpen, good.isOpen, stream.subscriberCount]).toEqual([false, true, 1]);
 });
 
-test('how much may lie unsent, for how long, and how many blocks are remembered are settings', async () => {
-  const chain = new SimulatedChain(2);
-  const strict = { maxUnsentBytes: 90 * 1024, maxUnsentSecs: 3, historyBlocks: 2 };
-  const { clock, hub } = chain.startProcess('e', RICH, strict);
-  const [slow, away] = [0, 1].map(() => new SimulatedClient({ pools: chain.pools, depth: false, hasKey: false })) as [
-    SimulatedClient,
-    SimulatedClient,
-  ];
-  for (const client of [slow, away]) await client.connect(hub, () => true);
-  await settle();
-  slow.isSlow = true;
-  const blocksUntil = async (isOver: () => boolean) => {
-    for (let block = 1; block <= 20; block++) {
-      chain.mine([0]);
-      clock.push(chain.head);
-      await settle();
-      hub.tick();
-      if (isOver()) return block;
-    }
-    return null;
-  };
-  // The first block's update fills the connection.
-  expect(await blocksUntil(() => !slow.isOpen)).toBe(4);
-  for (const [missedBlocks, told] of [
-    [1, 'update'],
-    [2, 'gap'],
-  ] as const) {
-    away.cut();
-    const before = away.book.events.length;
-    let left = missedBlocks;
-    await blocksUntil(() => --left === 0);
-    await away.connect(hub, () => true);
-    expect(away.book.events[before]).toBe(told);
-    await settle();
-  }
-});
-
-test('what a socket does not take is known as unsent, and it can be cut', async () => {
+test('what a socket does not take is known as unsent, and it can be terminated', async () => {
   vi.useRealTimers();
   let server: Server | undefined;
   const opened = new Promise<StreamTransport>((resolve) => {
@@ -102,7 +65,7 @@ test('what a socket does not take is known as unsent, and it can be cut', async 
     transport.send('update', 'e-1', data);
     await new Promise(setImmediate);
   }
-  transport.cut();
+  transport.terminate();
   socket.resume();
   await once(socket, 'close');
   await new Promise((resolve) => server?.close(resolve));

@@ -9,7 +9,7 @@ import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
-import { StreamService } from '../../api/stream/streams.ts';
+import { startStreams } from '../../api/stream/streams.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import { createPoolWarmers } from '../../api/warming/pool-warmers.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -58,29 +58,28 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const streamConfig = StreamConfig.parse(options.stream ?? {});
   const limits = new ConnectionLimits(streamConfig);
   const metrics = createMetrics('test');
-  const { observer, countSilent } = streamMetrics(metrics, limits, chainIds);
-  const streams = new StreamService({
+  const { observerOf, countSilent } = streamMetrics(metrics, limits, chainIds);
+  const streams = startStreams({
     chainIds,
     config: streamConfig,
+    limits,
     warmers,
     snapshots,
     directory,
     database,
-    observer,
+    observerOf,
     logger,
   });
   const chains = new Map([[chain.chainId, chain]]);
-  const deps = { chains, directory, snapshots, streams, limits, streamConfig, trustedProxies: 0, warmers };
+  const deps = { chains, directory, snapshots, streams, limits, trustedProxies: 0, warmers };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
     webSockets: {
       chains,
-      directory,
       streams,
       limits,
-      config: streamConfig,
       countSilent,
       pingMs: options.pingMs ?? 15_000,
     },

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
+import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SimulatedChain } from './simulated-chain.ts';
-import { SimulatedClient } from './simulated-client.ts';
+import { SimulatedClient, type Wish } from './simulated-client.ts';
 
 const POOLS = 6;
 const RICH = { callsPerMinute: 100_000 };
@@ -11,9 +12,13 @@ const POOR = { callsPerMinute: 60 };
 const some = fc.uniqueArray(fc.integer({ min: 0, max: POOLS - 1 }), { maxLength: POOLS });
 const pool = fc.integer({ min: 0, max: POOLS - 1 });
 const client = fc.integer({ min: 0, max: 4 });
+/** Of the API, behind one address. */
+const process = fc.constantFrom(0, 1);
+/** Which processes a block is pushed to. */
+const heard = fc.subarray([0, 1]);
 
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ op: fc.constant('mine' as const), changed: some }) },
+  { weight: 5, arbitrary: fc.record({ op: fc.constant('mine' as const), changed: some, heard }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -21,6 +26,7 @@ const step = fc.oneof(
       depth: fc.integer({ min: 1, max: 4 }),
       others: fc.integer({ min: 1, max: 4 }),
       changed: some,
+      heard,
     }),
   },
   {
@@ -28,6 +34,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       op: fc.constantFrom('connect' as const, 'connect' as const, 'cut' as const, 'slow' as const, 'drain' as const),
       client,
+      process,
     }),
   },
   {
@@ -35,21 +42,27 @@ const step = fc.oneof(
     arbitrary: fc.record({
       op: fc.constantFrom('fail' as const, 'heal' as const, 'remove' as const, 'list' as const),
       pool,
+      process,
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
       op: fc.constantFrom('down' as const, 'up' as const, 'restart' as const, 'pause' as const, 'tick' as const),
+      process,
     }),
   },
 );
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 const steps = fc.array(fc.tuple(step, fc.integer({ min: 0, max: 12 })), { minLength: 10, maxLength: 60 });
-const wish = fc.record({
-  pools: fc.oneof(some, fc.constant('all' as const)),
-  depth: fc.boolean(),
-  hasKey: fc.boolean(),
-});
+const wishes = fc.array(
+  fc.record({
+    pools: fc.oneof(some, fc.constant('all' as const)),
+    depth: fc.boolean(),
+    hasKey: fc.boolean(),
+  }),
+  { minLength: 5, maxLength: 5 },
+);
 
 const settle = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
@@ -76,89 +89,134 @@ function check(chain: SimulatedChain, { book, hash, fault, wish: { depth, pools 
   }
 }
 
-test('property: over blocks, reorganisations, cuts and failures a client holds what REST says of its block, or knows that it does not', async () => {
+/** Two processes, each with its own list of pools, and clients that connect to either. */
+class World {
+  readonly chain = new SimulatedChain(POOLS);
+  readonly clients: readonly SimulatedClient[];
+  readonly tables = [0, 1].map(() => new PoolTable(this.chain.pools));
+  readonly processes: ReturnType<SimulatedChain['startProcess']>[];
+  readonly #budget: typeof RICH;
+
+  constructor(wishes: readonly Wish[], budget: typeof RICH) {
+    this.#budget = budget;
+    this.processes = this.tables.map((table) => this.#start(table));
+    this.clients = wishes.map((wish) => new SimulatedClient(wish));
+  }
+
+  async connect(client: SimulatedClient, process: number): Promise<void> {
+    const { stream } = this.processes[process] as (typeof this.processes)[number];
+    if (!client.isOpen) await client.connect(stream).catch(() => undefined);
+  }
+
+  /** Another process takes the place of one; all clients connect to the other. */
+  async restart(process: number): Promise<void> {
+    await this.processes[process]?.warmer.close();
+    this.processes[process] = this.#start(this.tables[process] as PoolTable);
+    for (const each of this.clients) {
+      each.cut();
+      await this.connect(each, 1 - process);
+    }
+  }
+
+  push(heard: readonly number[]): void {
+    for (const process of heard) if (!this.chain.isDown) this.processes[process]?.clock.push(this.chain.head);
+  }
+
+  /** Lists or removes a pool in one process, unless it is so already. */
+  list({ chainId, address }: ServedPool, process: number, isListed: boolean): void {
+    const table = this.tables[process] as PoolTable;
+    const pool = this.chain.table.find(chainId, address) as ServedPool;
+    // The last pool stays, so that each process has something to read.
+    if (address === this.chain.pools.at(-1)?.address) return;
+    if ((table.find(chainId, address) !== undefined) === isListed) return;
+    if (isListed) table.put(pool);
+    else table.remove(pool);
+  }
+
+  #start(table: PoolTable) {
+    return this.chain.startProcess(this.#budget, { table: async () => table });
+  }
+}
+
+async function act(world: World, action: Step): Promise<void> {
+  const { chain, processes } = world;
+  const target = 'client' in action ? (world.clients[action.client] as SimulatedClient) : null;
+  const pool = 'pool' in action ? (chain.pools[action.pool] as ServedPool) : null;
+  if (action.op === 'mine') chain.mine(action.changed);
+  if (action.op === 'reorg') chain.reorganise(action.depth, action.others, action.changed);
+  if (action.op === 'mine' || action.op === 'reorg') world.push(action.heard);
+  if (action.op === 'connect' && target) await world.connect(target, action.process);
+  if (action.op === 'cut') target?.cut();
+  if (action.op === 'slow' && target) target.isSlow = true;
+  if (action.op === 'drain') target?.drain();
+  if (action.op === 'fail' && pool) chain.failing.add(pool.address);
+  if (action.op === 'heal' && pool) chain.failing.delete(pool.address);
+  if ((action.op === 'remove' || action.op === 'list') && pool) world.list(pool, action.process, action.op === 'list');
+  if (action.op === 'down') chain.isDown = true;
+  if (action.op === 'up') chain.isDown = false;
+  if (action.op === 'restart') await world.restart(action.process);
+  if (action.op === 'pause') chain.now += 20_000;
+  if (action.op === 'tick') for (const { stream } of processes) stream.tick();
+}
+
+/** Ends all failures, and lets everyone get to the head. */
+async function recover(world: World): Promise<void> {
+  const { chain, clients } = world;
+  chain.isDown = false;
+  chain.failing.clear();
+  // Both processes have the same list again.
+  for (const pool of chain.pools) {
+    world.list(pool, 1, world.tables[0]?.find(pool.chainId, pool.address) !== undefined);
+  }
+  for (const [index, each] of clients.entries()) {
+    each.drain();
+    await world.connect(each, index % 2);
+  }
+  for (const process of [0, 1]) {
+    await world.connect(new SimulatedClient({ pools: chain.pools.slice(-1), depth: false, hasKey: true }), process);
+  }
+  await settle(30);
+  // A node that is behind for ten seconds was rolled back.
+  for (let block = 0; block < 13; block++) {
+    chain.mine([0, 1]);
+    world.push([0, 1]);
+    await settle(15);
+  }
+}
+
+test('property: over blocks, reorganisations, cuts and failures a client of two processes holds what REST says of its block, or knows that it does not', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      steps,
-      fc.array(wish, { minLength: 5, maxLength: 5 }),
-      fc.boolean(),
-      async (list, wishes, isPoor) => {
-        const chain = new SimulatedChain(POOLS);
-        const budget = isPoor ? POOR : RICH;
-        let epoch = 0;
-        let process = chain.startProcess(`e${epoch}`, budget);
-        const isServed = ({ chainId, address }: (typeof chain.pools)[number]) =>
-          chain.table.find(chainId, address) !== undefined;
-        const clients = wishes.map(
-          ({ pools, ...rest }) =>
-            new SimulatedClient({
-              ...rest,
-              pools: pools === 'all' ? pools : chain.pools.filter((_, index) => pools.includes(index)),
-            }),
-        );
-        const connect = async (target: SimulatedClient) => {
-          if (!target.isOpen) await target.connect(process.hub, isServed).catch(() => undefined);
-        };
-        const restart = async () => {
-          for (const each of clients) each.cut();
-          epoch += 1;
-          process = chain.startProcess(`e${epoch}`, budget);
-          for (const each of clients) await connect(each);
-        };
-        for (const each of clients) await connect(each);
-        for (const [action, turns] of list) {
-          const target = 'client' in action ? (clients[action.client] as SimulatedClient) : null;
-          const served = 'pool' in action ? (chain.pools[action.pool] as (typeof chain.pools)[number]) : null;
-          if (action.op === 'mine') chain.mine(action.changed);
-          if (action.op === 'reorg') chain.reorganise(action.depth, action.others, action.changed);
-          if ((action.op === 'mine' || action.op === 'reorg') && !chain.isDown) process.clock.push(chain.head);
-          if (action.op === 'connect' && target) await connect(target);
-          if (action.op === 'cut') target?.cut();
-          if (action.op === 'slow' && target) target.isSlow = true;
-          if (action.op === 'drain') target?.drain();
-          if (action.op === 'fail' && served) chain.failing.add(served.address);
-          if (action.op === 'heal' && served) chain.failing.delete(served.address);
-          if (action.op === 'remove' && served) chain.table.remove(served);
-          if (action.op === 'list' && served && !isServed(served)) chain.table.put(served);
-          if (action.op === 'down') chain.isDown = true;
-          if (action.op === 'up') chain.isDown = false;
-          if (action.op === 'restart') await restart();
-          if (action.op === 'pause') chain.now += 20_000;
-          if (action.op === 'tick') process.hub.tick();
-          await settle(turns);
-          for (const each of clients) check(chain, each);
+    fc.asyncProperty(steps, wishes, fc.boolean(), async (list, ofClients, isPoor) => {
+      const named = new SimulatedChain(POOLS).pools;
+      const pick = (pools: readonly number[]) => named.filter((_, index) => pools.includes(index));
+      const world = new World(
+        ofClients.map(({ pools, ...rest }) => ({ ...rest, pools: pools === 'all' ? pools : pick(pools) })),
+        isPoor ? POOR : RICH,
+      );
+      for (const each of world.clients) await world.connect(each, 0);
+      for (const [action, turns] of list) {
+        await act(world, action);
+        await settle(turns);
+        for (const each of world.clients) check(world.chain, each);
+      }
+      await recover(world);
+      for (const each of world.clients) {
+        check(world.chain, each);
+        expect([each.isOpen, each.hash]).toEqual([true, world.chain.head.block.hash]);
+        const wanted = each.wish.pools === 'all' ? named : each.wish.pools;
+        for (const { chainId, address } of wanted) {
+          if (!world.tables[0]?.find(chainId, address)) continue;
+          const { quotes, failed, removed } = each.book;
+          // A pool that was gone for a while is subscribed to again by who subscribed to all.
+          const isKnown =
+            quotes.has(address) || failed.has(address) || (each.wish.pools !== 'all' && removed.has(address));
+          expect([address, isKnown]).toEqual([address, true]);
+          if (!isPoor && each.wish.hasKey) expect([address, failed.get(address)]).not.toEqual([address, 503]);
         }
-        // Once all is well again, everyone gets to the head.
-        chain.isDown = false;
-        chain.failing.clear();
-        for (const each of clients) {
-          each.drain();
-          await connect(each);
-        }
-        await settle(30);
-        // A node that is behind for ten seconds was rolled back.
-        for (let block = 0; block < 13; block++) {
-          chain.mine([0, 1]);
-          process.clock.push(chain.head);
-          await settle(15);
-        }
-        for (const each of clients) {
-          check(chain, each);
-          expect([each.isOpen, each.hash]).toEqual([true, chain.head.block.hash]);
-          const wanted = each.wish.pools === 'all' ? chain.pools : each.wish.pools;
-          for (const known of wanted.filter(isServed)) {
-            const { quotes, failed, removed } = each.book;
-            const name = known.address;
-            // A pool that was gone for a while is subscribed to again by who subscribed to all.
-            const isKnown = quotes.has(name) || failed.has(name) || (each.wish.pools !== 'all' && removed.has(name));
-            expect([name, isKnown]).toEqual([name, true]);
-            if (!isPoor && each.wish.hasKey) expect([name, failed.get(name)]).not.toEqual([name, 503]);
-          }
-        }
-        for (const each of clients) each.cut();
-        await process.warmer.close();
-      },
-    ),
-    { numRuns: 150 },
+      }
+      for (const each of world.clients) each.cut();
+      for (const { warmer } of world.processes) await warmer.close();
+    }),
+    { numRuns: 300 },
   );
 }, 120_000);

@@ -1,20 +1,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../db/connection.ts';
 import { migrate } from '../../../db/migrate.ts';
 import { createLogger } from '../../../runtime/logger.ts';
+import { connectPatient } from '../../../runtime/redis-connections.ts';
 import { createDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 import { eventually } from '../../../test/pamm/eventually.ts';
 import { submissionOf } from '../../../test/pamm/sample-updates.ts';
 import { PWebsocketQuoteUpdateV1ResponseSchema } from '../../proto/generated/quote_update_pb.ts';
-import { AuditLog } from '../../submit/audit-log.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
+import { createBuildersMetrics } from '../../submit/metrics.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
+import { UpdateLog } from '../../submit/update-log.ts';
 import { decodeResponse } from '../stream/codec.ts';
 import { AuditWriter } from './audit-writer.ts';
 
@@ -48,8 +52,9 @@ afterAll(async () => {
   await Promise.all([postgres.drop(), redisDatabase.drop()]);
 });
 
-const startWriter = (retentionDays = 30) =>
-  new AuditWriter({ redis: new Redis(redisDatabase.url), keys, database, retentionDays, logger });
+const startWriter = (retentionDays = 30) => new AuditWriter({ redis, keys, database, retentionDays, logger });
+
+const newLog = () => new UpdateLog(redis, keys, createBuildersMetrics(new Registry()), logger);
 
 const rows = async (sql: string, values: unknown[] = []) => (await database.$client.query(sql, values)).rows;
 
@@ -57,7 +62,7 @@ const rows = async (sql: string, values: unknown[] = []) => (await database.$cli
 const submission = (...args: Parameters<typeof submissionOf>) => ({ ...submissionOf(...args), id: randomUUID() });
 
 test('submissions and outcomes become rows, each once, uint64 whole and without keys', async () => {
-  const log = new AuditLog(redis, keys, logger);
+  const log = newLog();
   const live = submission({
     blockNumber: MAX_UINT64,
     replacementSeqNumber: 2n ** 53n + 1n,
@@ -65,12 +70,12 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
   });
   const cancel = submission({ tx: '0x' });
   const writer = startWriter();
-  log.submission(live);
-  log.submission(live);
-  log.submission(cancel);
-  log.outcome(endpoint, live, 'accepted', { accepted: true, bundleHash: '0xab', timestampNs: MAX_UINT64 });
-  log.outcome(endpoint, live, 'unanswered');
-  log.outcome(endpoint, cancel, 'skipped', { accepted: false, error: 'skipped: the request was a cancel' });
+  log.submitted(live);
+  log.submitted(live);
+  log.submitted(cancel);
+  log.note(endpoint, live, { accepted: true, bundleHash: '0xab', timestampNs: MAX_UINT64 });
+  log.ended(endpoint, live, 'unanswered');
+  log.note(endpoint, cancel, { accepted: false, error: 'skipped: the request was a cancel' });
   await eventually(async () => (await rows('SELECT 1 FROM operator.pamm_answer')).length === 2);
 
   expect(await rows('SELECT * FROM operator.pamm_submission WHERE submission_id = $1', [live.id])).toEqual([
@@ -100,13 +105,13 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
 });
 
 test('whatever a builder said becomes a row, and holds up no other', async () => {
-  const log = new AuditLog(redis, keys, logger);
+  const log = newLog();
   const endsInHalf = `${'x'.repeat(499)}\u{1f600}`;
   const refused = ['nul \0', 'half \ud83d', endsInHalf].map((said) => {
     const one = submission();
     const frame = { replacementUuid: new Uint8Array(16), replacementSeqNumber: 1n, error: said };
     const bytes = toBinary(PWebsocketQuoteUpdateV1ResponseSchema, create(PWebsocketQuoteUpdateV1ResponseSchema, frame));
-    log.outcome(endpoint, one, 'rejected', decodeResponse(bytes).answer);
+    log.note(endpoint, one, decodeResponse(bytes).answer);
     return one.id;
   });
   const writer = startWriter();
@@ -116,9 +121,9 @@ test('whatever a builder said becomes a row, and holds up no other', async () =>
 });
 
 test('an entry that Postgres refuses is left out, and its batch is written', async () => {
-  const log = new AuditLog(redis, keys, logger);
+  const log = newLog();
   const batch = [submission(), submission({ replacementSeqNumber: 10n ** 30n }), submission(), submission()];
-  for (const one of batch) log.submission(one);
+  for (const one of batch) log.submitted(one);
   const writer = startWriter();
   const ids = batch.map(({ id }) => id);
   await eventually(async () => (await redis.xlen(keys.audit())) === 0);
@@ -142,35 +147,38 @@ test('analysts read the trail through the read model, and cannot change it', asy
   }
 });
 
-test('what could not be written waits until the database is back', async () => {
-  const log = new AuditLog(redis, keys, logger);
+test('what could not be written waits until the database is back, and of two writers one writes it', async () => {
+  const log = newLog();
   await database.$client.query('ALTER TABLE operator.pamm_submission RENAME TO away');
   const writer = startWriter();
   const waiting = submission();
-  log.submission(waiting);
-  await eventually(async () => ((await redis.xpending(keys.audit(), 'writers')) as [number])[0] === 1);
+  log.submitted(waiting);
+  const both = [writer, startWriter()];
+  await sleep(500);
+  expect(await redis.xlen(keys.audit())).toBe(1);
   await database.$client.query('ALTER TABLE operator.away RENAME TO pamm_submission');
-  await writer.stop();
-  // A writer that died with entries in hand leaves them to the next one.
-  await redis.xclaim(keys.audit(), 'writers', 'dead', 0, ...(await pendingIds()), 'IDLE', 60_000, 'JUSTID');
-  const next = startWriter();
   await eventually(
     async () =>
       (await rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [waiting.id])).length === 1,
   );
-  await next.stop();
+  await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await Promise.all(both.map((each) => each.stop()));
 });
 
-const pendingIds = async (): Promise<string[]> => {
-  const pending = (await redis.xpending(keys.audit(), 'writers', '-', '+', 10)) as [string][];
-  return pending.map(([id]) => id);
-};
+test('a writer that has never reached Redis stops at once', async () => {
+  const unreachable = connectPatient('redis://127.0.0.1:1', logger);
+  const writer = new AuditWriter({ redis: unreachable, keys, database, retentionDays: 1, logger });
+  await eventually(() => unreachable.status === 'reconnecting');
+  const late = sleep(5_000, 'late', { ref: false });
+  expect(await Promise.race([writer.stop().then(() => 'stopped'), late])).toBe('stopped');
+  unreachable.disconnect();
+});
 
 test('rows past their retention are deleted', async () => {
-  const log = new AuditLog(redis, keys, logger);
+  const log = newLog();
   const old = submission({}, Date.now() - 3 * 86_400_000);
-  log.submission(old);
-  log.outcome(endpoint, old, 'dropped');
+  log.submitted(old);
+  log.ended(endpoint, old, 'dropped');
   const writer = startWriter();
   const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [old.id]);
   await eventually(async () => (await find()).length === 1);
@@ -183,7 +191,7 @@ test('rows past their retention are deleted', async () => {
 });
 
 test('rows past their retention are deleted in parts, and one that another holds stops nothing', async () => {
-  const log = new AuditLog(redis, keys, logger);
+  const log = newLog();
   await database.$client.query(
     `INSERT INTO operator.pamm_answer (submission_id, provider, chain_id, received_at, outcome, answered_at, latency_ms)
      SELECT gen_random_uuid(), 'old', 1, now() - interval '3 days', 'dropped', now(), n FROM generate_series(1, 12000) n`,
@@ -197,7 +205,7 @@ test('rows past their retention are deleted in parts, and one that another holds
   const writer = startWriter(2);
   try {
     const fresh = submission();
-    log.submission(fresh);
+    log.submitted(fresh);
     await eventually(async () => (await old()) === 1);
     const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [fresh.id]);
     await eventually(async () => (await find()).length === 1);

@@ -2,7 +2,7 @@ import type { Database } from '../../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../../db/schema/pamm-audit.ts';
 import { insertRows } from '../../../db/write-rows.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { AuditEntry } from '../../submit/audit-log.ts';
+import type { AuditEntry } from '../../submit/update-log.ts';
 
 /** SQLSTATE classes of a row that Postgres will never take: data exception, constraint violation. */
 const REFUSALS = ['22', '23'];
@@ -39,31 +39,11 @@ async function insertEntries(database: Database, entries: readonly AuditEntry[])
   await insertRows(database.$client, pammAnswers, entries.filter((entry) => entry.kind === 'answer').map(toAnswerRow));
 }
 
-function toSubmissionRow(entry: Extract<AuditEntry, { kind: 'submission' }>) {
-  return {
-    submissionId: entry.submissionId,
-    chainId: entry.chainId,
-    receivedAt: new Date(entry.receivedAtMs),
-    replacementUuid: entry.replacementUuid,
-    replacementSeqNumber: entry.replacementSeqNumber,
-    blockNumber: entry.blockNumber,
-    maxTimestamp: entry.maxTimestamp,
-    isCancel: entry.txHash === null,
-    txHash: entry.txHash,
-  };
+function toSubmissionRow({ kind: _, receivedAtMs, ...entry }: Extract<AuditEntry, { kind: 'submission' }>) {
+  return { ...entry, receivedAt: new Date(receivedAtMs), isCancel: entry.txHash === null };
 }
 
-function toAnswerRow(entry: Extract<AuditEntry, { kind: 'answer' }>) {
-  return {
-    submissionId: entry.submissionId,
-    provider: entry.provider,
-    chainId: entry.chainId,
-    receivedAt: new Date(entry.receivedAtMs),
-    outcome: entry.outcome,
-    error: entry.error,
-    bundleHash: entry.bundleHash,
-    builderTimestampNs: entry.builderTimestampNs,
-    answeredAt: new Date(entry.answeredAtMs),
-    latencyMs: Math.max(0, entry.answeredAtMs - entry.receivedAtMs),
-  };
+function toAnswerRow({ kind: _, receivedAtMs, answeredAtMs, ...entry }: Extract<AuditEntry, { kind: 'answer' }>) {
+  const latencyMs = Math.max(0, answeredAtMs - receivedAtMs);
+  return { ...entry, receivedAt: new Date(receivedAtMs), answeredAt: new Date(answeredAtMs), latencyMs };
 }

@@ -89,6 +89,11 @@ describe('the verdict', () => {
       (_, response) => response.destroy(),
       failed(expect.stringMatching(/^transport error: (UND_ERR_SOCKET|ECONNRESET)$/)),
     ],
+    [
+      'of more than 10 MiB',
+      answering(200, rpc({ result: 'x'.repeat(11 * 1024 * 1024) })),
+      failed(expect.stringMatching(/^transport error: /)),
+    ],
     // The key must not follow to wherever the builder's host points.
     [
       'of a redirect',
@@ -122,7 +127,6 @@ test.each([
   ['-5', undefined],
   ['soon', undefined],
   ['', undefined],
-  [null, undefined],
 ])('Retry-After: %j is a wait of %j ms', (header, expected) => {
   expect(retryAfterMs(header, 1_800_000_000_000)).toBe(expected);
 });

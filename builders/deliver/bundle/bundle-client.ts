@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { HttpFailure, type HttpResponse, sendRequest } from '../../../runtime/http-request.ts';
 import { stringifyJson } from '../../../runtime/json.ts';
 import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { builderWords } from '../builder-words.ts';
+import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
 
 const ALREADY_HELD_CODE = -38000;
 const ALREADY_HELD_TEXT = /already\s+(known|exist)/i;
@@ -21,21 +22,12 @@ const RpcResponse = z.union([
  * @param timeoutMs how long the builder may take, above 0
  */
 export async function sendBundle(endpoint: Endpoint, update: QuoteUpdate, timeoutMs: number): Promise<PushOutcome> {
-  let response: Response;
-  let text: string;
+  const headers = endpoint.apiKey ? { Authorization: endpoint.apiKey } : {};
   try {
-    response = await fetch(endpoint.url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(endpoint.apiKey ? { Authorization: endpoint.apiKey } : {}) },
-      body: bundleRequest(update),
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error',
-    });
-    text = await response.text();
+    return readVerdict(await sendRequest(endpoint.url, { body: bundleRequest(update), headers, timeoutMs }));
   } catch (error) {
     return failed(describeTransportError(error));
   }
-  return readVerdict(response, text);
 }
 
 function bundleRequest(update: QuoteUpdate): string {
@@ -48,10 +40,11 @@ function bundleRequest(update: QuoteUpdate): string {
   return stringifyJson({ jsonrpc: '2.0', id: 1, method: 'eth_sendBundle', params: [bundle] });
 }
 
-function readVerdict(response: Response, text: string): PushOutcome {
-  const { status } = response;
+function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
+  // The key must not follow to wherever the builder's host points.
+  if (status >= 300 && status < 400) return failed('transport error: connection failed');
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
-    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(response.headers.get('Retry-After')));
+    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(String(headers['retry-after'] ?? '')));
   }
   const parsed = RpcResponse.safeParse(parseOrNull(text));
   if (!parsed.success) {
@@ -70,7 +63,7 @@ function readVerdict(response: Response, text: string): PushOutcome {
 function readError({ code, message }: { code?: number | undefined; message: string }): PushOutcome {
   if (code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(message))
     return { kind: 'accepted', answer: { accepted: true } };
-  return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : builderWords(message));
+  return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : sanitizeBuilderText(message));
 }
 
 const rejected = (error: string): PushOutcome => ({ kind: 'rejected', answer: { accepted: false, error } });
@@ -82,8 +75,8 @@ const failed = (error: string, retryAfter?: number): PushOutcome => ({
 });
 
 /** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when it is missing or makes no sense. */
-export function retryAfterMs(header: string | null, nowMs: number = Date.now()): number | undefined {
-  if (header === null || header.trim() === '') return undefined;
+export function retryAfterMs(header: string, nowMs: number = Date.now()): number | undefined {
+  if (header.trim() === '') return undefined;
   const seconds = Number(header);
   const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
   return Number.isFinite(wait) && wait >= 0 ? Math.ceil(wait) : undefined;
@@ -91,7 +84,7 @@ export function retryAfterMs(header: string | null, nowMs: number = Date.now()):
 
 /** Words for a failed request that tell neither headers nor key. */
 function describeTransportError(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'the builder did not answer in time';
+  if (error instanceof HttpFailure && error.code === 'timeout') return 'the builder did not answer in time';
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'connection failed';
   return `transport error: ${code}`;

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { AnswerLog } from '../../submit/answers/answer-log.ts';
 import { skipped } from '../../submit/answers/skip-reasons.ts';
 import type { BundleState, TakeResult } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
-import type { Lease } from '../lease/lease.ts';
-import { LeaseLostError } from '../lease/lease-lost.ts';
+import type { UpdateLog } from '../../submit/update-log.ts';
+import { type Lease, LeaseLostError } from '../lease/lease.ts';
 import { sendBundle } from './bundle-client.ts';
 
 /** Longest sleep while a request of an earlier holder may still be in flight. */
@@ -16,7 +15,7 @@ export type BundleDeliveryDeps = {
   readonly endpoint: Endpoint;
   readonly state: BundleState;
   readonly lease: Lease;
-  readonly answers: AnswerLog;
+  readonly log: UpdateLog;
   readonly logger: Logger;
 };
 
@@ -51,14 +50,14 @@ export class BundleDelivery {
   }
 
   async #handle(taken: Exclude<TakeResult, { kind: 'fenced' | 'empty' }>): Promise<void> {
-    const { endpoint, answers } = this.#deps;
+    const { endpoint, log } = this.#deps;
     switch (taken.kind) {
       case 'busy':
         return sleep(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
       case 'late':
-        return answers.ended(endpoint, taken.submission, 'dropped');
+        return log.ended(endpoint, taken.submission, 'dropped');
       case 'expired':
-        return answers.publish(endpoint, taken.submission, skipped.expired);
+        return log.publish(endpoint, taken.submission, skipped.expired);
       case 'send':
         return this.#send(taken.submission);
     }
@@ -66,15 +65,15 @@ export class BundleDelivery {
 
   /** The push is in flight until its deadline, which keeps every other worker off the endpoint, lease or not. */
   async #send(submission: Submission): Promise<void> {
-    const { endpoint, state, answers, logger } = this.#deps;
+    const { endpoint, state, log, logger } = this.#deps;
     const leftMs = deadlineMs(submission) - Date.now();
-    if (leftMs <= 0) return answers.ended(endpoint, submission, 'dropped');
+    if (leftMs <= 0) return log.ended(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);
     // First the state, then the answer: a client that pushes again on hearing it meets the result or the pause.
     const { pauseMs, skipped: waiting } = await state
       .settle(submission, outcome, Date.now())
-      .finally(() => answers.publish(endpoint, submission, outcome.answer));
+      .finally(() => log.publish(endpoint, submission, outcome.answer));
     if (pauseMs > 0) logger.warn({ pauseMs, answer: outcome.answer }, 'bundle builder paused');
-    for (const other of waiting) answers.publish(endpoint, other, skipped.backingOff(pauseMs));
+    for (const other of waiting) log.publish(endpoint, other, skipped.backingOff(pauseMs));
   }
 }

@@ -1,11 +1,11 @@
 import { type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../runtime/logger.ts';
+import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { Lease } from './lease.ts';
-import { LeaseLostError } from './lease-lost.ts';
+import { Lease, LeaseLostError } from './lease.ts';
 
 export type RunnerTimes = {
   readonly leaseMs: number;
@@ -33,7 +33,7 @@ export type RunnerDeps = {
   readonly concurrency: number;
   readonly startDelivery: (lease: Lease) => Delivery;
   readonly logger: Logger;
-  readonly times?: RunnerTimes;
+  readonly times?: RunnerTimes | undefined;
 };
 
 /** How long a job of a crashed worker stays out of the queue, about. */
@@ -66,7 +66,7 @@ export class EndpointRunner {
     while (!this.#stopping.signal.aborted) {
       const lease = await this.#acquire();
       if (lease) await this.#serve(lease);
-      else await sleep(this.#times.pollMs, this.#stopping.signal);
+      else await pause(this.#times.pollMs, this.#stopping.signal);
     }
   }
 
@@ -106,7 +106,7 @@ export class EndpointRunner {
   async #hold(lease: Lease): Promise<void> {
     const { logger } = this.#deps;
     while (!this.#stopping.signal.aborted && lease.isHeld()) {
-      await sleep(this.#times.leaseMs / 5, this.#stopping.signal);
+      await pause(this.#times.leaseMs / 5, this.#stopping.signal);
       if (this.#stopping.signal.aborted || this.#deps.redis.status !== 'ready') continue;
       const renewed = await withTimeout(lease.renew(), this.#times.leaseMs / 2).catch((error: unknown) => {
         logger.warn({ err: error }, 'cannot renew the lease');
@@ -143,17 +143,4 @@ export class EndpointRunner {
       throw new WaitingError();
     }
   }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { AppError } from '../../../config/app-error.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import { loadScript } from '../../submit/queue/redis-script.ts';
 
@@ -68,5 +69,15 @@ export class Lease {
   async release(): Promise<void> {
     this.#heldUntil = 0;
     await release(this.#redis, [this.#key], [this.fence]);
+  }
+}
+
+/** The worker that took this job may not serve its endpoint any more: the job goes back to the queue. */
+export class LeaseLostError extends AppError {
+  readonly code = 'LEASE_LOST';
+  readonly retryable = true;
+
+  constructor(endpointId: string) {
+    super(`another worker holds ${endpointId}`);
   }
 }

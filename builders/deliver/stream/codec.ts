@@ -6,7 +6,7 @@ import {
 } from '../../proto/generated/quote_update_pb.ts';
 import type { Answer } from '../../submit/answers/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { builderWords } from '../builder-words.ts';
+import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
 
 /** The binary frame of an update. An empty `tx` is a cancel. */
 export function encodeUpdate(update: QuoteUpdate): Uint8Array {
@@ -39,6 +39,6 @@ export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer
 }
 
 function toAnswer({ error, timestamp }: { error: string; timestamp: bigint }): Answer {
-  if (error !== '') return { accepted: false, error: builderWords(error) };
+  if (error !== '') return { accepted: false, error: sanitizeBuilderText(error) };
   return timestamp === 0n ? { accepted: true } : { accepted: true, timestampNs: timestamp };
 }

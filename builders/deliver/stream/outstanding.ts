@@ -1,5 +1,4 @@
-import type { Submission } from '../../submit/quote-update.ts';
-import { deadlineMs } from '../../submit/quote-update.ts';
+import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
 import { updateKey } from './codec.ts';
 
 /** Updates on a stream whose acknowledgement has not come, oldest first. */
@@ -24,9 +23,10 @@ export class Outstanding {
 
   /** Takes out the submissions whose deadline has passed. */
   takeExpired(nowMs: number): Submission[] {
-    const expired = [...this.#byKey.values()].flat().filter((submission) => deadlineMs(submission) <= nowMs);
-    for (const submission of expired) this.#drop(submission);
-    return expired;
+    const all = this.takeAll();
+    const isExpired = (submission: Submission) => deadlineMs(submission) <= nowMs;
+    for (const submission of all) if (!isExpired(submission)) this.add(submission);
+    return all.filter(isExpired);
   }
 
   /** Takes everything out. */
@@ -38,12 +38,5 @@ export class Outstanding {
 
   get isEmpty(): boolean {
     return this.#byKey.size === 0;
-  }
-
-  #drop(submission: Submission): void {
-    const key = updateKey(submission.update);
-    const left = (this.#byKey.get(key) ?? []).filter((other) => other !== submission);
-    if (left.length > 0) this.#byKey.set(key, left);
-    else this.#byKey.delete(key);
   }
 }

@@ -1,31 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LRUCache } from 'lru-cache';
+import { LiveSocket } from '../../../runtime/live-socket.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { AnswerLog } from '../../submit/answers/answer-log.ts';
 import { skipped } from '../../submit/answers/skip-reasons.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
-import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Submission } from '../../submit/quote-update.ts';
+import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import type { StreamOrder } from '../../submit/stream/stream-order.ts';
-import type { Lease } from '../lease/lease.ts';
-import { LeaseLostError } from '../lease/lease-lost.ts';
+import type { UpdateLog } from '../../submit/update-log.ts';
+import { type Lease, LeaseLostError } from '../lease/lease.ts';
 import { decodeResponse, encodeUpdate } from './codec.ts';
 import { Outstanding } from './outstanding.ts';
-import type { SentLog } from './sent-log.ts';
-import type { StreamConnection } from './stream-connection.ts';
 
 /** An update with less of its time left than this is dropped before sending. */
 export const DROP_BELOW_MS = 500;
 const SWEEP_EVERY_MS = 250;
-/** How often an update that waits for the connection looks whether it may still be sent. */
-const LOOK_UP_EVERY_MS = 250;
+/** How often an update that waits for the connection looks whether it is open. */
+const POLL_MS = 20;
+
+/** Pauses between dials, see `LiveSocket`. */
+export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: number };
+
+export const DEFAULT_DIAL_TIMES: DialTimes = { minPauseMs: 2_000, maxPauseMs: 30_000 };
 
 export type StreamDeliveryDeps = {
   readonly endpoint: Endpoint;
-  readonly connection: StreamConnection;
   readonly order: StreamOrder;
-  readonly sent: SentLog;
+  /**
+   * This process's own memory of the newest sequence number sent per uuid. It outlives leases and connections, so that order
+   * holds even when Redis comes back without its data.
+   */
+  readonly sent: LRUCache<Hex, bigint>;
   readonly lease: Lease;
-  readonly answers: AnswerLog;
+  readonly log: UpdateLog;
   readonly logger: Logger;
+  readonly dialTimes: DialTimes;
 };
 
 /**
@@ -36,13 +44,22 @@ export class StreamDelivery {
   readonly #deps: StreamDeliveryDeps;
   readonly #outstanding = new Outstanding();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #socket: LiveSocket;
   #lastSignAt = Date.now();
   #finishing = false;
 
+  /** Dials. */
   constructor(deps: StreamDeliveryDeps) {
     this.#deps = deps;
-    deps.connection.on('frame', (frame) => this.#acknowledge(frame));
-    deps.connection.on('open', () => this.#sendAgain());
+    const { url, apiKey } = deps.endpoint;
+    this.#socket = new LiveSocket({
+      url,
+      headers: apiKey === undefined ? {} : { Authorization: apiKey },
+      ...deps.dialTimes,
+      onOpen: () => this.#sendAgain(),
+      onMessage: (frame) => this.#acknowledge(frame),
+      logger: deps.logger,
+    });
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY_MS);
   }
 
@@ -52,17 +69,15 @@ export class StreamDelivery {
    * @throws LeaseLostError when the update is another worker's to send
    */
   async deliver(submission: Submission): Promise<void> {
-    const { connection, endpoint, answers, lease } = this.#deps;
+    const { endpoint, log, lease } = this.#deps;
     for (;;) {
-      const usableMs = deadlineMs(submission) - DROP_BELOW_MS - Date.now();
-      if (usableMs <= 0) return answers.ended(endpoint, submission, 'dropped');
+      if (deadlineMs(submission) - DROP_BELOW_MS <= Date.now()) return log.ended(endpoint, submission, 'dropped');
       if (this.#finishing || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
-      if (!(await connection.whenOpen(Math.min(usableMs, LOOK_UP_EVERY_MS)))) continue;
-      if (await this.#admit(submission)) {
-        if (!connection.isOpen) continue;
-        this.#send(submission);
+      if (this.#socket.isOpen) {
+        if (!(await this.#admit(submission))) return;
+        if (this.#socket.isOpen) return this.#send(submission);
       }
-      return;
+      await sleep(POLL_MS);
     }
   }
 
@@ -71,25 +86,24 @@ export class StreamDelivery {
     this.#finishing = true;
   }
 
-  /** Waits for acknowledgements still due, at most `limitMs`, then stops. The connection is its owner's to close. */
+  /** Waits for acknowledgements still due, at most `limitMs`, then closes the connection. */
   async stop(limitMs: number): Promise<void> {
     const giveUpAt = Date.now() + limitMs;
-    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await sleep(20);
+    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await sleep(POLL_MS);
     clearInterval(this.#sweeper);
-    this.#deps.connection.removeAllListeners('frame');
-    for (const submission of this.#outstanding.takeAll()) {
-      this.#deps.answers.ended(this.#deps.endpoint, submission, 'unanswered');
-    }
+    this.#socket.close();
+    for (const submission of this.#outstanding.takeAll()) this.#unanswered(submission);
   }
 
   async #admit(submission: Submission): Promise<boolean> {
-    const { endpoint, order, lease, sent, answers } = this.#deps;
+    const { endpoint, order, lease, sent, log } = this.#deps;
     const { update } = submission;
     const admission = await order.admit(endpoint.id, lease.fence, update);
     if (admission === 'fenced' || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
-    const older = sent.isOlder(update.replacementUuid, update.replacementSeqNumber);
-    if (admission === 'send' && !older) return true;
-    answers.publish(endpoint, submission, skipped.superseded);
+    // The same number may be sent again.
+    const isOlder = update.replacementSeqNumber < (sent.get(update.replacementUuid) ?? 0n);
+    if (admission === 'send' && !isOlder) return true;
+    log.publish(endpoint, submission, skipped.superseded);
     return false;
   }
 
@@ -97,8 +111,8 @@ export class StreamDelivery {
   #send(submission: Submission): void {
     const { update } = submission;
     if (!this.#outstanding.add(submission)) return;
-    this.#deps.sent.note(update.replacementUuid, update.replacementSeqNumber);
-    this.#deps.connection.send(encodeUpdate(update));
+    this.#deps.sent.set(update.replacementUuid, update.replacementSeqNumber);
+    this.#socket.send(encodeUpdate(update));
   }
 
   #acknowledge(frame: Uint8Array): void {
@@ -106,7 +120,7 @@ export class StreamDelivery {
     try {
       const { key, answer } = decodeResponse(frame);
       for (const submission of this.#outstanding.take(key)) {
-        this.#deps.answers.publish(this.#deps.endpoint, submission, answer);
+        this.#deps.log.publish(this.#deps.endpoint, submission, answer);
       }
     } catch (error) {
       this.#deps.logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
@@ -119,7 +133,7 @@ export class StreamDelivery {
     for (const submission of this.#outstanding.takeAll()) {
       this.deliver(submission).catch((error: unknown) => {
         this.#deps.logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
-        this.#deps.answers.ended(this.#deps.endpoint, submission, 'unanswered');
+        this.#unanswered(submission);
       });
     }
   }
@@ -127,10 +141,12 @@ export class StreamDelivery {
   /** A builder that said nothing for as long as an update may take is slow: its connection is replaced. */
   #sweep(): void {
     const expired = this.#outstanding.takeExpired(Date.now());
-    for (const submission of expired) this.#deps.answers.ended(this.#deps.endpoint, submission, 'unanswered');
-    const silent = Date.now() - this.#lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
-    if (expired.length > 0 && silent && this.#deps.connection.isOpen) {
-      this.#deps.connection.reconnect('no acknowledgement in time');
-    }
+    for (const submission of expired) this.#unanswered(submission);
+    const isSilent = Date.now() - this.#lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+    if (expired.length > 0 && isSilent && this.#socket.isOpen) this.#socket.reconnect('no acknowledgement in time');
+  }
+
+  #unanswered(submission: Submission): void {
+    this.#deps.log.ended(this.#deps.endpoint, submission, 'unanswered');
   }
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type Answer, decodeAnswer } from './answer.ts';
-import type { AnswerNotice } from './answer-log.ts';
+import { decodeMessage } from '../message.ts';
+import type { Answer, AnswerNotice } from './answer.ts';
 
 type Waiter = { readonly open: Set<string>; readonly answers: Map<string, Answer>; readonly done: () => void };
 
@@ -30,7 +30,8 @@ export class AnswerInbox {
     this.#renewal = setInterval(subscribeIfReady, RENEW_EVERY_MS);
     subscriber.on('message', (_channel: string, text: string) => {
       try {
-        this.#receive(JSON.parse(text) as AnswerNotice);
+        const { submissionId, endpointId, answer } = decodeMessage<AnswerNotice>(text);
+        this.#settle(submissionId, endpointId, answer);
       } catch (error) {
         logger.error({ err: error }, 'a message on the channel of answers is not an answer');
       }
@@ -54,10 +55,6 @@ export class AnswerInbox {
   /** Renews the subscription no longer; the connection is its owner's to close. */
   close(): void {
     clearInterval(this.#renewal);
-  }
-
-  #receive(notice: AnswerNotice): void {
-    this.#settle(notice.submissionId, notice.endpointId, decodeAnswer(notice.answer));
   }
 
   #settle(submissionId: string, endpointId: string, answer: Answer): void {

@@ -8,19 +8,9 @@ export type Answer =
 /** How an update ended at a builder: by an answer, or without one. */
 export type AnswerOutcome = 'accepted' | 'rejected' | 'skipped' | 'dropped' | 'unanswered';
 
-/** JSON form of an {@link Answer}. */
-export type AnswerMessage =
-  | { readonly accepted: true; readonly timestampNs?: string; readonly bundleHash?: Hex }
-  | { readonly accepted: false; readonly error: string };
-
-export function encodeAnswer(answer: Answer): AnswerMessage {
-  if (!answer.accepted) return answer;
-  const { timestampNs, ...rest } = answer;
-  return timestampNs === undefined ? rest : { ...rest, timestampNs: timestampNs.toString() };
-}
-
-export function decodeAnswer(message: AnswerMessage): Answer {
-  if (!message.accepted) return message;
-  const { timestampNs, ...rest } = message;
-  return timestampNs === undefined ? rest : { ...rest, timestampNs: BigInt(timestampNs) };
-}
+/** What an API process hears about one of its submissions. */
+export type AnswerNotice = {
+  readonly submissionId: string;
+  readonly endpointId: string;
+  readonly answer: Answer;
+};

@@ -17,14 +17,14 @@ import { updateOf } from '../../../test/pamm/sample-updates.ts';
 import type { Answer } from '../answers/answer.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import type { Submission } from '../quote-update.ts';
-import { BundleState, CANCEL_GUARD_MS, LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS } from './bundle-state.ts';
+import { BundleState, CANCEL_GUARD_MS, MAX_PAUSE_MS, MIN_PAUSE_MS } from './bundle-state.ts';
 
 const LIMITS: Limits = {
   // Small enough to be reached; the real one has a test of its own.
   waiting: 2,
   cancelGuardMs: CANCEL_GUARD_MS,
-  shortestPauseMs: SHORTEST_PAUSE_MS,
-  longestPauseMs: LONGEST_PAUSE_MS,
+  shortestPauseMs: MIN_PAUSE_MS,
+  longestPauseMs: MAX_PAUSE_MS,
 };
 const FENCE = '1';
 const START_MS = 1_800_000_000_000;

@@ -1,23 +1,17 @@
 import type { Redis } from 'ioredis';
-import { type Answer, type AnswerMessage, decodeAnswer, encodeAnswer } from '../answers/answer.ts';
+import type { Answer } from '../answers/answer.ts';
 import { skipped } from '../answers/skip-reasons.ts';
+import { decodeMessage, encodeMessage } from '../message.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
-import {
-  deadlineMs,
-  decodeSubmission,
-  encodeSubmission,
-  quoteDigest,
-  type Submission,
-  type SubmissionMessage,
-} from '../quote-update.ts';
+import { deadlineMs, quoteDigest, type Submission } from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */
 export const WAITING_LIMIT = 256;
 /** For this long after a cancel, live quotes of its uuid at or below its sequence number are ignored. */
 export const CANCEL_GUARD_MS = 30_000;
-export const SHORTEST_PAUSE_MS = 500;
-export const LONGEST_PAUSE_MS = 30_000;
+export const MIN_PAUSE_MS = 500;
+export const MAX_PAUSE_MS = 30_000;
 /** How long the newest push of a uuid is remembered after it was seen. */
 const NEWEST_KEPT_MS = 3_600_000;
 /** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
@@ -27,6 +21,14 @@ const offer = loadScript('./offer.lua', import.meta.url);
 const cancel = loadScript('./cancel.lua', import.meta.url);
 const take = loadScript('./take.lua', import.meta.url);
 const settle = loadScript('./settle.lua', import.meta.url);
+
+/** The verdicts of `offer.lua` that skip a push. */
+const SKIPPED = {
+  older: skipped.older,
+  duplicate: skipped.duplicate,
+  expired: skipped.expired,
+  full: skipped.queueFull,
+};
 
 /** What became of an arriving push. `removed` is the older push of the same uuid that it took out of the queue. */
 export type OfferResult = {
@@ -89,11 +91,11 @@ export class BundleState {
         deadlineMs(submission),
         this.#waitingLimit,
         NEWEST_KEPT_MS,
-        JSON.stringify(encodeSubmission(submission)),
+        encodeMessage(submission),
       ],
     );
     const [verdict, removed, detail] = reply as [string, string, string];
-    return { verdict: toVerdict(verdict, detail), ...(removed ? { removed: parseSubmission(removed) } : {}) };
+    return { verdict: toVerdict(verdict, detail), ...(removed ? { removed: decodeMessage<Submission>(removed) } : {}) };
   }
 
   /** Notes a cancel. Returns the waiting push that it removed, if any. */
@@ -104,7 +106,7 @@ export class BundleState {
       [this.#keys.order, this.#keys.waiting, this.#keys.cancels(replacementUuid)],
       [nowMs, replacementUuid, sortableUint64(blockNumber), sortableUint64(replacementSeqNumber), CANCEL_GUARD_MS],
     );
-    return removed ? parseSubmission(removed as string) : undefined;
+    return removed ? decodeMessage<Submission>(removed as string) : undefined;
   }
 
   /** Takes the next push; one of kind `send` is in flight until it is settled or its deadline passes. */
@@ -114,7 +116,7 @@ export class BundleState {
     const [kind, detail = ''] = reply as [TakeResult['kind'], string?];
     if (kind === 'fenced' || kind === 'empty') return { kind };
     if (kind === 'busy') return { kind, untilMs: Number(detail) };
-    return { kind, submission: parseSubmission(detail) };
+    return { kind, submission: decodeMessage<Submission>(detail) };
   }
 
   /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */
@@ -132,37 +134,21 @@ export class BundleState {
         submission.id,
         nowMs,
         outcome.kind,
-        JSON.stringify(encodeAnswer(outcome.answer)),
+        encodeMessage(outcome.answer),
         ACCEPTED_KEPT_MS,
         retryAfter ?? '',
-        SHORTEST_PAUSE_MS,
-        LONGEST_PAUSE_MS,
+        MIN_PAUSE_MS,
+        MAX_PAUSE_MS,
       ],
     );
     const [pauseMs, ...payloads] = reply as [number, ...string[]];
-    return { pauseMs, skipped: payloads.map(parseSubmission) };
+    return { pauseMs, skipped: payloads.map((payload) => decodeMessage<Submission>(payload)) };
   }
 }
 
 function toVerdict(verdict: string, detail: string): 'queued' | Answer {
-  switch (verdict) {
-    case 'queued':
-      return 'queued';
-    case 'accepted':
-      return decodeAnswer(JSON.parse(detail) as AnswerMessage);
-    case 'older':
-      return skipped.older;
-    case 'duplicate':
-      return skipped.duplicate;
-    case 'expired':
-      return skipped.expired;
-    case 'full':
-      return skipped.queueFull;
-    case 'pausing':
-      return skipped.backingOff(Number(detail));
-    default:
-      throw new Error(`offer.lua returned ${verdict}`);
-  }
+  if (verdict === 'queued') return verdict;
+  if (verdict === 'accepted') return decodeMessage<Answer>(detail);
+  if (verdict === 'pausing') return skipped.backingOff(Number(detail));
+  return SKIPPED[verdict as keyof typeof SKIPPED];
 }
-
-const parseSubmission = (payload: string): Submission => decodeSubmission(JSON.parse(payload) as SubmissionMessage);

@@ -1,17 +1,19 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { SubmissionMessage } from '../quote-update.ts';
 
-/** A job of a stream endpoint carries the update; one of a bundle endpoint says that the waiting pushes have changed. */
-export type EndpointJob = SubmissionMessage | Record<string, never>;
+/**
+ * A job of a stream endpoint carries the submission, in the JSON of `encodeMessage`; one of a bundle endpoint says that the
+ * waiting pushes have changed.
+ */
+export type EndpointJob = object;
 
 /** Kept of the events that BullMQ writes; nothing here reads them. */
 const EVENTS_KEPT = 100;
 
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
-/** The producing side of endpoint queues on one Redis connection. */
+/** Endpoint queues, seen from one Redis connection. */
 export class EndpointQueues {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -26,24 +28,19 @@ export class EndpointQueues {
 
   /** Queues a job; resolves once Redis has it. */
   async add(endpointId: string, job: EndpointJob): Promise<void> {
-    await this.#queue(endpointId).add('update', job, JOB_OPTIONS);
+    await this.get(endpointId).add('update', job, JOB_OPTIONS);
   }
 
   /** Removes jobs that no worker took within `ageMs`, so that a missing worker does not fill Redis. */
   async removeOlderThan(endpointId: string, ageMs: number): Promise<void> {
-    await this.#queue(endpointId).clean(ageMs, 10_000, 'wait');
-  }
-
-  /** Jobs that no worker has taken yet. */
-  async waiting(endpointId: string): Promise<number> {
-    return this.#queue(endpointId).getWaitingCount();
+    await this.get(endpointId).clean(ageMs, 10_000, 'wait');
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 
-  #queue(endpointId: string): Queue<EndpointJob> {
+  get(endpointId: string): Queue<EndpointJob> {
     const known = this.#queues.get(endpointId);
     if (known) return known;
     const queue = new Queue<EndpointJob>(endpointId, {

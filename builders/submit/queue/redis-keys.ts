@@ -7,14 +7,13 @@ export class RedisKeys {
     this.prefix = prefix;
   }
 
+  /** There while a worker holds the endpoint. */
   lease = (endpointId: string) => `${this.prefix}:lease:${endpointId}`;
   lastFence = (endpointId: string) => `${this.prefix}:fence:${endpointId}`;
   epoch = () => `${this.prefix}:epoch`;
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
   owner = (chainId: number, uuid: string) => `${this.prefix}:owner:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;
-  /** There while a worker runs. */
-  heartbeat = () => `${this.prefix}:heartbeat`;
   audit = () => `${this.prefix}:audit`;
 
   bundle(endpointId: string) {

@@ -1,62 +1,59 @@
-import { size, toFunctionSelector } from 'viem';
+import { encodeFunctionData, prepareEncodeFunctionData, toFunctionSelector } from 'viem';
 import { wordAt } from '../../abi-words.ts';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
-import type { LayoutAdapter, StateDuty, UnitSwapDuty } from '../../layout.ts';
-import { decodeExtsload, encodeExtsload, stateCallOf } from '../extsload.ts';
-import { swapOutcome } from '../pool-errors.ts';
-import { poolPrices } from '../pool-prices.ts';
-import type { ProviderQuote } from './provider-quote.ts';
-import { encodeSimulation, flatCurve, UNIT_SWAP_GAS_LIMIT } from './quoted-curve.ts';
-import { flatStopLoss } from './stop-loss-reading.ts';
-import { decodeSlot0, FLAT_HEAD_SLOTS, flatStorage } from './storage.ts';
+import type { BidAsk, PoolCurve } from '../../curve.ts';
+import { isqrtFloor, MAX_UINT128 } from '../../fixed-point.ts';
+import type { PoolState } from '../../pool-state.ts';
+import { createAdapter, type LayoutParts, type ReadPrices } from '../create-adapter.ts';
+import { poolCurve } from '../pool-side.ts';
+import { stopLossReader } from '../stop-loss-reader.ts';
+import { isTradableQuote, pricePool, sellAndBuyPrices, walkSides } from './geometry.ts';
+import { flatPoolFunctions } from './pool-abi.ts';
+import { invertPrices } from './quote-inversion.ts';
+import { flatStorage } from './storage.ts';
 
-/** Bytes of a quote; of an array, before its elements. */
-const TWO_WORDS = 64;
+const SIMULATE_SWAP = prepareEncodeFunctionData({ abi: flatPoolFunctions, functionName: 'simulateSwapAndRevert' });
 
-const flatState: StateDuty = {
-  pauseLevelCall: {
-    data: encodeExtsload(FLAT_HEAD_SLOTS),
-    answerBytes: TWO_WORDS + FLAT_HEAD_SLOTS.length * 32,
+/** How swaps of flat pools are simulated. */
+export const flatSimulation: LayoutParts['simulation'] = {
+  forms: ['flat'],
+  encode(_, { zeroForOne, amountSpecified, quote: { bidX64, askX64 }, trader }) {
+    const limit = zeroForOne ? 0n : MAX_UINT128;
+    const args = [trader, zeroForOne, amountSpecified, limit, bidX64, askX64, '0x'] as const;
+    return encodeFunctionData({ ...SIMULATE_SWAP, args });
   },
-  decodePauseLevel({ success, data }) {
-    if (!success || size(data) < TWO_WORDS) return null;
-    const [slot0] = decodeExtsload(data);
-    return slot0 === undefined ? null : decodeSlot0(slot0).pauseLevel;
-  },
-  call: stateCallOf(flatStorage.stateSlots),
-  decode(immutables, answer) {
-    const state = flatStorage.decodeState(immutables, decodeExtsload(answer));
-    return {
-      pauseLevel: state.pauseLevel,
-      curve: (prices, quote) => flatCurve(state, prices, decodeProviderQuote(quote)),
-    };
-  },
-};
-
-/** Undefined without a result, or when it is not a quote. */
-export function decodeProviderQuote(result: CallResult | undefined): ProviderQuote | undefined {
-  if (!result?.success || size(result.data) < TWO_WORDS) return undefined;
-  return { bidX64: wordAt(result.data, 0), askX64: wordAt(result.data, 1) };
-}
-
-const flatUnitSwaps: UnitSwapDuty = {
-  gasLimit: UNIT_SWAP_GAS_LIMIT,
-  calls(result, trader) {
-    const quote = decodeProviderQuote(result);
-    const unit = (zeroForOne: boolean, told: ProviderQuote) => [
-      encodeSimulation(zeroForOne, SMALLEST_SWAP, told, trader),
-    ];
-    return quote ? { bids: unit(true, quote), asks: unit(false, quote) } : null;
-  },
-  isRefused: (results) => results.every((result) => isRejection(swapOutcome(result))),
+  // A swap takes about 110,000 beside its bins, with a stop loss.
+  gasLimit: 400_000,
 };
 
 /** Pools whose arithmetic, storage and events are public. */
-export const flatAdapter: LayoutAdapter = {
+export const flatAdapter = createAdapter({
   layout: 'flat',
-  prices: poolPrices({ selector: toFunctionSelector('getBidAndAskPrice()'), words: 2 }),
-  state: flatState,
-  stopLoss: flatStopLoss,
-  unitSwaps: flatUnitSwaps,
-};
+  quote: {
+    selector: toFunctionSelector('getBidAndAskPrice()'),
+    words: 2,
+    decode(data) {
+      const [bidX64, askX64] = [wordAt(data, 0), wordAt(data, 1)];
+      return { bidX64, askX64, referenceX64: isqrtFloor(bidX64 * askX64) };
+    },
+  },
+  storage: flatStorage,
+  /** A quote that does not explain the prices is inverted from them. */
+  curve(state, _, { prices, quote: told }) {
+    const quote = told && explains(state, prices, told) ? told : invertPrices(state, prices);
+    if (!quote) return null;
+    let curve: PoolCurve | undefined;
+    return () => {
+      curve ??= poolCurve(walkSides(pricePool(state, quote)), flatSimulation, 'flat');
+      return curve;
+    };
+  },
+  stopLoss: stopLossReader({ mark: 'mean', binType: 'int8', decayScale: 10n ** 8n }),
+  stored: null,
+  simulation: flatSimulation,
+});
+
+function explains(state: PoolState, prices: ReadPrices['prices'], quote: BidAsk): boolean {
+  if (!isTradableQuote(quote)) return false;
+  const computed = sellAndBuyPrices(state, quote);
+  return computed.sellX64 === prices.sellX64 && computed.buyX64 === prices.buyX64;
+}

@@ -1,9 +1,8 @@
 import type { EventLayout } from '../../layout.ts';
 import { normalisePoolCreated } from '../common-events.ts';
-import { depositAllowlistEvents, swapAllowlistEvents } from '../extension-events.ts';
 import { decodeScale, scaleCall } from '../immutables.ts';
 import { flatEvents } from './events.ts';
-import { priceVelocityGuardEvents, stopLossEvents } from './extension-abi.ts';
+import { priceVelocityGuardEvents, stopLossEvents } from './extension-events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
 
 /** What the indexer takes of pools of the flat layout. */
@@ -13,9 +12,9 @@ export const flatEventLayout = {
     pool: flatPoolEvents,
     stopLoss: stopLossEvents,
     priceVelocityGuard: priceVelocityGuardEvents,
-    depositAllowlist: depositAllowlistEvents,
-    swapAllowlist: swapAllowlistEvents,
   },
+  sources: { pool: 'FlatPool', stopLoss: 'StopLoss', priceVelocityGuard: 'PriceVelocityGuard' },
+  stopLossDecay: 'E8',
   tellsSwaps: true,
   poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,

@@ -3,15 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { E6, E8, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
-import {
-  binEdges,
-  edgeDistancesE6,
-  edgePriceFloor,
-  isTradableQuote,
-  priceFrame,
-  pricePool,
-  sellAndBuyPrices,
-} from './geometry.ts';
+import { binEdges, edgeDistancesE6, edgePriceFloor } from '../ladder.ts';
+import { isTradableQuote, priceFrame, pricePool, sellAndBuyPrices } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote } from './pool-state.arbitrary.ts';
 
 const BIN = { token0Scaled: 0n, token1Scaled: 0n, lengthE6: 1_000, addFeeBuyE6: 0, addFeeSellE6: 0 };

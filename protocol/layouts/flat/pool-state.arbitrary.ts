@@ -1,10 +1,10 @@
 import fc from 'fast-check';
+import type { BidAsk } from '../../curve.ts';
 import { Q64 } from '../../fixed-point.ts';
-import type { PoolImmutables } from '../../layout.ts';
-import { type BinState, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import { type BinState, MAX_POSITION, type PoolImmutables, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
-import { isTradableQuote, type PricedPool, pricePool } from './geometry.ts';
-import type { ProviderQuote } from './provider-quote.ts';
+import type { PricedPool } from '../ladder.ts';
+import { isTradableQuote, pricePool } from './geometry.ts';
 
 /** Random pools and quotes for property tests: small shapes, every decimal order, cursors at edges more often than chance. */
 
@@ -62,7 +62,7 @@ export function poolStateOf({ lowestBin, highestBin, scale }: PoolImmutables, ma
 export const poolState: fc.Arbitrary<PoolState> = immutables.chain((pool) => poolStateOf(pool));
 
 /** Quotes around prices from 2^-maxBits to 2^maxBits, with spreads from a hair to a fifth. */
-export function quoteUpTo(maxBits: number): fc.Arbitrary<ProviderQuote> {
+export function quoteUpTo(maxBits: number): fc.Arbitrary<BidAsk> {
   return fc
     .record({
       bits: fc.integer({ min: 64 - maxBits, max: 64 + maxBits }),

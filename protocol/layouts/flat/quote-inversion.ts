@@ -1,9 +1,9 @@
 import { priceAtFloor } from '../../bin-price.ts';
-import type { SellAndBuyPrices } from '../../curve.ts';
+import type { BidAsk, SellAndBuyPrices } from '../../curve.ts';
 import { divCeil, E6, E8, isqrtFloor, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
-import { buyFeeX64, cursorEdges, type PriceFrame, sellFeeX64 } from './geometry.ts';
-import type { ProviderQuote } from './provider-quote.ts';
+import { addFeeX64 } from '../side-fees.ts';
+import { cursorEdges } from './geometry.ts';
 
 /** How far from the estimate (units of 2^-64) a mid price is looked for that yields both prices exactly. */
 const MID_SEARCH_RADIUS = 8n;
@@ -22,7 +22,7 @@ interface Range {
  * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price; its bid and ask by at most twice
  * that and 2^-63 of the price, which is what one step of the fee is worth.
  */
-export function invertPrices(state: PoolState, prices: SellAndBuyPrices): ProviderQuote | null {
+export function invertPrices(state: PoolState, prices: SellAndBuyPrices): BidAsk | null {
   if (prices.sellX64 <= 0n || prices.buyX64 <= prices.sellX64) return null;
   const estimate = estimateMid(state, prices);
   for (let offset = 0n; offset <= MID_SEARCH_RADIUS; offset++) {
@@ -54,7 +54,7 @@ function estimateMid(state: PoolState, { sellX64, buyX64 }: SellAndBuyPrices): b
 }
 
 /** A quote with this mid that yields both prices; null when no quote does. */
-function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices): ProviderQuote | null {
+function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices): BidAsk | null {
   const marginalX64 = priceAtFloor(cursorEdges(state, midX64), state.cursor.position);
   if (marginalX64 === 0n) return null;
   const { buyX64: addBuy, sellX64: addSell } = additionalFees(state);
@@ -73,7 +73,7 @@ function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices):
   return isMid && bidX64 < askX64 ? { bidX64, askX64 } : null;
 }
 
-/** Factors F with buyPriceCeil(m, F - 1) = buy: both of its ceilings undone. */
+/** Factors F with the buy price at m = buy: both of its ceilings undone. */
 function buyFactorRange(marginalX64: bigint, buyX64: bigint, notionalFeeE8: number): Range {
   const keptE8 = E8 - BigInt(notionalFeeE8);
   const withFee = { low: mulDivFloor(buyX64 - 1n, keptE8, E8) + 1n, high: mulDivFloor(buyX64, keptE8, E8) };
@@ -83,7 +83,7 @@ function buyFactorRange(marginalX64: bigint, buyX64: bigint, notionalFeeE8: numb
   };
 }
 
-/** Factors G with sellPriceFloor(m, G - 1) = sell: both of its floors undone. */
+/** Factors G with the sell price at m = sell: both of its floors undone. */
 function sellFactorRange(marginalX64: bigint, sellX64: bigint, notionalFeeE8: number): Range {
   const keptE8 = E8 - BigInt(notionalFeeE8);
   const withFee = { low: divCeil(sellX64 * E8, keptE8), high: divCeil((sellX64 + 1n) * E8, keptE8) - 1n };
@@ -95,9 +95,8 @@ function sellFactorRange(marginalX64: bigint, sellX64: bigint, notionalFeeE8: nu
 
 /** The current bin's own fees, Q64.64. */
 function additionalFees(state: PoolState): SellAndBuyPrices {
-  const withoutBaseFee: PriceFrame = { midX64: 0n, baseFeeX64: 0n };
   const bin = binAt(state, state.cursor.bin);
-  return { buyX64: buyFeeX64(withoutBaseFee, bin), sellX64: sellFeeX64(withoutBaseFee, bin) };
+  return { buyX64: addFeeX64(bin, false), sellX64: addFeeX64(bin, true) };
 }
 
 function shift({ low, high }: Range, by: bigint): Range {

@@ -5,9 +5,9 @@ import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { E6 } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
-import { framePrices, pricePool, sellAndBuyPrices } from './geometry.ts';
+import { levelAtInput } from '../side-curve.ts';
+import { pricePool, sellAndBuyPrices, sideCurve, walkSides } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.arbitrary.ts';
-import { levelAtInput, sideCurve, walkSides } from './side-curve.ts';
 
 const direction = fc.boolean();
 
@@ -71,7 +71,7 @@ describe('levels', () => {
   it('measure the distance of their price from the best price, in millionths', () => {
     fc.assert(
       fc.property(pricedPool, direction, (priced, zeroForOne) => {
-        const { sellX64, buyX64 } = framePrices(priced.state, priced.frame);
+        const { sellX64, buyX64 } = sellAndBuyPrices(priced.state, priced.quote);
         const best = zeroForOne ? sellX64 : buyX64;
         const { bestX64, levels } = sideCurve(priced, zeroForOne);
         expect(bestX64).toBe(best);

@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { computeSwap } from '../../../test/protocol/flat-swap.ts';
+import type { BidAsk } from '../../curve.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
 import type { StopLossMark, StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import { binAt, type PoolState } from '../../pool-state.ts';
-import { pricePool } from './geometry.ts';
+import { levelsWithin, type SideCurve } from '../side-curve.ts';
+import { stopLossLimit } from '../stop-loss-limit.ts';
+import { pricePool, sideCurve } from './geometry.ts';
 import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
-import type { ProviderQuote } from './provider-quote.ts';
-import { levelsWithin, type SideCurve, sideCurve } from './side-curve.ts';
-import { stopLossLimit } from './stop-loss-limit.ts';
 
 const E18 = 10n ** 18n;
 
 type Balances = readonly [token0: bigint, token1: bigint];
 /** A release of the extension: values per share in token0 and in token1, with its own roundings. */
-type Metrics = (balances: Balances, shares: bigint, quote: ProviderQuote) => Balances;
+type Metrics = (balances: Balances, shares: bigint, quote: BidAsk) => Balances;
 
 /** Value first, then divided by shares, at one price. */
 const valueFirst =
-  (price: (quote: ProviderQuote) => bigint, scale: bigint): Metrics =>
+  (price: (quote: BidAsk) => bigint, scale: bigint): Metrics =>
   ([token0, token1], shares, quote) => {
     const mark = price(quote);
     const value0 = token0 + (token1 * Q64) / mark;
@@ -119,7 +119,8 @@ function refuses(
   for (const [bin, { shares, watermarks }] of stopLoss.bins) {
     if (bin < low || bin > high) continue;
     const fill = swap.fills.find((each) => each.bin === bin);
-    const added = fill ? fill.net + fill.fee - (fill.fee * BigInt(state.spreadFeeE6)) / 1_000_000n : 0n;
+    const fee = fill ? fill.input - fill.net : 0n;
+    const added = fill ? fill.net + fee - (fee * BigInt(state.spreadFeeE6)) / 1_000_000n : 0n;
     const { token0Scaled, token1Scaled } = binAt(state, bin);
     const balances: Balances = zeroForOne
       ? [token0Scaled + added, token1Scaled - (fill?.output ?? 0n)]
@@ -144,7 +145,7 @@ const levelsOf = (side: SideCurve, limit: ReturnType<typeof stopLossLimit>) =>
 
 const limitsOf = (pool: GuardedPool) => {
   const side = sideCurve(pool.priced, pool.zeroForOne);
-  const limit = stopLossLimit(side, pool.quote, pool.release.mark, pool.stopLoss);
+  const limit = stopLossLimit(side, pool.release.mark, pool.stopLoss);
   const last = levelsOf(side, limit).at(-1);
   return { side, limit, input: last?.cumulativeInput ?? 0n };
 };

@@ -13,9 +13,10 @@ import { describe, expect, it } from 'vitest';
 import { decodeHead, encodeBin, encodePair, encodeSlot0, type TokenPair } from '../../../test/protocol/flat-storage.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
+import { binSharesSlot, binSlot, decodeBin, HEAD_SLOTS, stateSlots } from '../storage.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.arbitrary.ts';
-import { decodeBin, decodeSlot0, FLAT_HEAD_SLOTS, flatBinSlot, flatStorage } from './storage.ts';
+import { flatStorage } from './storage.ts';
 
 const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);
 const pair: fc.Arbitrary<TokenPair> = fc.record({ token0Scaled: uint128, token1Scaled: uint128 });
@@ -33,7 +34,7 @@ describe('slot 0', () => {
       spreadFeeE6: 4,
       notionalFeeE8: 5,
     };
-    expect(decodeSlot0(packed)).toEqual(slot0);
+    expect(flatStorage.decodeSlot0(packed)).toEqual(slot0);
     expect(encodeSlot0(slot0)).toBe(packed);
   });
 
@@ -44,7 +45,7 @@ describe('slot 0', () => {
     ] as const) {
       const cursor = { bin, position: MAX_POSITION, lowerDistE6 };
       const slot0 = { pauseLevel: 255, cursor, spreadFeeE6: 2 ** 24 - 1, notionalFeeE8: 2 ** 24 - 1 };
-      expect(decodeSlot0(encodeSlot0(slot0))).toEqual(slot0);
+      expect(flatStorage.decodeSlot0(encodeSlot0(slot0))).toEqual(slot0);
     }
   });
 });
@@ -63,9 +64,9 @@ describe('mapping slots', () => {
   const slotOf = (keyWord: Hex, mapping: bigint) => keccak256(`${keyWord}${key(mapping).slice(2)}` as Hex);
 
   it.each([0, 1, 127, -1, -128])('hash the key of bin %d with the mapping', (bin) => {
-    expect(flatBinSlot(bin)).toBe(slotOf(key(BigInt(bin)), 4n));
-    expect(flatStorage.binSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
-    expect(flatBinSlot(bin)).toBe(flatBinSlot(bin));
+    expect(binSlot(bin)).toBe(slotOf(key(BigInt(bin)), 4n));
+    expect(binSharesSlot(bin)).toBe(slotOf(key(BigInt(bin)), 5n));
+    expect(binSlot(bin)).toBe(binSlot(bin));
   });
 });
 
@@ -77,16 +78,16 @@ describe('a whole pool', () => {
       fc.property(poolState, pair, pair, fc.boolean(), (state, binTotals, notionalFees, mutable) => {
         const storage = new Map<Hex, Hex>();
         const { lowestBin, highestBin, scale } = state;
-        const [slot0, slot1, slot2, slot3] = FLAT_HEAD_SLOTS;
+        const [slot0, slot1, slot2, slot3] = HEAD_SLOTS;
         if (!slot0 || !slot1 || !slot2 || !slot3) throw new Error('four head slots expected');
         storage.set(slot0, encodeSlot0(state));
         storage.set(slot1, encodePair(binTotals));
         storage.set(slot2, encodePair(notionalFees));
         storage.set(slot3, mutable ? pad(provider) : numberToHex(0n, { size: 32 }));
         state.bins.forEach((bin, index) => {
-          storage.set(flatBinSlot(lowestBin + index), encodeBin(bin));
+          storage.set(binSlot(lowestBin + index), encodeBin(bin));
         });
-        const slots = flatStorage.stateSlots({ lowestBin, highestBin, scale });
+        const slots = stateSlots({ lowestBin, highestBin, scale });
         const words = slots.map((slot) => storage.get(slot) ?? '0x');
         expect(flatStorage.decodeState({ lowestBin, highestBin, scale }, words)).toEqual(state);
         expect(decodeHead(words)).toMatchObject({
@@ -100,12 +101,12 @@ describe('a whole pool', () => {
 
   it('is refused when words are missing', () => {
     const immutables = { lowestBin: 0, highestBin: 0, scale: { multiplier0: 1n, multiplier1: 1n } };
-    const words = flatStorage.stateSlots(immutables);
+    const words = stateSlots(immutables);
     expect(() => flatStorage.decodeState(immutables, words.slice(1))).toThrow(RangeError);
   });
 
   it('goes through the pool ABI unchanged', () => {
-    const slots = flatStorage.stateSlots({ lowestBin: -1, highestBin: 2, scale: { multiplier0: 1n, multiplier1: 1n } });
+    const slots = stateSlots({ lowestBin: -1, highestBin: 2, scale: { multiplier0: 1n, multiplier1: 1n } });
     const { args } = decodeFunctionData({ abi: flatPoolFunctions, data: encodeExtsload(slots) });
     expect(args).toEqual([slots]);
     const result = encodeAbiParameters(parseAbiParameters('bytes32[]'), [slots]);

@@ -1,10 +1,9 @@
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
+import type { PricedPool } from '../ladder.ts';
 import { swapOutcome } from '../pool-errors.ts';
 import { bareSide } from './bare-side.ts';
-import type { Probe } from './calibration/formulas.ts';
-import type { PricedPool } from './ladder.ts';
-import { filledSwap } from './searched-swaps.ts';
+import { filledSwap, type Probe } from './searched-swaps.ts';
 
 /** Swaps that a pool must not fill where it is read rightly: of each side that holds less than a raw unit, its smallest. */
 export function emptySideProbes(priced: PricedPool): readonly Probe[] {

@@ -1,6 +1,5 @@
 import type { EventLayout } from '../../layout.ts';
 import { normalisePoolCreated } from '../common-events.ts';
-import { depositAllowlistEvents, swapAllowlistEvents } from '../extension-events.ts';
 import { decodeScale, scaleCall } from '../immutables.ts';
 import { packedFactoryEvents, packedPoolEvents } from './abi.ts';
 import { packedEvents } from './events.ts';
@@ -13,9 +12,9 @@ export const packedEventLayout = {
     pool: packedPoolEvents,
     stopLoss: packedStopLossEvents,
     priceVelocityGuard: packedVelocityGuardEvents,
-    depositAllowlist: depositAllowlistEvents,
-    swapAllowlist: swapAllowlistEvents,
   },
+  sources: { pool: 'PackedPool', stopLoss: 'PackedStopLoss', priceVelocityGuard: 'PackedPriceVelocityGuard' },
+  stopLossDecay: 'E18',
   tellsSwaps: false,
   poolCreated: normalisePoolCreated,
   poolEvents: packedEvents,

@@ -1,13 +1,11 @@
 import type { DecodeEventLogReturnType } from 'viem';
 import type { AsymmetryUpdated, BinFeesUpdated, PackedBinSwapped, PackedSwapped } from '../../pool-events.ts';
 import { commonEvents, lowercase } from '../common-events.ts';
+import { readWord, signedHalves, unsignedHalves } from '../words.ts';
 import type { packedPoolEvents } from './abi.ts';
-import { readWord, signedHalves, unsignedHalves, type WordShape } from './words.ts';
+import type { DetailsShape } from './interpretations.ts';
 
-/** How `details` of a swap are laid out. */
-export type DetailsShape = WordShape<'zeroForOne' | 'exactInput' | 'bin' | 'position'>;
-
-/** A swap's `details` by one reading. */
+/** A swap's `details` by one interpretation. */
 export interface SwapDetails {
   readonly zeroForOne: boolean;
   readonly exactInput: boolean;

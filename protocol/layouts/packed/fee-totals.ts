@@ -1,6 +1,6 @@
 import type { Halves } from '../../pool-events.ts';
-import type { FeesReading, NotionalReading, PlatformFeesReading } from './calibration/fees.ts';
-import type { TokenPair } from './storage.ts';
+import type { TokenPair } from '../storage.ts';
+import type { Fees, Notional, PlatformFees } from './interpretations.ts';
 
 /** Sums of the two halves of a word over swaps, by direction: they can be kept before anyone knows what they mean. */
 export interface HalvesByDirection {
@@ -9,8 +9,8 @@ export interface HalvesByDirection {
 }
 
 /** Fees that stayed with the bins, from sums of `BinSwapped.fees`. */
-export function lpFees(reading: FeesReading, sums: HalvesByDirection): TokenPair {
-  if (reading === 'token') return byToken(sums);
+export function lpFees(meaning: Fees, sums: HalvesByDirection): TokenPair {
+  if (meaning === 'token') return byToken(sums);
   return { token0Scaled: sums.sales.high, token1Scaled: sums.purchases.high };
 }
 
@@ -20,11 +20,11 @@ export function lpFees(reading: FeesReading, sums: HalvesByDirection): TokenPair
  * @returns null when the sums do not tell in which token notional fees were paid
  */
 export function platformFees(
-  reading: PlatformFeesReading,
-  notional: NotionalReading | null,
+  meaning: PlatformFees,
+  notional: Notional | null,
   sums: HalvesByDirection,
 ): TokenPair | null {
-  if (reading === 'token') return byToken(sums);
+  if (meaning === 'token') return byToken(sums);
   if (notional !== 'input' && sums.sales.low + sums.purchases.low > 0n) return null;
   return {
     token0Scaled: sums.sales.high + sums.sales.low,

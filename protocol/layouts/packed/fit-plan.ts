@@ -1,10 +1,9 @@
 import { priceAtFloor } from '../../bin-price.ts';
 import { MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
-import { fillWhole } from './bin-fill.ts';
-import { tolerance } from './fit-proof.ts';
-import type { PricedPool } from './ladder.ts';
-import { multipliers, type SideCurve, type SideStep, sideCurve } from './side-curve.ts';
-import { type FeeFormula, formulaFees } from './side-fees.ts';
+import { fillWhole } from '../bin-fill.ts';
+import type { PricedPool } from '../ladder.ts';
+import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
+import { type FeeFormula, formulaFees } from './formulas.ts';
 
 /** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
 const MOST_RUNS = 8;

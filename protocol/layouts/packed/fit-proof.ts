@@ -1,8 +1,13 @@
 import { minBigint } from '../../fixed-point.ts';
-import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
-
-/** How far a curve may be from the pool's: raw units, and one part of the amount. */
-const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
+import {
+  levelAtInput,
+  type SideCurve,
+  type SwapAmounts,
+  sideCurve,
+  swapExactOutput,
+  TOLERANCE,
+  tolerance,
+} from '../side-curve.ts';
 
 /** Whether the pool gave for an input what the curve gives, or more by what its inputs are rounded up. */
 export function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
@@ -45,9 +50,4 @@ export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, leve
 /** Whether an amount is another one, or more by what measured factors and the rounding of prices add to it. */
 function isRoundedUp(shown: bigint, taken: bigint): boolean {
   return shown >= taken && shown <= taken + 1n + taken / TOLERANCE.part;
-}
-
-/** By how much an amount may differ, raw units. */
-export function tolerance(amount: bigint): bigint {
-  return TOLERANCE.units + amount / TOLERANCE.part;
 }

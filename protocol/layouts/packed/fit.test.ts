@@ -1,17 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PoolImmutables } from '../../layout.ts';
-import type { PoolState } from '../../pool-state.ts';
+import type { PoolImmutables, PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
-import { FEE_FORMULAS } from './candidates.ts';
+import { pricePool } from '../ladder.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { fitSide } from './fit.ts';
 import { type FitPlan, planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
-import { formulaCurve } from './formula-curve.ts';
-import { pricePool } from './ladder.ts';
+import { FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
-import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from './side-curve.ts';
-import { formulaFees } from './side-fees.ts';
 
 /** Bins that hold dozens of tokens, or nothing. */
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };

@@ -1,9 +1,10 @@
 import { divCeil, E8, maxBigint, Q64 } from '../../fixed-point.ts';
-import { fillExactOutput, fillWhole } from './bin-fill.ts';
+import { fillExactOutput, fillWhole } from '../bin-fill.ts';
+import { multipliers, type SideCurve, type SwapAmounts, sideCurve } from '../side-curve.ts';
+import type { SideFees } from '../side-fees.ts';
 import { type FitPlan, LIKELY, type Run } from './fit-plan.ts';
 import { endsAt, explainsInput, explainsOutput } from './fit-proof.ts';
-import { multipliers, type SideCurve, type SwapAmounts, sideCurve } from './side-curve.ts';
-import { formulaFees, type SideFees } from './side-fees.ts';
+import { formulaFees } from './formulas.ts';
 
 /** What shown inputs are raised by, parts in 10^15: what the rounding of prices may be worth where they are not tiny. */
 const MARGIN_E15 = 100n;
@@ -76,6 +77,7 @@ function fittedFees(
     },
     endFeeE8,
     marginE15: MARGIN_E15,
+    leavesE6: null,
   };
 }
 

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { E6, Q64 } from '../../fixed-point.ts';
 import { binAt } from '../../pool-state.ts';
-import { baseFeeX64, binEdges, edgeDistancesE6, edgePriceFloor, pricePool } from './ladder.ts';
+import { binEdges, edgeDistancesE6, edgePriceFloor, pricePool } from '../ladder.ts';
+import { baseFeeX64 } from './formulas.ts';
 import { pricedPool } from './pool-state.arbitrary.ts';
-import { isTradableQuote } from './provider-quote.ts';
+import { isTradableQuote } from './quote.ts';
 
 describe('edges of bins', () => {
   test.each([

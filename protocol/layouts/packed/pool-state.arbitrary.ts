@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { Q64 } from '../../fixed-point.ts';
-import type { PoolImmutables } from '../../layout.ts';
-import { type BinState, MAX_POSITION, type PoolState } from '../../pool-state.ts';
+import { type BinState, MAX_POSITION, type PoolImmutables, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
-import { type PricedPool, pricePool } from './ladder.ts';
-import type { ProviderQuote } from './provider-quote.ts';
+import { type PricedPool, type ProviderQuote, pricePool } from '../ladder.ts';
 
 /** Random packed pools and quotes: small shapes, every decimal order, cursors at edges more often than chance. */
 

@@ -2,19 +2,17 @@ import { CALLER, type CallResult } from '../../bounded-calls/bounded-calls.ts';
 import { SMALLEST_SWAP } from '../../curve.ts';
 import type { SearchedSwap } from '../../curve-search.ts';
 import { toScaled } from '../../scaling.ts';
+import type { PricedPool } from '../ladder.ts';
 import { swapOutcome } from '../pool-errors.ts';
-import type { Probe } from './calibration/formulas.ts';
-import { FEE_FORMULAS } from './candidates.ts';
-import { formulaCurve, type Sides } from './formula-curve.ts';
-import type { PricedPool } from './ladder.ts';
-import { multipliers, type SwapAmounts } from './side-curve.ts';
-import {
-  decodeSimulation,
-  encodeSimulation,
-  SIMULATION_FORMS,
-  type SimulationForm,
-  SWAP_GAS_LIMIT,
-} from './simulation.ts';
+import { multipliers, type SwapAmounts } from '../side-curve.ts';
+import { FEE_FORMULAS, formulaCurve, type Sides } from './formulas.ts';
+import { decodeSimulation, packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
+
+/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
+export interface Probe {
+  readonly zeroForOne: boolean;
+  readonly amountSpecified: bigint;
+}
 
 /**
  * Gas of a simulated swap, measured: a base, so much for each bin that it touches, and the search for the output of an input
@@ -25,7 +23,7 @@ const LIKELY_GAS = {
   guarded: { base: 130_000, perBin: 55_000, search: 60_000 },
 };
 /** Gas after which it counts as refused. */
-const GAS_LIMIT = { base: SWAP_GAS_LIMIT, perBin: 110_000, most: 40_000_000 };
+const GAS_LIMIT = { base: packedSimulation.gasLimit, perBin: 110_000, most: 40_000_000 };
 
 /** Simulations of swaps in one form. */
 export function searchedSwaps(
@@ -39,7 +37,7 @@ export function searchedSwaps(
   return probes.map((probe) => {
     const bins = binsTouched(sides, probe);
     return {
-      data: encodeSimulation(form, { ...probe, quote: priced.quote, trader: CALLER }),
+      data: packedSimulation.encode(form, { ...probe, quote: priced.quote, trader: CALLER }),
       likelyGas: likely.base + bins * likely.perBin + (isSearched(sides, probe) ? likely.search : 0),
       gasLimit: Math.min(GAS_LIMIT.base + bins * GAS_LIMIT.perBin, GAS_LIMIT.most),
     };

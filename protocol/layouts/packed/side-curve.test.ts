@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_POSITION } from '../../pool-state.ts';
-import { FEE_FORMULAS } from './candidates.ts';
-import { curvePrices, formulaCurve } from './formula-curve.ts';
-import { type PricedPool, pricePool } from './ladder.ts';
+import { type PricedPool, pricePool } from '../ladder.ts';
+import { levelAtInput, levelsWithin, type SideCurve, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { curvePrices, FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
 import { pricedPool } from './pool-state.arbitrary.ts';
-import { levelAtInput, levelsWithin, type SideCurve, sideCurve, swapExactOutput } from './side-curve.ts';
-import { formulaFees } from './side-fees.ts';
 
 const [OLDER] = FEE_FORMULAS;
 const formula = fc.constantFrom(...FEE_FORMULAS);

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it, test } from 'vitest';
 import { Q64 } from '../../fixed-point.ts';
-import { decodeSimulation, encodeSimulation } from './simulation.ts';
+import { decodeSimulation, packedSimulation } from './simulation.ts';
 
 const TRADER = '0x00000000000000000000000000000000000000aa';
 const quote = { bidX64: Q64, askX64: Q64 + 2n, referenceX64: Q64 + 1n };
@@ -27,8 +27,8 @@ describe('calldata', () => {
     const words = args(zeroForOne, limit);
     const body = (full: readonly unknown[], list: readonly { type: string }[]) =>
       encodeAbiParameters(list, full as never).slice(2);
-    expect(encodeSimulation('noSender', order)).toBe(`0x2cd85904${body(words, types)}`);
-    expect(encodeSimulation('sender', order)).toBe(
+    expect(packedSimulation.encode('noSender', order)).toBe(`0x2cd85904${body(words, types)}`);
+    expect(packedSimulation.encode('sender', order)).toBe(
       `0x658b6cb7${body([TRADER, ...words], [{ type: 'address' }, ...types])}`,
     );
   });

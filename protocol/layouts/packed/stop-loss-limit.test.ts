@@ -4,13 +4,12 @@ import type { SideLimit } from '../../curve.ts';
 import { Q64 } from '../../fixed-point.ts';
 import type { StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import { binAt } from '../../pool-state.ts';
-import { fillExactInput } from './bin-fill.ts';
-import { FEE_FORMULAS } from './candidates.ts';
-import { formulaCurve } from './formula-curve.ts';
-import type { PricedPool } from './ladder.ts';
+import { fillExactInput } from '../bin-fill.ts';
+import type { PricedPool } from '../ladder.ts';
+import { levelsWithin, multipliers, type SideCurve } from '../side-curve.ts';
+import { stopLossLimit } from '../stop-loss-limit.ts';
+import { FEE_FORMULAS, formulaCurve } from './formulas.ts';
 import { pricedPool } from './pool-state.arbitrary.ts';
-import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
-import { stopLossLimit } from './stop-loss-limit.ts';
 
 const E18 = 10n ** 18n;
 const E6 = 1_000_000n;

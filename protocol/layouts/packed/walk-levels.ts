@@ -1,5 +1,5 @@
 import type { DepthLevel } from '../../depth.ts';
-import { distanceE6Floor, type SwapAmounts } from './side-curve.ts';
+import { distanceE6Floor, type SwapAmounts } from '../side-curve.ts';
 import type { WalkedSide } from './walk-plan.ts';
 import { type Stretch, stretchPrices } from './walk-prices.ts';
 

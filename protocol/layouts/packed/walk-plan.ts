@@ -3,12 +3,11 @@ import { CALLER } from '../../bounded-calls/bounded-calls.ts';
 import { MAX_INT128, minBigint } from '../../fixed-point.ts';
 import type { SideWalk, WalkPoint } from '../../simulated-walk/simulated-walk.ts';
 import { encodeExtsload } from '../extsload.ts';
+import type { PricedPool } from '../ladder.ts';
+import { multipliers, type SideCurve } from '../side-curve.ts';
+import { binSharesSlot, binSlot, HEAD_SLOTS } from '../storage.ts';
 import { bareSide } from './bare-side.ts';
-import { STORAGE_ARRANGEMENTS } from './candidates.ts';
-import type { PricedPool } from './ladder.ts';
-import { multipliers, type SideCurve } from './side-curve.ts';
-import { encodeSimulation, type SimulationForm } from './simulation.ts';
-import { HEAD_SLOTS, packedStorage } from './storage.ts';
+import { packedSimulation, type SimulationForm } from './simulation.ts';
 
 /** A pool at one block whose sides are to be simulated. */
 export interface WalkedPool {
@@ -42,8 +41,6 @@ const MOST_HALVINGS = 20;
 /** More than any pool charges: an exact input that empties a side is this many times its input before fees. */
 const MOST_CHARGED = 4n;
 const WARMING = { base: 100_000, perSlot: 5_000 };
-
-const storage = packedStorage(STORAGE_ARRANGEMENTS[0]);
 
 export function walkedSide(of: WalkedPool, zeroForOne: boolean): WalkedSide {
   const bare = bareSide(of.priced, zeroForOne);
@@ -85,7 +82,7 @@ function walkOf(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
   const slots = [...HEAD_SLOTS, ...bins.flatMap((bin) => slotsOf(bin, isGuarded))];
   return {
     pool,
-    template: { data: encodeSimulation(form, order), amountOffset: form === 'sender' ? 4 + 3 * 32 : 4 + 2 * 32 },
+    template: { data: packedSimulation.encode(form, order), amountOffset: form === 'sender' ? 4 + 3 * 32 : 4 + 2 * 32 },
     warming: { data: encodeExtsload(slots), gas: WARMING.base + slots.length * WARMING.perSlot },
     points: amounts.map((amount): WalkPoint => ({ amount, gasLimit: gasLimitOf(side, amount) })),
     known: 0n,
@@ -94,8 +91,7 @@ function walkOf(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
 }
 
 /** What a swap reads of a bin; stop losses read its shares as well. */
-const slotsOf = (bin: number, isGuarded: boolean) =>
-  isGuarded ? [storage.binSlot(bin), storage.binSharesSlot(bin)] : [storage.binSlot(bin)];
+const slotsOf = (bin: number, isGuarded: boolean) => (isGuarded ? [binSlot(bin), binSharesSlot(bin)] : [binSlot(bin)]);
 
 function gasLimitOf(side: WalkedSide, amount: bigint): number {
   const { base, perBin, most } = side.of.isGuarded ? GAS_LIMITS.guarded : GAS_LIMITS.free;

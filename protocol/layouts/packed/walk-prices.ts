@@ -2,9 +2,9 @@ import { priceAtCeil, priceAtFloor } from '../../bin-price.ts';
 import { divCeil, E6, maxBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import { toScaled } from '../../scaling.ts';
+import { fillExactOutput } from '../bin-fill.ts';
+import { multipliers, type SideCurve, type SideStep, type SwapAmounts } from '../side-curve.ts';
 import { netOfOutput } from './bare-side.ts';
-import { fillExactOutput } from './bin-fill.ts';
-import { multipliers, type SideCurve, type SideStep, type SwapAmounts } from './side-curve.ts';
 
 /** A part of a bin that was simulated, from its start. */
 export interface Stretch {

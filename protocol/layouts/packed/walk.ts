@@ -10,7 +10,7 @@ import {
   type SideWalk,
   type WalkRecord,
 } from '../../simulated-walk/simulated-walk.ts';
-import type { SwapAmounts } from './side-curve.ts';
+import type { SwapAmounts } from '../side-curve.ts';
 import { walkedLevels } from './walk-levels.ts';
 import {
   emptyingInput,

@@ -1,11 +1,12 @@
 import type { PoolCurve, PoolSide } from '../../curve.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { maxBigint, Q64 } from '../../fixed-point.ts';
-import { fillWhole } from './bin-fill.ts';
-import { packedSide } from './pool-curve.ts';
+import { fillWhole } from '../bin-fill.ts';
+import { poolSide } from '../pool-side.ts';
+import { multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
+import type { SideFees } from '../side-fees.ts';
 import { filledSwap } from './searched-swaps.ts';
-import { multipliers, type SwapAmounts, sideCurve } from './side-curve.ts';
-import type { SideFees } from './side-fees.ts';
+import { packedSimulation } from './simulation.ts';
 import type { FoundSide } from './walk.ts';
 import { walkedLevels } from './walk-levels.ts';
 
@@ -23,7 +24,7 @@ function walkedPoolSide(found: FoundSide): PoolSide {
   const { priced, zeroForOne } = side.bare;
   const curve = { ...sideCurve(priced, zeroForOne, meanFees(found), bestX64), levels };
   return {
-    ...packedSide(curve, side.of.form),
+    ...poolSide(curve, packedSimulation, side.of.form),
     levelsWithin(most, end, filled) {
       const whole = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
       const fill = filled ? filledSwap({ zeroForOne, amountSpecified: most }, filled) : null;
@@ -61,6 +62,7 @@ function meanFees({ side: { bare }, levels }: FoundSide): SideFees {
     charge: (_, bin) => ({ on: 'net', factorX64: factors.get(bin) ?? Q64 }),
     endFeeE8: 0,
     marginE15: 0n,
+    leavesE6: null,
     isMean: true,
   };
 }

@@ -1,4 +1,4 @@
-import type { WordShape } from './words.ts';
+import type { WordShape } from '../words.ts';
 
 /** The word with these numbers, each cut to its field's width. */
 export function writeWord<Name extends string>(shape: WordShape<Name>, values: Readonly<Record<Name, bigint>>): bigint {

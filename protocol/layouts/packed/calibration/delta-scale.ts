@@ -1,11 +1,9 @@
 import type { PackedBinSwapped } from '../../../pool-events.ts';
 import type { TokenScale } from '../../../scaling.ts';
 import type { Hypothesis } from '../../../verdict.ts';
-import type { DELTA_SCALES } from '../candidates.ts';
-import type { TokenPair } from '../storage.ts';
+import type { TokenPair } from '../../storage.ts';
+import type { DeltaScale } from '../interpretations.ts';
 import { change, type ObservedSwap } from './observed-swap.ts';
-
-export type DeltaScale = (typeof DELTA_SCALES)[number]['name'];
 
 /**
  * Units of `binDeltas`: in sum they are what changed of a bin in storage, exactly or to a raw unit each. Pools whose tokens

@@ -1,13 +1,9 @@
 import { E6, mulDivFloor } from '../../../fixed-point.ts';
 import type { PackedBinSwapped } from '../../../pool-events.ts';
 import type { Hypothesis } from '../../../verdict.ts';
-import type { FEES_READINGS, NOTIONAL_READINGS, PLATFORM_FEES_READINGS } from '../candidates.ts';
-import { type DetailsShape, readDetails } from '../events.ts';
+import { readDetails } from '../events.ts';
+import type { DetailsShape, Fees, Notional, PlatformFees } from '../interpretations.ts';
 import { type ObservedSwap, type SwapFlow, swapFlow } from './observed-swap.ts';
-
-export type FeesReading = (typeof FEES_READINGS)[number]['name'];
-export type NotionalReading = (typeof NOTIONAL_READINGS)[number]['name'];
-export type PlatformFeesReading = (typeof PLATFORM_FEES_READINGS)[number]['name'];
 
 /** Part of the spread of one bin that left to the platform, and by how much rounding may have changed it. */
 interface LeftPart {
@@ -19,7 +15,7 @@ interface LeftPart {
  * Halves of `BinSwapped.fees`. Whatever they are, they tell how a bin's spread was shared: by the pool's own share, and
  * such that what left is what storage says that the platform took of the input besides notional fees.
  */
-export const feesHypotheses: readonly Hypothesis<FeesReading, ObservedSwap>[] = [
+export const feesHypotheses: readonly Hypothesis<Fees, ObservedSwap>[] = [
   {
     name: 'token',
     contradiction: (observed) =>
@@ -43,7 +39,7 @@ export const feesHypotheses: readonly Hypothesis<FeesReading, ObservedSwap>[] = 
 ];
 
 /** Halves of `Swap.platformFees`, held against the notional fees that accrued and what came in but was not kept by bins. */
-export const platformFeesHypotheses: readonly Hypothesis<PlatformFeesReading, ObservedSwap>[] = [
+export const platformFeesHypotheses: readonly Hypothesis<PlatformFees, ObservedSwap>[] = [
   {
     name: 'token',
     contradiction: (observed) =>
@@ -71,7 +67,7 @@ export const platformFeesHypotheses: readonly Hypothesis<PlatformFeesReading, Ob
  *
  * @param details the shape of `details`, decided: it tells exact inputs
  */
-export function notionalHypotheses(details: DetailsShape): readonly Hypothesis<NotionalReading, ObservedSwap>[] {
+export function notionalHypotheses(details: DetailsShape): readonly Hypothesis<Notional, ObservedSwap>[] {
   return [
     {
       name: 'input',

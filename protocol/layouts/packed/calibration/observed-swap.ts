@@ -1,10 +1,10 @@
 import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
 import type { BinState } from '../../../pool-state.ts';
 import type { TokenScale } from '../../../scaling.ts';
-import type { PoolHead, TokenPair } from '../storage.ts';
+import type { PoolHead, TokenPair } from '../../storage.ts';
 
 /** What a pool's storage holds at one block. */
-export interface PoolStorage {
+export interface StoredPool {
   readonly head: PoolHead;
   /** At least the bins that the swap names. */
   readonly bins: ReadonlyMap<number, BinState>;
@@ -14,8 +14,8 @@ export interface PoolStorage {
 export interface ObservedSwap {
   readonly swap: PackedSwapped;
   readonly bins: readonly PackedBinSwapped[];
-  readonly before: PoolStorage;
-  readonly after: PoolStorage;
+  readonly before: StoredPool;
+  readonly after: StoredPool;
   readonly scale: TokenScale;
 }
 

@@ -1,0 +1,84 @@
+import type { Address, Hex } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { isSameQuote } from '../quotes/quote-body.ts';
+import { type Snapshot, SnapshotError } from '../snapshots/types.ts';
+
+/** What is known of a pool at a block: its quote, or why it has none. */
+export type PoolOutcome = Snapshot | SnapshotError;
+
+interface LatestQuote {
+  readonly outcome: PoolOutcome;
+  /** Number of the block at which it became so. */
+  readonly changedAt: bigint;
+}
+
+/** Blocks that connections can resume after: of a chain with a block a second, those of four minutes. */
+const FOLLOWED_BLOCKS = 256;
+
+/**
+ * The requested pools at the last block that was read, of one kind of quotes, and the numbers of the blocks before it.
+ *
+ * Invariant: what changed since a followed block was read has a `changedAt` that is no lower than its number.
+ */
+export class LatestQuotes {
+  /** Undefined before the first read, and after nothing was requested for a while. */
+  block: BlockRef | undefined;
+  #quotes = new Map<Address, LatestQuote>();
+  readonly #followed = new Map<Hex, bigint>();
+
+  /** Undefined when the pool is not read yet. */
+  outcome(pool: Address): PoolOutcome | undefined {
+    return this.#quotes.get(pool)?.outcome;
+  }
+
+  /** Takes what was read at a block; a new block leaves out what is no longer requested. @returns the pools that changed */
+  take(block: BlockRef, outcomes: ReadonlyMap<Address, PoolOutcome>): Address[] {
+    const before = this.#quotes;
+    if (this.block?.hash !== block.hash) this.#quotes = new Map();
+    this.block = block;
+    this.#follow(block);
+    const changed: Address[] = [];
+    for (const [pool, outcome] of outcomes) {
+      const known = before.get(pool);
+      const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
+      if (!isSame) changed.push(pool);
+      this.#quotes.set(pool, { outcome, changedAt: isSame ? known.changedAt : block.number });
+    }
+    return changed;
+  }
+
+  /** The number of a block if all that changed since is known; blocks that a reorganisation replaced are not. */
+  followedBlock(hash: string): bigint | undefined {
+    return this.#followed.get(hash as Hex);
+  }
+
+  /** Whether a quote was read, and is the same since before a followed block. */
+  isUnchangedSince(pool: Address, followed: bigint): boolean {
+    const quote = this.#quotes.get(pool);
+    return quote !== undefined && isRead(quote.outcome) && quote.changedAt < followed;
+  }
+
+  /** Nothing is requested any more. */
+  clear(): void {
+    this.block = undefined;
+    this.#quotes.clear();
+  }
+
+  #follow({ hash, number }: BlockRef): void {
+    for (const [other, itsNumber] of this.#followed) if (itsNumber >= number) this.#followed.delete(other);
+    this.#followed.set(hash, number);
+    const [oldest] = this.#followed.keys();
+    if (oldest && this.#followed.size > FOLLOWED_BLOCKS) this.#followed.delete(oldest);
+  }
+}
+
+/** Whether any process that reads this pool at this block gets the same. */
+export const isRead = (outcome: PoolOutcome): boolean =>
+  !(outcome instanceof SnapshotError) && outcome.status !== 'internal_error';
+
+function isSameOutcome(one: PoolOutcome, other: PoolOutcome): boolean {
+  if (one instanceof SnapshotError || other instanceof SnapshotError) {
+    return one instanceof SnapshotError && other instanceof SnapshotError && one.code === other.code;
+  }
+  return isSameQuote(one, other);
+}

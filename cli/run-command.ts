@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import type pg from 'pg';
+import { readEnvironment } from '../config/environment.ts';
+import { openDatabase } from '../db/connection.ts';
+import { databaseSettingError } from '../db/setting-error.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { runMain } from '../runtime/run-main.ts';
+
+/** At the end of every command's help. */
+export const EXIT_CODES =
+  'Exit codes: 0 done; 1 wrong argument or setting, or refused; 75 try again: the database is unreachable.';
+
+/** What a command did: a value for programs, and text for people. */
+export type Result = { readonly value: unknown; readonly text: string };
+
+/** Parses the arguments of this process and runs the command that they name. */
+export function runCommand(program: Command): void {
+  runMain(async () => {
+    await program.parseAsync();
+  });
+}
+
+/** Prints what a command did: one JSON value for programs, or text for people. */
+export function printResult(json: boolean | undefined, value: unknown, text: string): void {
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : text);
+}
+
+/**
+ * The action of a command that works on the database: takes what commander gives (arguments, options, the command), and
+ * prints the result.
+ */
+export function onDatabase<A extends [...unknown[], { json?: true }]>(
+  work: (database: pg.Pool, ...args: A) => Promise<Result>,
+): (...given: [...A, Command]) => Promise<void> {
+  return async (...given) => {
+    const args = given.slice(0, -1) as A;
+    const { json } = args.at(-1) as { json?: true };
+    await withDatabase(async (database) => {
+      const { value, text } = await work(database, ...args);
+      printResult(json, value, text);
+    });
+  };
+}
+
+/**
+ * Runs a command's work on the database of `DATABASE_URL` and closes it.
+ *
+ * @throws ConfigError one line when the setting is wrong, or when the database is unreachable or not migrated
+ */
+export async function withDatabase(work: (database: pg.Pool) => Promise<void>): Promise<void> {
+  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
+  const { $client } = openDatabase(DATABASE_URL, createLogger('cli', 'silent'), 1);
+  try {
+    await work($client);
+  } catch (cause) {
+    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
+  } finally {
+    await $client.end();
+  }
+}

@@ -1,0 +1,157 @@
+import { type BinEdges, priceAtCeil, priceAtFloor } from '../bin-price.ts';
+import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
+import { MAX_POSITION } from '../pool-state.ts';
+
+/**
+ * How the fees of a bin act, as one factor (Q64.64, 2^64 = free): on the input before fees, on both edges before prices
+ * are interpolated between them, or on each interpolated price.
+ */
+export interface Charge {
+  readonly on: 'net' | 'edges' | 'price';
+  readonly factorX64: bigint;
+}
+
+/** What a swap meets in one bin. Amounts are scaled units, prices Q64.64. */
+export interface BinSlice {
+  readonly bin: number;
+  /** True sells token0 and moves the price down; false buys token0 and moves it up. */
+  readonly zeroForOne: boolean;
+  readonly edges: BinEdges;
+  /** The edges with fees, where fees act on them; else the edges. */
+  readonly chargedEdges: BinEdges;
+  /** Where in the bin the swap starts, 0..MAX_POSITION. */
+  readonly position: bigint;
+  /** The bin's whole balance of the output token. */
+  readonly available: bigint;
+  readonly charge: Charge;
+}
+
+/** What a swap took from a bin and paid for it, scaled units. */
+export interface BinFill {
+  readonly output: bigint;
+  /** Input before fees. */
+  readonly net: bigint;
+  /** Input with the bin's fees. */
+  readonly input: bigint;
+  /** Where in the bin the swap stopped. */
+  readonly position: bigint;
+}
+
+/** The edges with the fees that act on them. */
+export function chargedEdges(edges: BinEdges, charge: Charge, zeroForOne: boolean): BinEdges {
+  if (charge.on !== 'edges') return edges;
+  return {
+    lowerX64: withFee(edges.lowerX64, charge, zeroForOne),
+    upperX64: withFee(edges.upperX64, charge, zeroForOne),
+  };
+}
+
+/** Takes exactly this output (0..available) from a bin. */
+export function fillExactOutput(slice: BinSlice, output: bigint): BinFill {
+  const position = positionAfter(slice, output);
+  const net = cost(slice, slice.edges, output, position);
+  return { output, position, net, input: chargedInput(slice, output, position, net) };
+}
+
+/** Takes all that a bin has. */
+export function fillWhole(slice: BinSlice): BinFill {
+  return fillExactOutput(slice, slice.available);
+}
+
+/**
+ * Takes the most that an input (scaled, fees included) pays for. A whole bin costs what its exact output costs; short of
+ * that all of the input is used up, and what it pays beyond the cost of the output stays with the pool.
+ */
+export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
+  const whole = fillWhole(slice);
+  if (whole.input <= input) return whole;
+  return { ...fillExactOutput(slice, largestAffordable(slice, input)), input };
+}
+
+/** Price with the bin's fees at a position, as a pool shows it: up for a buy, down for a sale. */
+export function chargedPrice(slice: BinSlice, position: bigint): bigint {
+  const { zeroForOne, edges, charge } = slice;
+  if (charge.on === 'edges') return priceAt(slice.chargedEdges, position, zeroForOne);
+  // Where fees act on the input, pools round the bare price down for either direction, as in the flat layout.
+  const bare = charge.on === 'net' ? priceAtFloor(edges, position) : priceAt(edges, position, zeroForOne);
+  return withFee(bare, charge, zeroForOne);
+}
+
+function chargedInput(slice: BinSlice, output: bigint, position: bigint, net: bigint): bigint {
+  const { charge, zeroForOne } = slice;
+  if (charge.on === 'net') return net + shiftRightCeil(net * (charge.factorX64 - Q64), 64n);
+  if (charge.on === 'edges') return cost(slice, slice.chargedEdges, output, position);
+  const start = paidCeil(chargedPrice(slice, slice.position), zeroForOne);
+  return averageCost(output, start, paidCeil(chargedPrice(slice, position), zeroForOne));
+}
+
+/** A price with the fees that act on it, rounded against the trader. */
+export function withFee(priceX64: bigint, { factorX64 }: Charge, zeroForOne: boolean): bigint {
+  return zeroForOne ? (priceX64 * Q64) / factorX64 : shiftRightCeil(priceX64 * factorX64, 64n);
+}
+
+/** Cost of an output from the start of a slice to a position, with prices between these edges. */
+function cost({ zeroForOne, position }: BinSlice, edges: BinEdges, output: bigint, end: bigint): bigint {
+  const startPaidX64 = paidCeil(priceAt(edges, position, zeroForOne), zeroForOne);
+  return averageCost(output, startPaidX64, paidCeil(priceAt(edges, end, zeroForOne), zeroForOne));
+}
+
+function averageCost(output: bigint, startPaidX64: bigint, endPaidX64: bigint): bigint {
+  return shiftRightCeil(output * ((startPaidX64 + endPaidX64 + 1n) >> 1n), 64n);
+}
+
+/** Rounded against the trader. */
+function priceAt(edges: BinEdges, position: bigint, zeroForOne: boolean): bigint {
+  return zeroForOne ? priceAtFloor(edges, position) : priceAtCeil(edges, position);
+}
+
+/**
+ * Input per output at a price: the price for buyers, its inverse for sellers.
+ * A RangeError (division by zero) means that the price is zero and nothing can be sold.
+ */
+function paidCeil(priceX64: bigint, zeroForOne: boolean): bigint {
+  return zeroForOne ? divCeil(Q128, priceX64) : priceX64;
+}
+
+/** Where a swap stops that takes this output: always short of or at the true place, in the pool's favour. */
+function positionAfter({ zeroForOne, position, available }: BinSlice, output: bigint): bigint {
+  if (output >= available) return zeroForOne ? 0n : MAX_POSITION;
+  return zeroForOne
+    ? divCeil(position * (available - output), available)
+    : position + mulDivFloor(MAX_POSITION - position, output, available);
+}
+
+/** The largest output whose cost does not exceed the input: the closed form, corrected by a search around it. */
+function largestAffordable(slice: BinSlice, input: bigint): bigint {
+  // Nothing is always affordable, the whole bin is not: both ends hold before the first probe.
+  let low = 0n;
+  let high = slice.available;
+  let probe = closedFormOutput(slice, input);
+  for (let step = 1n; high - low > 1n; step *= 4n) {
+    if (probe <= low || probe >= high) probe = (low + high) >> 1n;
+    if (fillExactOutput(slice, probe).input <= input) {
+      low = probe;
+      probe += step;
+    } else {
+      high = probe;
+      probe -= step;
+    }
+  }
+  return low;
+}
+
+/**
+ * Output of an input that ends inside the bin. With N the input before fees and s = sqrt(...) below, the price is linear
+ * in the position, so buying solves k/2 x^2 + p x = N and selling k x^2 - 2p(1 + N k) x + 2 N p^2 = 0, k being the slope
+ * of the price over the output. Both are written as 2N over a sum, which loses no digits when k is small.
+ */
+function closedFormOutput({ zeroForOne, edges, position, available, charge }: BinSlice, input: bigint): bigint {
+  const net = mulDivFloor(input, Q64, charge.factorX64);
+  const start = priceAt(edges, position, zeroForOne);
+  if (zeroForOne) {
+    const slope = mulDivFloor(start - edges.lowerX64, net, available);
+    return (2n * net * start) / (Q64 + slope + isqrtFloor(Q128 + slope * slope));
+  }
+  const slope = mulDivFloor((edges.upperX64 - start) * 2n * net, Q64, available);
+  return (2n * net * Q64) / (start + isqrtFloor(start * start + slope));
+}

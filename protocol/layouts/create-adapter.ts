@@ -1,0 +1,146 @@
+import { LRUCache } from 'lru-cache';
+import { type Address, type Hex, size, toFunctionSelector } from 'viem';
+import { wordAt } from '../abi-words.ts';
+import { CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
+import { isRejection, type SellAndBuyPrices, SMALLEST_SWAP } from '../curve.ts';
+import type { CodeState, CurveSearch } from '../curve-search.ts';
+import { Q64 } from '../fixed-point.ts';
+import type { LayoutAdapter, LazyCurve, PriceReader, StateReader, StopLossReader, UnitSwapProbe } from '../layout.ts';
+import type { PoolState } from '../pool-state.ts';
+import type { StoredLayout } from '../stored-layout.ts';
+import { decodeExtsload, encodeExtsload } from './extsload.ts';
+import type { ProviderQuote } from './ladder.ts';
+import { priceFailure, swapOutcome } from './pool-errors.ts';
+import { providerStub, type QuoteShape } from './provider-stub.ts';
+import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
+
+/** What was read of a pool at one block, but its state. */
+export interface ReadPrices {
+  readonly prices: SellAndBuyPrices;
+  readonly quote: ProviderQuote | undefined;
+  readonly code: CodeState | undefined;
+}
+
+/** A swap to simulate. */
+export interface SimulationOrder {
+  readonly zeroForOne: boolean;
+  /** Raw units: positive = exact input, negative = exact output. */
+  readonly amountSpecified: bigint;
+  /** What the provider says now: guards judge the prices that they are shown. */
+  readonly quote: ProviderQuote;
+  /** Who the swap is for; where the pool is told who swaps, that as well. */
+  readonly trader: Address;
+}
+
+/** What differs between layouts when a pool is read. */
+export interface LayoutParts {
+  readonly layout: string;
+  readonly quote: QuoteShape & {
+    /** @param data at least as many words as the quote has */
+    decode(data: Hex): ProviderQuote;
+  };
+  readonly storage: PoolStorage;
+  curve(state: PoolState, head: () => PoolHead, read: ReadPrices): LazyCurve | CurveSearch | null;
+  readonly stopLoss: StopLossReader;
+  readonly stored: StoredLayout | null;
+  readonly simulation: {
+    /** Names of the forms in which pools simulate swaps: a pool answers a form that it does not know with nothing. */
+    readonly forms: readonly string[];
+    /** Calldata for the pool of a simulated swap without a price limit, which always reverts. */
+    encode(form: string, order: SimulationOrder): Hex;
+    /** Gas after which a swap with known guards counts as refused, and more for each bin. */
+    readonly gasLimit: number;
+  };
+}
+
+/** Answered by two words of uint128: the price to sell at and the one to buy at, Q64.64. */
+const PRICES_CALL = toFunctionSelector('getSellAndBuyPrices()');
+const WORD = 32;
+/** A swap of one unit touches two bins. */
+const TWO_BINS_GAS = 220_000;
+/** Ranges of bins whose calldata are kept: pools share a few, and the longest take 17 kB. */
+const KEPT_RANGES = 256;
+
+/** How the pools of a layout are read, from what differs between layouts. */
+export function createAdapter(parts: LayoutParts): LayoutAdapter {
+  const { layout, stopLoss, stored } = parts;
+  return {
+    layout,
+    prices: priceReader(parts),
+    state: stateReader(parts),
+    stopLoss,
+    unitSwaps: unitSwapProbe(parts),
+    stored,
+  };
+}
+
+function priceReader({ quote }: LayoutParts): PriceReader {
+  return {
+    call: PRICES_CALL,
+    decode({ success, data }) {
+      if (!success) return priceFailure(data);
+      // A call of an address without code succeeds with no data.
+      if (size(data) < 2 * WORD) return 'unexplained';
+      return { sellX64: wordAt(data, 0), buyX64: wordAt(data, 1) };
+    },
+    providerStubCode: providerStub(quote),
+    providerQuoteCall: quote.selector,
+    decodeQuote: (result) => decodeQuote(quote, result),
+  };
+}
+
+/** The quote that a provider gave; undefined without a result, or when it is not a quote. */
+export function decodeQuote(
+  { words, decode }: LayoutParts['quote'],
+  result: CallResult | undefined,
+): ProviderQuote | undefined {
+  return result?.success && size(result.data) >= words * WORD ? decode(result.data) : undefined;
+}
+
+function stateReader({ storage, quote, curve }: LayoutParts): StateReader {
+  const calls = new LRUCache<string, ReturnType<StateReader['call']>>({ max: KEPT_RANGES });
+  return {
+    pauseLevelCall: { data: HEAD_DATA, answerBytes: HEAD_BYTES },
+    decodePauseLevel: (result) => readHead(storage, result)?.pauseLevel ?? null,
+    call(immutables) {
+      const range = `${immutables.lowestBin} ${immutables.highestBin}`;
+      const kept = calls.get(range);
+      if (kept) return kept;
+      const slots = stateSlots(immutables);
+      const call = { data: encodeExtsload(slots), words: slots.length };
+      calls.set(range, call);
+      return call;
+    },
+    decode(immutables, answer) {
+      const words = decodeExtsload(answer);
+      const state = storage.decodeState(immutables, words);
+      const head = () => storage.decodeHead(words);
+      return {
+        pauseLevel: state.pauseLevel,
+        curve: (prices, result, code) => curve(state, head, { prices, quote: decodeQuote(quote, result), code }),
+      };
+    },
+  };
+}
+
+function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: LayoutParts): UnitSwapProbe {
+  const any = { bidX64: Q64, askX64: Q64, referenceX64: Q64 };
+  const sign = { zeroForOne: true, amountSpecified: SMALLEST_SWAP, quote: any, trader: CALLER };
+  return {
+    gasLimit: gasLimit + TWO_BINS_GAS,
+    signs: forms.map((form) => ({ form, data: encode(form, sign) })),
+    calls(result, trader) {
+      const told = decodeQuote(quote, result);
+      if (!told) return null;
+      const unit = (zeroForOne: boolean) =>
+        forms.map((form) => encode(form, { zeroForOne, amountSpecified: SMALLEST_SWAP, quote: told, trader }));
+      return { bids: unit(true), asks: unit(false) };
+    },
+    isRefused(results) {
+      const outcomes = results.map(swapOutcome);
+      // Where there are several forms, nothing is the answer to one that the pool does not know.
+      const told = forms.length === 1 ? outcomes : outcomes.filter((outcome) => outcome !== 'silence');
+      return told.length > 0 && told.every(isRejection);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { PoolCurve, PoolSide } from '../curve.ts';
+import { MAX_INT128 } from '../fixed-point.ts';
+import type { LayoutParts } from './create-adapter.ts';
+import { swapOutcome } from './pool-errors.ts';
+import { levelsWithin, multipliers, type SideCurve } from './side-curve.ts';
+import { stopLossLimit } from './stop-loss-limit.ts';
+
+type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
+
+/** Computed sides as the rest of the service sees them; guards ask the pool by simulations of this form. */
+export function poolCurve(
+  sides: Readonly<Record<keyof PoolCurve, SideCurve>>,
+  of: Simulation,
+  form: string,
+): PoolCurve {
+  return { bids: poolSide(sides.bids, of, form), asks: poolSide(sides.asks, of, form) };
+}
+
+/** One side of {@link poolCurve}. */
+export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, form: string): PoolSide {
+  const { zeroForOne, levels, priced } = curve;
+  const [multiplierIn] = multipliers(curve);
+  return {
+    zeroForOne,
+    levels,
+    maxInput: MAX_INT128 / multiplierIn,
+    levelsWithin: (most, end) => levelsWithin(curve, most, end),
+    stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
+    swapGasLimit: gasLimit,
+    simulation: (amountSpecified, trader) => encode(form, { zeroForOne, amountSpecified, quote: priced.quote, trader }),
+    swapOutcome,
+  };
+}

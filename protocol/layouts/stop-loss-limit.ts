@@ -1,0 +1,162 @@
+import { priceAtFloor } from '../bin-price.ts';
+import type { SideLimit } from '../curve.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
+import { bisect } from '../guards/bisect.ts';
+import {
+  type BinBalances,
+  type BinTest,
+  binTests,
+  markPrices,
+  type StopLossMark,
+  type StopLossState,
+} from '../guards/stop-loss.ts';
+import { binAt } from '../pool-state.ts';
+import { type BinFill, fillExactInput, fillExactOutput } from './bin-fill.ts';
+import { multipliers, type SideCurve, type SideStep, tolerance } from './side-curve.ts';
+
+/** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
+const BEYOND_E6 = 2n;
+/** How finely the end is told: this part of the bin's output. */
+const PRECISION_BITS = 40n;
+
+/** A bin that a swap comes to, and its test. */
+interface WalkedBin {
+  readonly side: SideCurve;
+  readonly step: SideStep;
+  readonly level: number;
+  readonly before: BinBalances;
+  readonly markX64: bigint;
+  readonly test: BinTest;
+}
+
+/**
+ * How far a stop loss surely lets a side trade; null when it lets all of it. A swap is judged by every bin that it touches,
+ * as it leaves them. Within a bin the value falls while the pool sells below the mark, and rises after: it has its extremes
+ * at the start, at the end and where the bin's price, with the fee that stays, crosses the mark.
+ *
+ * Where it is not known how much of its fee stays with a bin, the bin is valued with the input before fees alone: every
+ * amount up to the limit fills, and some more may. `beyond` is refused even with all of the fee.
+ */
+export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLossState): SideLimit | null {
+  if (state.drawdownE6 === 0) return null;
+  const { priced, zeroForOne } = side;
+  const marks = markPrices(mark, priced.quote);
+  const balancesOf = (bin: number): BinBalances => {
+    const { token0Scaled, token1Scaled } = binAt(priced.state, bin);
+    return { token0: token0Scaled, token1: token1Scaled };
+  };
+  const markX64 = zeroForOne ? marks.in0 : marks.in1;
+  const testOf = binTests(state, { zeroForOne, marks, balancesOf });
+  for (const [level, step] of side.steps.entries()) {
+    const test = testOf(step.slice.bin);
+    if (!test) continue;
+    const limit = limitInBin({ side, step, level, before: balancesOf(step.slice.bin), markX64, test });
+    if (limit) return limit;
+  }
+  return null;
+}
+
+function limitInBin(bin: WalkedBin): SideLimit | null {
+  const { side, step, level, before, test } = bin;
+  const [multiplierIn] = multipliers(side);
+  if (!test.accepts(before, 0n)) {
+    // A swap that empties a bin touches the next one, even when nothing remains.
+    const untouched = surely(side, divCeil(step.inputBefore, multiplierIn) - 1n);
+    return limitAt(bin, level === 0 ? 0n : untouched);
+  }
+  const safe = largestSafeOutput(bin);
+  if (safe === step.slice.available) return null;
+  return limitAt(bin, surely(side, leastInputAt(side, step, safe) / multiplierIn));
+}
+
+const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
+  most,
+  level: bin.level,
+  beyond: refusedBeyond(bin, most),
+});
+
+const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
+  inputBefore + fillExactOutput(slice, output).input;
+
+/** What an output takes at least: of a bin's fees only the mean may be known. */
+const leastInputAt = ({ fees }: SideCurve, step: SideStep, output: bigint): bigint =>
+  fees.isMean ? step.inputBefore + fillExactOutput(step.slice, output).net : inputAt(step, output);
+
+/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
+function surely({ fees }: SideCurve, input: bigint): bigint {
+  const mayErr = fees.isMean || fees.marginE15 > 0n;
+  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
+}
+
+/** The largest output found such that it and every smaller one is accepted. */
+function largestSafeOutput(bin: WalkedBin): bigint {
+  const { slice } = bin.step;
+  const slack = overchargeCeil(bin);
+  const accepts = (output: bigint) => {
+    const fill = fillExactOutput(slice, output);
+    return bin.test.accepts(balancesAfter(bin, fill.output, surelyKept(bin, fill)), slack);
+  };
+  const lowest = lowestValueAt(bin);
+  if (slice.available === 0n || accepts(lowest)) return slice.available;
+  return bisect(0n, lowest, slice.available >> PRECISION_BITS, accepts);
+}
+
+/** What of the input surely stays with the bin. */
+function surelyKept({ side: { fees } }: WalkedBin, { input, net }: BinFill): bigint {
+  return fees.leavesE6 === null ? net : input - mulDivFloor(input - net, BigInt(fees.leavesE6), E6);
+}
+
+function balancesAfter({ side, before }: WalkedBin, output: bigint, added: bigint): BinBalances {
+  return side.zeroForOne
+    ? { token0: before.token0 + added, token1: before.token1 - output }
+    : { token0: before.token0 - output, token1: before.token1 + added };
+}
+
+/** The output (0..available) after which the bin is worth least: where its price with the fee that stays crosses the mark. */
+function lowestValueAt(bin: WalkedBin): bigint {
+  const { side, step, markX64 } = bin;
+  const { slice } = step;
+  const keptX64 = Q64 + (knownFeeX64(bin) * (E6 - BigInt(side.fees.leavesE6 ?? 0))) / E6;
+  const start = priceAtFloor(slice.edges, slice.position);
+  const far = side.zeroForOne ? slice.edges.lowerX64 : slice.edges.upperX64;
+  const crossing = side.zeroForOne ? (markX64 * keptX64) / Q64 : (markX64 * Q64) / keptX64;
+  const [done, whole] = side.zeroForOne ? [start - crossing, start - far] : [crossing - start, far - start];
+  if (done <= 0n) return 0n;
+  return done >= whole ? slice.available : (slice.available * done) / whole;
+}
+
+/** The bin's fee, where it is known how much of it stays; else none counts. */
+const knownFeeX64 = ({ side, step }: WalkedBin): bigint =>
+  side.fees.leavesE6 === null ? 0n : step.slice.charge.factorX64 - Q64;
+
+/**
+ * How much more than the curve's own cost the roundings of prices and amounts can charge, scaled: by so much the value of
+ * the bin may fall short of a smooth curve between two of its points.
+ */
+function overchargeCeil(bin: WalkedBin): bigint {
+  const { edges, available } = bin.step.slice;
+  const lower = maxBigint(edges.lowerX64, 1n);
+  const priceErrorX64 = bin.side.zeroForOne ? divCeil(divCeil(Q128, lower), lower) + 2n : 2n;
+  const net = divCeil(available * priceErrorX64, Q64) + 2n;
+  return net + divCeil(net * knownFeeX64(bin), Q64) + 8n;
+}
+
+/** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
+function refusedBeyond(bin: WalkedBin, most: bigint): bigint | null {
+  const { side, step } = bin;
+  const [multiplierIn] = multipliers(side);
+  const isKnown = side.fees.leavesE6 !== null;
+  const isRefused = (input: bigint) => {
+    const rest = input * multiplierIn - step.inputBefore;
+    if (input * multiplierIn > MAX_INT128 || rest < 0n || (rest === 0n && !isKnown)) return false;
+    const fill = fillExactInput(step.slice, rest);
+    const kept = isKnown ? surelyKept(bin, fill) : fill.input + 2n * tolerance(input) * multiplierIn;
+    return bin.test.refuses(balancesAfter(bin, fill.output, kept));
+  };
+  const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
+  const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
+  if (isRefused(next)) return next;
+  // The threshold is passed at a shallow angle: the lowest point tells, if anything does.
+  const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
+  return lowest > next && isRefused(lowest) ? lowest : null;
+}

@@ -1,0 +1,75 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Agent, request } from 'undici';
+import { AppError } from '../config/app-error.ts';
+
+export interface HttpRequest {
+  /** Sent by POST when there is one. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Longest wait for the whole response. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export type HttpFailureCode = 'timeout' | 'aborted' | 'unreachable';
+
+/** No whole response, or one that is too large. Names neither the URL nor the headers, which may hold keys. */
+export class HttpFailure extends AppError {
+  readonly code: HttpFailureCode;
+  readonly retryable = true;
+
+  constructor(code: HttpFailureCode, message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Bytes of a response, as it comes and unpacked; the largest that is expected has some hundred kilobytes. */
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+// The time limit of the request is the one that counts.
+const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });
+const gunzipped = promisify(gunzip);
+
+/**
+ * Sends one HTTP request and reads the whole response, whatever its status. Follows no redirect. Requests of a quarter of a
+ * megabyte are common: undici keeps one copy of each, as bytes.
+ *
+ * @throws HttpFailure
+ */
+export async function sendRequest(
+  url: string,
+  { body, headers, timeoutMs, signal }: HttpRequest,
+): Promise<HttpResponse> {
+  // Not `AbortSignal.timeout`, which would wait on beyond the response.
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
+  try {
+    const response = await request(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip', ...headers },
+      body: body === undefined ? null : Buffer.from(body),
+      dispatcher: agent,
+      signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+    });
+    const isPacked = response.headers['content-encoding'] === 'gzip';
+    const text = isPacked ? await unpacked(await response.body.bytes()) : await response.body.text();
+    return { status: response.statusCode, headers: response.headers, text };
+  } catch (error) {
+    if (signal?.aborted) throw new HttpFailure('aborted', 'the request was aborted', error);
+    if (limit.signal.aborted) throw new HttpFailure('timeout', `no response in ${timeoutMs} ms`, error);
+    throw new HttpFailure('unreachable', 'no response', error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function unpacked(bytes: Uint8Array): Promise<string> {
+  return (await gunzipped(bytes, { maxOutputLength: MAX_RESPONSE_BYTES })).toString();
+}

@@ -1,0 +1,114 @@
+import { WebSocket } from 'ws';
+import type { Logger } from './logger.ts';
+
+export interface LiveSocketOptions {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Shortest time between two dials; it doubles with each connection that ends before as much has passed. */
+  readonly minPauseMs: number;
+  readonly maxPauseMs: number;
+  /** Time between pings, and the time that a pong may take. */
+  readonly pingMs?: number;
+  readonly onOpen: () => void;
+  readonly onMessage: (data: Buffer) => void;
+  /** Called for each connection that ended, also for one that never opened. */
+  readonly onEnd?: () => void;
+  readonly logger: Logger;
+}
+
+const PING_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Of a message of the other side. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** More unsent bytes than this mean that the other side does not keep up. */
+const MAX_BUFFERED_BYTES = 1_048_576;
+const JITTER = 0.2;
+
+/**
+ * A WebSocket to a server that stays open: it is dialled again, with growing, jittered pauses, when it is closed, refused, too
+ * slow to drain or without pongs. What the connection was told is its owner's to repeat in `onOpen`.
+ */
+export class LiveSocket {
+  readonly #options: LiveSocketOptions;
+  #socket: WebSocket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #isClosed = false;
+
+  /** Dials. */
+  constructor(options: LiveSocketOptions) {
+    this.#options = options;
+    this.#dial();
+  }
+
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Sends a message; call it only while {@link isOpen}. */
+  send(data: string | Uint8Array): void {
+    this.#socket?.send(data);
+    if ((this.#socket?.bufferedAmount ?? 0) > MAX_BUFFERED_BYTES) this.reconnect('it does not drain');
+  }
+
+  /** Drops the connection at once and dials again. */
+  reconnect(reason: string): void {
+    this.#options.logger.warn({ reason }, 'connection replaced');
+    this.#socket?.terminate();
+  }
+
+  /** Ends it at once; nothing is called any more. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#socket?.terminate();
+  }
+
+  #dial(): void {
+    const { url, headers = {}, minPauseMs, pingMs = PING_MS, onOpen, onMessage, onEnd, logger } = this.#options;
+    const dialledAt = performance.now();
+    let openedAt = Number.POSITIVE_INFINITY;
+    let isAlive = true;
+    const socket = new WebSocket(url, {
+      headers,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    const pings = setInterval(() => {
+      if (socket.readyState !== WebSocket.OPEN) return;
+      if (!isAlive) return this.reconnect('no pong');
+      isAlive = false;
+      socket.ping();
+    }, pingMs).unref();
+    socket.on('pong', () => {
+      isAlive = true;
+    });
+    socket.on('open', () => {
+      openedAt = performance.now();
+      logger.info('connection open');
+      onOpen();
+    });
+    socket.on('message', (data: Buffer) => {
+      if (socket.readyState === WebSocket.OPEN) onMessage(data);
+    });
+    socket.on('error', ({ message }) => logger.warn({ reason: message }, 'connection failed'));
+    socket.on('close', (code) => {
+      clearInterval(pings);
+      if (this.#isClosed) return;
+      if (performance.now() - openedAt >= minPauseMs) this.#failures = 0;
+      onEnd?.();
+      this.#dialLater(dialledAt, code);
+    });
+  }
+
+  #dialLater(dialledAt: number, code: number): void {
+    const { minPauseMs, maxPauseMs, logger } = this.#options;
+    const pauseMs = Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    const delayMs = Math.max(0, dialledAt + pauseMs * (1 + JITTER * Math.random()) - performance.now());
+    logger.info({ code, delayMs: Math.round(delayMs) }, 'connection closed, dialled again');
+    this.#timer = setTimeout(() => this.#dial(), delayMs).unref();
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { ConfigError } from '../config/config-error.ts';
+
+/** Code whose rows are kept: those of another version are not continued. */
+export const LOGIC_NAMES = ['index', 'listing'] as const;
+export type LogicName = (typeof LOGIC_NAMES)[number];
+
+/** What is committed of a logic: the number that its author raises, and digests of the files that it was given to. */
+const CommittedLogic = z.strictObject({ version: z.int().positive(), files: z.record(z.string(), z.string()) });
+type CommittedLogic = z.infer<typeof CommittedLogic>;
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+type Logic = {
+  /** The modules that it begins with. */
+  readonly entries: readonly string[];
+  /** A folder all of whose files belong to it. */
+  readonly folder?: string;
+  /** Where its version is committed. */
+  readonly committed: string;
+};
+
+const LOGICS: Readonly<Record<LogicName, Logic>> = {
+  index: {
+    entries: ['indexer/src/registration.ts', 'indexer/ponder.schema.ts'],
+    committed: 'indexer/logic-version.json',
+  },
+  // Migrations change what its views show.
+  listing: {
+    entries: ['capture/listing/refresh-listing.ts', 'capture/classification/classify-pools.ts'],
+    folder: 'migrations',
+    committed: 'capture/listing/logic-version.json',
+  },
+};
+/** Most files that an error names. */
+const NAMED = 5;
+/** The chains file counts by its values, not by the code that reads it. */
+const NOT_LOGIC = /^config\//;
+/** Imports of the project's own modules, but for those of types alone. */
+const IMPORT = /^(?:import|export)(?!\s+type\b)(?:[^;]*?\sfrom)?\s+'(\.[^']+)'/gm;
+
+/**
+ * The version of a logic.
+ *
+ * @throws ConfigError when its files are not those that the version was given to
+ */
+export function logicVersion(name: LogicName, root: string = ROOT): number {
+  const { version } = readCommitted(name, root);
+  const changed = changedFiles(name, root);
+  if (changed.length === 0) return version;
+  const rest = changed.length > NAMED ? ` and ${changed.length - NAMED} more` : '';
+  throw new ConfigError(
+    `${name} logic: ${changed.slice(0, NAMED).join(', ')}${rest} changed since version ${version}: run "npm run logic-version same" ` +
+      `if rows of this version stay right, "npm run logic-version raised" if not`,
+  );
+}
+
+/** Files of a logic that were changed, added or left out since its version was given, in order. */
+export function changedFiles(name: LogicName, root: string = ROOT): readonly string[] {
+  const { files: before } = readCommitted(name, root);
+  const files = hashFiles(name, root);
+  return Object.keys({ ...before, ...files })
+    .filter((file) => before[file] !== files[file])
+    .sort();
+}
+
+/** Digests of the files of a logic, by path. */
+export function hashFiles(name: LogicName, root: string = ROOT): Readonly<Record<string, string>> {
+  const hashes = new Map<string, string>();
+  const { entries, folder } = LOGICS[name];
+  const paths = [...entries];
+  if (folder !== undefined) paths.push(...readdirSync(join(root, folder)).map((file) => `${folder}/${file}`));
+  for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+    if (hashes.has(path) || NOT_LOGIC.test(path)) continue;
+    const text = readFileSync(join(root, path), 'utf8');
+    hashes.set(path, createHash('sha256').update(text).digest('hex').slice(0, 16));
+    for (const [, imported = ''] of text.matchAll(IMPORT)) {
+      paths.push(relative(root, join(root, dirname(path), imported)));
+    }
+  }
+  return Object.fromEntries([...hashes].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Where the version of a logic is committed. */
+export const committedPath = (name: LogicName, root: string = ROOT): string => join(root, LOGICS[name].committed);
+
+/** What is committed of a logic. */
+export function readCommitted(name: LogicName, root: string = ROOT): CommittedLogic {
+  return CommittedLogic.parse(JSON.parse(readFileSync(committedPath(name, root), 'utf8')));
+}
