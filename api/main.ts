@@ -25,7 +25,7 @@ import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { PoolWorth } from './rounds/pool-worth.ts';
-import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { DepthEstimates } from './route/depth-estimates.ts';
 import { startPoolRecords } from './route/pool-records.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
 import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
@@ -89,8 +89,8 @@ async function serve(): Promise<void> {
     logger,
     pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
   });
-  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
-  const records = startPoolRecords({ database, directory, outlooks, chainIds: [...chains.keys()], logger });
+  const estimates = new DepthEstimates();
+  const records = startPoolRecords({ database, directory, estimates, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
@@ -101,7 +101,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), outlooks.of(chainId).report];
+      const reports = [countCurve(chainId), estimates.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -116,7 +116,7 @@ async function serve(): Promise<void> {
     directory,
     logger,
     isFunded: ({ chainId, address }) => worth.has(chainId, address),
-    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
+    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
@@ -155,7 +155,7 @@ async function serve(): Promise<void> {
       chains,
       directory,
       snapshots,
-      outlooks,
+      estimates,
       warmers,
       streams,
       limits,

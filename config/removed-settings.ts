@@ -1,5 +1,9 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['routing.minLegFractionE6', 'a route of a split has at least 2% of the order'],
+  ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
+  ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
+  ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
   ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
   ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
   ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],

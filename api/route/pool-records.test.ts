@@ -7,7 +7,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { PoolTable, type ServedPool } from '../snapshots/pool-directory.ts';
-import { PoolOutlooks } from './pool-outlooks.ts';
+import { DepthEstimates } from './depth-estimates.ts';
 import { startPoolRecords } from './pool-records.ts';
 
 const Q64 = 2n ** 64n;
@@ -58,29 +58,29 @@ afterAll(() => home.drop());
 test('records are what healthy pools hold at their prices, in raw units, for all pools of the chain', async () => {
   const logger = createLogger('test', 'silent');
   const database = openDatabase(home.url, logger);
-  const outlooks = new PoolOutlooks();
+  const estimates = new DepthEstimates();
   const last = pool(4096 + POOLS);
   const table = new PoolTable([1, 2, 3, 4].map(pool).concat(last));
   const directory = { table: async () => table };
-  const records = startPoolRecords({ database, directory, outlooks, chainIds: [7], logger });
+  const records = startPoolRecords({ database, directory, estimates, chainIds: [7], logger });
   const both = (number: number) =>
     [true, false].map((zeroForOne) =>
-      outlooks.of(7).prospect(table.find(7, seedAddress(number)) as ServedPool, zeroForOne),
+      estimates.of(7).describe(table.find(7, seedAddress(number)) as ServedPool, zeroForOne),
     );
-  await expect.poll(() => both(2)[0]?.outlook).not.toBeNull();
+  await expect.poll(() => both(2)[0]?.estimate).not.toBeNull();
   const nothing = { inputs: [], outputs: [] };
   expect(both(1)).toMatchObject([
-    { outlook: { inputs: [expect.closeTo(2e15, 0)], outputs: [6e6] }, isSeen: false, tierRank: 4 },
-    { outlook: { inputs: [expect.closeTo(8e9, 0)], outputs: [2e18] }, isSeen: false, tierRank: 4 },
+    { estimate: { inputs: [expect.closeTo(2e15, 0)], outputs: [6e6] }, isObserved: false, tierRank: 4 },
+    { estimate: { inputs: [expect.closeTo(8e9, 0)], outputs: [2e18] }, isObserved: false, tierRank: 4 },
   ]);
-  expect(both(2).map(({ outlook }) => outlook)).toEqual([nothing, nothing]);
-  expect(both(3).map(({ outlook }) => outlook)).toEqual([nothing, nothing]);
+  expect(both(2).map(({ estimate }) => estimate)).toEqual([nothing, nothing]);
+  expect(both(3).map(({ estimate }) => estimate)).toEqual([nothing, nothing]);
   expect(both(4)).toMatchObject([
-    { outlook: { inputs: [expect.closeTo(3e15, 0)], outputs: [9e6] }, tierRank: 1 },
-    { outlook: nothing },
+    { estimate: { inputs: [expect.closeTo(3e15, 0)], outputs: [9e6] }, tierRank: 1 },
+    { estimate: nothing },
   ]);
   // Without prices nothing is executable.
-  expect(outlooks.of(7).prospect(last, true)).toMatchObject({ outlook: nothing, tierRank: 1 });
+  expect(estimates.of(7).describe(last, true)).toMatchObject({ estimate: nothing, tierRank: 1 });
   records.stop();
   await database.$client.end();
 });

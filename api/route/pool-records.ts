@@ -4,16 +4,16 @@ import type { Address } from 'viem';
 import type { Database } from '../../db/connection.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { poolClassifications, priceHealth } from '../../db/schema/operator.ts';
-import type { Outlook } from '../../protocol/routing/prospect.ts';
+import type { DepthEstimate } from '../../protocol/routing/pool-candidate.ts';
 import { inTurns } from '../../runtime/in-turns.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
-import type { PoolOutlooks, PoolRecord } from './pool-outlooks.ts';
+import type { DepthEstimates, ReportedDepth } from './depth-estimates.ts';
 
 export interface PoolRecordsDeps {
   readonly database: Database;
   readonly directory: PoolDirectory;
-  readonly outlooks: PoolOutlooks;
+  readonly estimates: DepthEstimates;
   readonly chainIds: readonly number[];
   readonly logger: Logger;
 }
@@ -82,9 +82,9 @@ export function startPoolRecords(deps: PoolRecordsDeps): { stop: () => void } {
   };
 }
 
-async function readChain({ database, directory, outlooks }: PoolRecordsDeps, chainId: number): Promise<void> {
+async function readChain({ database, directory, estimates }: PoolRecordsDeps, chainId: number): Promise<void> {
   const table = await directory.table();
-  const chain = outlooks.of(chainId);
+  const chain = estimates.of(chainId);
   const recorded = new Set<ServedPool>();
   let rows: readonly RecordRow[];
   let after: Address | null = null;
@@ -105,7 +105,7 @@ async function readChain({ database, directory, outlooks }: PoolRecordsDeps, cha
 }
 
 /** The whole balance at the pool's best price: more than that it cannot give. */
-function recordOf({ immutables: { scale } }: ServedPool, row: RecordRow): PoolRecord {
+function recordOf({ immutables: { scale } }: ServedPool, row: RecordRow): ReportedDepth {
   // Raw token1 for a raw token0.
   const unit = Number(scale.multiplier0) / Number(scale.multiplier1) / Q64;
   const [sell, buy] = [(row.sellX64 ?? 0) * unit, (row.buyX64 ?? 0) * unit];
@@ -116,5 +116,5 @@ function recordOf({ immutables: { scale } }: ServedPool, row: RecordRow): PoolRe
   };
 }
 
-const claim = (input: number, output: number): Outlook =>
+const claim = (input: number, output: number): DepthEstimate =>
   input > 0 && output > 0 ? { inputs: [input], outputs: [output] } : { inputs: [], outputs: [] };
