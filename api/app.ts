@@ -6,7 +6,7 @@ import { type BoundRoute, PUBLIC_PREFIX } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
-import { noteArrival } from './http/arrival.ts';
+import { warnOfProxies } from './http/client-address.ts';
 import { limitBody } from './http/limit-body.ts';
 import { refuseDotSegments } from './http/refuse-dot-segments.ts';
 import { mountResponseHeaders } from './http/response-headers.ts';
@@ -32,9 +32,9 @@ export type AppDeps = {
 export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   const app = new Hono();
   handleErrors(app, deps.logger);
-  app.use(noteArrival);
   app.use(httpMetrics(deps.metrics));
   mountResponseHeaders(app);
+  app.use(warnOfProxies(deps.rateLimit.trustedProxies, deps.logger));
   app.use(refuseDotSegments);
   app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));

@@ -23,7 +23,7 @@ import { startOperations } from './observability/start-operations.ts';
 import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { PoolOutlooks } from './route/pool-outlooks.ts';
+import { DepthEstimates } from './route/depth-estimates.ts';
 import { reportedDepth } from './route/reported-depth.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
@@ -47,10 +47,6 @@ const SETTINGS = [
   'REDIS_URL',
   'QUEUE_PREFIX',
   'PRICE_STATUS_MAX_AGE_SECS',
-  'LISTING_STATEMENT_TIMEOUT_MS',
-  'LISTING_CONNECTIONS',
-  'LISTING_TOTALS',
-  'LISTING_CACHE_MB',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -79,19 +75,17 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, logger, undefined, undefined, SHORT_STATEMENTS);
-  const { LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS } = settings;
-  const rarePages = openDatabase(readUrl, logger, LISTING_CONNECTIONS, LISTING_STATEMENT_TIMEOUT_MS, SHORT_STATEMENTS);
+  const database = openDatabase(readUrl, logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const countCurve = curveCounter(metrics, chains.keys());
-  const outlooks = new PoolOutlooks(file.routing.rememberedPools);
+  const estimates = new DepthEstimates();
   const catalog = new PoolCatalog({
     database,
     chains: file.chains,
     logger,
-    onReport: (pool, report) => outlooks.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
+    onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
@@ -103,7 +97,7 @@ async function serve(): Promise<void> {
     countLookup: snapshotLookupCounter(metrics, chains.keys()),
     countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
     countCurve: (chainId) => {
-      const reports = [countCurve(chainId), outlooks.of(chainId).report];
+      const reports = [countCurve(chainId), estimates.of(chainId).report];
       return (report) => {
         for (const take of reports) take(report);
       };
@@ -117,7 +111,7 @@ async function serve(): Promise<void> {
     directory: catalog,
     logger,
     isFunded: (pool) => catalog.isFunded(pool),
-    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
+    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
   const limits = new ConnectionLimits(file.stream);
@@ -157,15 +151,12 @@ async function serve(): Promise<void> {
       chains,
       directory: catalog,
       snapshots,
-      outlooks,
+      estimates,
       warmers,
       streams,
       limits,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
-      rarePages: rarePages.$client,
-      maxTotals: settings.LISTING_TOTALS,
-      maxCacheBytes: settings.LISTING_CACHE_MB * 1_000_000,
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
@@ -199,6 +190,6 @@ async function serve(): Promise<void> {
     ['head feeds', async () => closeHeadFeeds(feeds)],
     ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
-    ['database', () => Promise.all([database, rarePages].map(({ $client }) => $client.end()))],
+    ['database', () => database.$client.end()],
   ]);
 }

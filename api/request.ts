@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { firstIssue } from '../config/load-chains.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
@@ -24,6 +24,23 @@ export function servedChain(chains: ServedChains, chainId: string): ChainConfig 
   const chain = chains.get(Number(chainId));
   if (!chain) throw unknownChain(chainId);
   return chain;
+}
+
+/** A whole number of a query string. */
+export const Integer = z
+  .string()
+  .regex(/^[+-]?\d+$/, 'not an integer')
+  .transform(Number);
+
+/**
+ * The number of things that a client requests, within the bounds that hold for it.
+ *
+ * @param least what less is taken for
+ * @throws ApiError 400 when it is negative
+ */
+export function clampSize(value: number, most: number, name: string, least = 1): number {
+  if (value < 0) throw badRequest(`${name} must not be negative`);
+  return Math.min(Math.max(value, least), most);
 }
 
 /**

@@ -45,12 +45,6 @@ export const settings = {
     .url({ protocol: /^https?$/ })
     .default('https://coins.llama.fi')
     .describe('an http:// or https:// URL'),
-  /** Pages of the listing that are not among the usual ones: longest statement, connections, remembered totals. */
-  LISTING_STATEMENT_TIMEOUT_MS: wholeNumber(1, 2_000),
-  LISTING_CONNECTIONS: wholeNumber(1, 1),
-  LISTING_TOTALS: wholeNumber(1, 200),
-  /** Memory of an API process for pages of the listing that were made, megabytes. */
-  LISTING_CACHE_MB: wholeNumber(1, 64),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: wholeNumber(0, 0),
   /** Whether the API serves the web page. */

@@ -1,5 +1,9 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['routing.minLegFractionE6', 'a route of a split has at least 2% of the order'],
+  ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
+  ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
+  ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
   ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
   ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
   ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
@@ -38,6 +42,10 @@ const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
   ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
   ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
+  ['LISTING_STATEMENT_TIMEOUT_MS', 'an uncommon page of the listing has 2 s for a statement'],
+  ['LISTING_CONNECTIONS', 'two uncommon pages of the listing are read at a time'],
+  ['LISTING_TOTALS', 'the totals of the last 1000 filters are kept'],
+  ['LISTING_CACHE_MB', 'pages of the listing take up to 64 MB of an API process'],
 ]);
 
 /**

@@ -18,25 +18,18 @@ export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off
  *
  * @param url `postgres://` URL
  * @param max most connections held at once
- * @param statementTimeoutMs Postgres cancels a statement that runs longer
  * @param options settings of each session, unless the URL has some
  */
-export function openDatabase(
-  url: string,
-  logger: Logger,
-  max = 10,
-  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-  options?: string,
-): Database {
+export function openDatabase(url: string, logger: Logger, max = 10, options?: string): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     ...(options && { options }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: statementTimeoutMs,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
     // A server that hangs does not keep its own time limit.
-    query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
   return drizzle({ client: pool });

@@ -3,25 +3,6 @@ import type pg from 'pg';
 /** A connection, or a pool of them: whatever runs a statement. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
 
-/**
- * Runs `work` on one connection, which is discarded when it rejects.
- *
- * @throws what `work` rejects with; an error when no connection is free in time
- */
-export async function onConnection<T>(database: pg.Pool, work: (client: Queryable) => Promise<T>): Promise<T> {
-  const client = await database.connect();
-  let isDone = false;
-  client.on('error', ignoreLoss);
-  try {
-    const result = await work(client);
-    isDone = true;
-    return result;
-  } finally {
-    client.off('error', ignoreLoss);
-    client.release(!isDone);
-  }
-}
-
 /** A connection that is lost between two statements says so by an event, which would end the process: the next statement fails. */
 const ignoreLoss = () => undefined;
 

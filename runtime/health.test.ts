@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type HealthDeps, mountHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -38,4 +39,17 @@ test('metrics are Prometheus text', async () => {
   const response = await appWith({}).request('/metrics');
   expect(response.headers.get('content-type')).toContain('text/plain');
   expect(await response.text()).toMatch(/process_resident_memory_bytes\{process="test"\} \d+/);
+});
+
+test('metrics are computed once in a second, however many ask', async () => {
+  const metrics = createMetrics('test');
+  const computed = vi.spyOn(metrics, 'metrics');
+  const app = new Hono();
+  mountHealth(app, { metrics, checks: {} });
+  const texts = await Promise.all(Array.from({ length: 20 }, async () => (await app.request('/metrics')).text()));
+  expect(new Set(texts).size).toBe(1);
+  expect(computed).toHaveBeenCalledTimes(1);
+  await sleep(1_100);
+  await app.request('/metrics');
+  expect(computed).toHaveBeenCalledTimes(2);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
+import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
 
 /** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
@@ -14,6 +15,8 @@ export type HealthDeps = {
 };
 
 const CHECK_TIMEOUT_MS = 2_000;
+/** How long a text of metrics is sent again: it takes milliseconds to make, on a port that may be public and has no limits. */
+const METRICS_STAND_MS = 1_000;
 
 /**
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
@@ -27,7 +30,8 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
     const ready = failures.length === 0;
     return c.json({ ready, failures: Object.fromEntries(failures), ...details?.() }, ready ? 200 : 503);
   });
-  app.get('/metrics', async (c) => c.text(await metrics.metrics(), 200, { 'Content-Type': metrics.contentType }));
+  const texts = new LRUCache({ max: 1, ttl: METRICS_STAND_MS, fetchMethod: () => metrics.metrics() });
+  app.get('/metrics', async (c) => c.text(await texts.forceFetch('all'), 200, { 'Content-Type': metrics.contentType }));
 }
 
 /** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */

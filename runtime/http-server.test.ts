@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
-import { type RunningServer, type ServerTimes, startServer, type WebApp } from './http-server.ts';
+import { type RunningServer, startServer, type WebApp } from './http-server.ts';
 
-const QUICK: ServerTimes = {
+const QUICK = {
   headersTimeout: 300,
   requestTimeout: 600,
   connectionsCheckingInterval: 50,
@@ -26,7 +26,7 @@ const echo: WebApp = {
     ),
 };
 
-async function start(app: WebApp = echo, times?: ServerTimes): Promise<number> {
+async function start(app: WebApp = echo, times?: typeof QUICK): Promise<number> {
   const server = await startServer(app, '127.0.0.1', 0, times);
   servers.push(server);
   return server.port;

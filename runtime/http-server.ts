@@ -18,23 +18,15 @@ export type RunningServer = {
 };
 
 /** How long clients may take, in milliseconds. */
-export type ServerTimes = {
+const TIMES = {
   /** For the headers of a request, and for all of it: who sends drop by drop is cut, so that it cannot hold connections. */
-  readonly headersTimeout: number;
-  readonly requestTimeout: number;
-  /** How often these two are looked at. */
-  readonly connectionsCheckingInterval: number;
-  /** Between two requests of a connection. */
-  readonly keepAliveTimeout: number;
-  /** Without a byte in or out while a request is served; longer than any answer takes. Cuts who does not read. */
-  readonly idleTimeout: number;
-};
-
-const TIMES: ServerTimes = {
   headersTimeout: 10_000,
   requestTimeout: 20_000,
+  /** How often these two are looked at. */
   connectionsCheckingInterval: 2_000,
+  /** Between two requests of a connection. */
   keepAliveTimeout: 65_000,
+  /** Without a byte in or out while a request is served; longer than any response takes. Cuts who does not read. */
   idleTimeout: 30_000,
 };
 
@@ -53,7 +45,7 @@ export async function startServer(
   app: WebApp,
   host: string,
   port: number,
-  times: ServerTimes = TIMES,
+  times = TIMES,
   webSockets: RegExp | null = null,
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;

@@ -38,16 +38,14 @@ export type ApiRoute = {
 /** A schema and a value of it, as JSON. Parameters have their examples in their schemas. */
 type Example = { readonly schema: z.ZodType; readonly example: unknown };
 
-/** How an answer of 200 reaches its client. A stream is neither compressed nor tagged: both would hold it back. */
+/** How a response of 200 reaches its client. A stream is not compressed, which would hold it back. */
 type Delivery =
   | {
       readonly streams: false;
       /** Whether the app compresses it when it is long. False: it is always short, or its handler does it. */
       readonly compress: boolean;
-      /** How long caches may keep it, revalidating by ETag, in seconds; 0: not at all. */
-      readonly cacheSecs: number;
     }
-  | { readonly streams: true; readonly compress: false; readonly cacheSecs: 0 };
+  | { readonly streams: true; readonly compress: false };
 
 /** The endpoints of one folder, and how their handlers are made. */
 export type Resource<Deps> = {

@@ -1,7 +1,6 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { requireKey } from '../auth/authenticate.ts';
-import { cached } from '../http/cached.ts';
-import { compressed } from '../http/compressed.ts';
+import { compressed } from '../http/ready-body.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
 
@@ -27,7 +26,6 @@ export function mountHandlers(app: Hono, routes: readonly BoundRoute[]): void {
 function middlewareOf(route: ApiRoute, limitOf: LimitOf): MiddlewareHandler[] {
   return [
     ...(route.compress ? [compressed] : []),
-    ...(route.cacheSecs > 0 ? [cached(route.cacheSecs)] : []),
     ...(route.key === 'required' ? [requireKey] : []),
     limitOf(route.limit),
   ];

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../config/config-error.ts';
-import { type ReadyFile, readyFile } from '../http/ready-file.ts';
+import { ReadyBody, SMALL } from '../http/ready-body.ts';
 
 const DIST = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const MAX_LOGO_BYTES = 100_000;
@@ -20,14 +20,14 @@ const LOGO_TYPES = ['.svg', '.png', '.ico'];
 const PRELOADED_LIST = /<link rel="preload" as="fetch"[^>]*>\n/;
 
 /** A file that never changes under its name. */
-export type Asset = { readonly file: ReadyFile; readonly type: string };
+export type Asset = { readonly body: ReadyBody; readonly type: string };
 
 /** All that the web page consists of, ready to be sent. */
 export type PageFiles = {
   /** The one document, whatever page of it is asked for. */
-  readonly page: ReadyFile;
+  readonly page: ReadyBody;
   /** The same where the first list of pools is shown: browsers fetch that list beside the scripts. */
-  readonly front: ReadyFile;
+  readonly front: ReadyBody;
   /** By name. */
   readonly assets: ReadonlyMap<string, Asset>;
 };
@@ -45,16 +45,14 @@ export async function readPageFiles({ name, logo }: PageSettings): Promise<PageF
     throw new ConfigError('EXPLORER: the web page is not built: run "npm run build:web", or set it to off', { cause });
   });
   const names = await readdir(join(DIST, 'assets'));
-  const built = names.map(
-    async (file) => [file, await assetOf(file, await readFile(join(DIST, 'assets', file)))] as const,
-  );
+  const built = names.map(async (file) => [file, assetOf(file, await readFile(join(DIST, 'assets', file)))] as const);
   const picture = logo === undefined ? null : await readLogo(logo);
   const front = template
     .replaceAll('%NAME%', () => escapeHtml(name))
     .replace('%ICON%', picture ? `/assets/${picture[0]}` : 'data:,');
   const assets = new Map([...(await Promise.all(built)), ...(picture ? [picture] : [])]);
   const page = front.replace(PRELOADED_LIST, '');
-  return { front: await readyFile(Buffer.from(front)), page: await readyFile(Buffer.from(page)), assets };
+  return { front: new ReadyBody(front, SMALL), page: new ReadyBody(page, SMALL), assets };
 }
 
 async function readLogo(path: string): Promise<readonly [string, Asset]> {
@@ -66,13 +64,13 @@ async function readLogo(path: string): Promise<readonly [string, Asset]> {
   if (content.length > MAX_LOGO_BYTES) throw new ConfigError(`EXPLORER_LOGO: larger than ${MAX_LOGO_BYTES} bytes`);
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
   const name = `logo-${hash}${extension}`;
-  return [name, await assetOf(name, content)];
+  return [name, assetOf(name, content)];
 }
 
-async function assetOf(name: string, content: Uint8Array): Promise<Asset> {
-  const type = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream';
-  return { file: await readyFile(content), type };
-}
+const assetOf = (name: string, content: Uint8Array): Asset => ({
+  body: new ReadyBody(content, SMALL),
+  type: CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
+});
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);

@@ -56,7 +56,6 @@ export const getStatus = {
   key: 'none',
   streams: false,
   compress: true,
-  cacheSecs: 0,
   tag: 'Service',
   summary: 'How fresh the data are',
   description:

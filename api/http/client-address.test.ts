@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import fc from 'fast-check';
 import { Hono } from 'hono';
+import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, warnOfProxies } from './client-address.ts';
 
 const app = new Hono().get('/:proxies', (c) => c.text(clientAddress(c, Number(c.req.param('proxies')))));
 const server = createServer(getRequestListener(app.fetch)).listen(0, '127.0.0.1');
@@ -45,4 +46,18 @@ test('any header gives an address that is short', async () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test.each([
+  [0, 1],
+  [1, 0],
+])('with %i trusted proxies, requests of a proxy give %i warnings', async (proxies, warnings) => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  const app = new Hono().use(warnOfProxies(proxies, logger)).get('/', (c) => c.text(''));
+  await app.request('/');
+  expect(lines).toEqual([]);
+  for (let n = 0; n < 3; n += 1) await app.request('/', { headers: { 'X-Forwarded-For': '9.9.9.9' } });
+  expect(lines.length).toBe(warnings);
+  expect(lines.every((line) => line.includes('TRUSTED_PROXIES'))).toBe(true);
 });

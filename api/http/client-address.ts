@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
+import { expandIPv6 } from 'hono/utils/ipaddr';
+import type { Logger } from '../../runtime/logger.ts';
 
 /**
  * The address that a request is counted under.
@@ -25,17 +27,20 @@ function addressOf(hop: string): string | null {
 
 /** One IPv6 subscriber owns a whole /64: its addresses are counted as one. */
 function subscriber(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase();
   if (isIP(plain) !== 6) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const left = groups(head);
-  const right = groups(tail);
-  const zeros = plain.includes('::') ? Array<string>(8 - left.length - right.length).fill('0') : [];
-  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+  const network = expandIPv6(plain).split(':').slice(0, 4);
+  return network.map((group) => group.replace(/^0+(?=.)/, '')).join(':');
 }
 
-/** The 16-bit groups of a part of an IPv6 address in one spelling; an IPv4 address at its end is two of them. */
-function groups(part: string): string[] {
-  const texts = part.split(':').filter(Boolean);
-  return texts.flatMap((text) => (text.includes('.') ? ['0', '0'] : [Number.parseInt(text, 16).toString(16)]));
+/** Warns once of requests that come through a proxy which is not counted: all of its clients share one address, and its limits. */
+export function warnOfProxies(trustedProxies: number, logger: Logger): MiddlewareHandler {
+  let isDone = trustedProxies > 0;
+  return (c, next) => {
+    if (!isDone && c.req.header('X-Forwarded-For') !== undefined) {
+      isDone = true;
+      logger.warn('TRUSTED_PROXIES is 0, but a request has X-Forwarded-For: behind a proxy all clients count as one');
+    }
+    return next();
+  };
 }

@@ -73,8 +73,8 @@ describe('caches', () => {
   test('revalidate by tag, any of several, weak or not; HEAD gives the same tag and no body', async () => {
     const { headers } = await send('/public/v1/chains');
     const tag = headers.etag ?? '';
-    expect(tag).toMatch(/^"[^"]+"$/);
-    for (const value of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    expect(tag).toMatch(/^W\/"[^"]+"$/);
+    for (const value of [tag, tag.slice(2), `"other", ${tag}`, '*']) {
       const answer = await send('/public/v1/chains', { headers: { 'If-None-Match': value } });
       expect([answer.status, answer.body.length, answer.headers.etag]).toEqual([304, 0, tag]);
       expect(answer.headers['cache-control']).toBe('public, max-age=300');
@@ -113,7 +113,7 @@ describe('compression', () => {
       const packed = await ask('/public/v1/chains', encoding);
       expect([packed.headers['content-encoding'], packed.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
       expect(gunzipSync(packed.body)).toEqual(plain.body);
-      expect(packed.headers.etag).toBe(`W/${plain.headers.etag}`);
+      expect(packed.headers.etag).toBe(plain.headers.etag);
     }
     for (const refused of ['gzip;q=0, deflate;q=0', 'br']) {
       expect((await ask('/public/v1/chains', refused)).headers['content-encoding']).toBeUndefined();

@@ -11,9 +11,8 @@ const listing = {
   limit: 'listing',
   key: 'none',
   streams: false,
-  // Long pages are compressed once, however many take them.
+  // A page is compressed once, however many take it.
   compress: false,
-  cacheSecs: 5,
   tag: 'Listing',
   answer: { description: 'A page of pools', schema: MetadataPage, example: PAGE_EXAMPLE },
   failures: {

@@ -182,7 +182,7 @@ const KEYS: Readonly<Record<string, (pool: ListedPool) => readonly (number | nul
   apr7d: ({ aprBps7d }) => [aprBps7d],
 };
 
-/** What is unknown comes last both ways; ties go by chain and address. */
+/** What is unknown comes last both ways; ties go by address and chain. */
 function inOrder(sort: string, isDescending: boolean) {
   const worst = isDescending ? -Infinity : Infinity;
   const keysOf = (pool: ListedPool) => KEYS[sort]?.(pool).map((key) => key ?? worst) ?? [];
@@ -190,7 +190,7 @@ function inOrder(sort: string, isDescending: boolean) {
     const [left, right] = [keysOf(a), keysOf(b)];
     const at = left.findIndex((key, index) => key !== right[index]);
     if (at >= 0) return ((left[at] ?? 0) < (right[at] ?? 0) ? -1 : 1) * (isDescending ? -1 : 1);
-    return a.chainId - b.chainId || (a.pool < b.pool ? -1 : 1);
+    return a.pool === b.pool ? a.chainId - b.chainId : a.pool < b.pool ? -1 : 1;
   };
 }
 

@@ -1,177 +1,177 @@
+import { hash } from 'node:crypto';
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
+import type { PoolAtReading } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
-import { listedPools, listingWindows, poolListings } from '../../db/schema/operator.ts';
+import { listedPools, listingPrices, listingWindows, poolListings, priceHealth } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
-import type { ListedChain } from './listed-chains.ts';
-import {
-  type Bind,
-  BOOKMARK_STEP,
-  type Bookmark,
-  behind,
-  orderBy,
-  orderColumns,
-  sortColumns,
-} from './listing-order.ts';
 import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
-import { DEFAULT_COUNT } from './query-string.ts';
+import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters; a named one is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
 
-/** Pools to list: those of these factories. `single`: the listing of one chain, whose indexes begin with the chain. */
-export type ListingScope = { readonly single: boolean; readonly chains: readonly ListedChain[] };
+/**
+ * A chain of a listing and the factories whose pools it shows. They come from the configuration of this process, not from
+ * the rows, which capture may have written with another one.
+ */
+export type ListedChain = { readonly chainId: number; readonly factories: readonly string[] };
 
 const LISTING = tableName(poolListings);
+const RECORD = tableName(listedPools);
 const WINDOW = tableName(listingWindows);
+const PRICE = tableName(listingPrices);
 const key = columnNames(poolListings);
 const pool = columnNames(listedPools);
 const window = columnNames(listingWindows);
+const price = columnNames(listingPrices);
+const health = columnNames(priceHealth);
 
-/** The one row of {@link versionStatement}. */
-export type VersionRow = {
-  /** Changes whenever a page may: at each refresh, and when a chain's listing becomes too old. Null before the first. */
-  readonly version: string | null;
+/** First to last; each has an index per chain, in descending order. Unknown values come last both ways. */
+const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
+  tiered: ['tierRank', 'tvlFiat'],
+  tvl: ['tvlFiat'],
+  created: ['createdBlockNumber'],
+  volume: ['volumeFiat', 'tvlFiat'],
+  apr: ['aprBps'],
+  apr7d: ['aprBps7d'],
 };
 
-/** What is known of a filter at one version of the listing. */
-export interface Counted {
-  readonly version: string;
-  readonly total: number;
-  /** Of one order: what {@link bookmarksStatement} gives. */
-  readonly bookmarks?: readonly Bookmark[];
-}
-
-/** A page's pools in order, each as `<chain id>:<address>`: an array as Postgres writes it, which goes back as it came. */
-export type PagePools = string;
-
-/** No pools. */
-export const NO_POOLS: PagePools = '{}';
-
-/** The one row of {@link findStatement}. */
-export type FoundRow = VersionRow & {
-  /** Count of matching pools; null when it is known. */
-  readonly total: string | null;
-  /** {@link PagePools}; null when the bookmarks are of another version. */
-  readonly pools: PagePools | null;
+/** A total order. The indexes of columns that are never null have no `NULLS LAST`. */
+const orderOf = ({ sort, order }: ListingQuery): string => {
+  const keys = SORT_KEYS[sort].map(
+    (field) => `${key[field]} ${order}${poolListings[field].notNull ? '' : ' NULLS LAST'}`,
+  );
+  return [...keys, key.pool, key.chainId].join(', ');
 };
-
-/** The one row of {@link bookmarksStatement}. */
-export type BookmarksRow = VersionRow & { readonly total: string; readonly bookmarks: readonly Bookmark[] };
-
-const PAGE_KEY = `SELECT ${key.chainId} || ':' || ${key.pool}`;
 
 /** Whether a chain's window, as `w`, is too old for its price statuses to count. */
-export const isStale = (maxAge: string) => `w.${window.generatedAtTs} <= extract(epoch FROM now()) - ${maxAge}::int8`;
+const isStale = (maxAgeSecs: number) => `w.${window.generatedAtTs} <= extract(epoch FROM now()) - ${maxAgeSecs}`;
 
-/** Number and second of the refresh (numbers start anew with a new database), then the chains that are too old. */
-export const versionOf = (maxAge: string) => `(
+/** Number and second of the refresh (numbers start again with a new database), then the chains that are too old. */
+const versionOf = (maxAgeSecs: number) => `(
   SELECT max(w.${window.generation}) || '@' || max(w.${window.generatedAtTs}) || ':' || coalesce(
-    string_agg(w.${window.chainId}::text, ',' ORDER BY w.${window.chainId}) FILTER (WHERE ${isStale(maxAge)}), '')
-  FROM ${WINDOW} w) AS version`;
+    string_agg(w.${window.chainId}::text, ',' ORDER BY w.${window.chainId}) FILTER (WHERE ${isStale(maxAgeSecs)}), '')
+  FROM ${WINDOW} w)`;
+
+/** The row of {@link versionStatement}; null before the first refresh. */
+export type VersionRow = { readonly version: string | null };
 
 /**
- * State of the listing: pages of one version are the same.
+ * State of the listing: pages of one version are the same. It changes with each refresh, and when a chain's listing becomes
+ * too old.
  *
  * @param maxAgeSecs a listing that was refreshed longer ago is too old
  */
-export function versionStatement(maxAgeSecs: number): Statement {
-  return { name: 'listing-version', text: `SELECT ${versionOf('$1')}`, values: [maxAgeSecs] };
-}
+export const versionStatement = (maxAgeSecs: number): Statement => ({
+  name: 'listing-version',
+  text: `SELECT ${versionOf(maxAgeSecs)} AS version`,
+  values: [],
+});
+
+/** The row of {@link findStatement}: the pools of a page in order, by chain and address; null when there are none. */
+export type FoundRow = VersionRow & {
+  readonly chainIds: readonly string[] | null;
+  readonly pools: readonly string[] | null;
+};
 
 /**
- * Finds the pools of one page in the narrow rows and, unless the total of the listing's version is known, counts all that
- * match, in the same snapshot.
- *
- * @param maxAgeSecs as of {@link versionStatement}
- * @param counted what is known; null: nothing. Of a far page it must have bookmarks
+ * Finds the pools of one page in the narrow rows: of each chain the first ones, as a range of an index, up to the end of
+ * the page, merged.
  */
-export function findStatement(
-  query: ListingQuery,
-  scope: ListingScope,
-  maxAgeSecs: number,
-  counted: Counted | null,
-): Statement {
-  const { values, bind, common } = matching(query, scope);
-  const version = bind(counted?.version ?? null);
-  const columns = orderColumns(query, scope.single);
-  const places = Math.min(Math.floor(query.offset / BOOKMARK_STEP), counted?.bookmarks?.length ?? 0);
-  const bookmark = counted?.bookmarks?.[places - 1];
-  const offset = query.offset - places * BOOKMARK_STEP;
-  const pageOf = (rows: string) =>
-    // The planner must know how few rows a page has; the start of the usual page is a literal for the same reason.
-    `ARRAY(${PAGE_KEY} FROM ${rows} ORDER BY ${orderBy(columns)} LIMIT ${query.count} OFFSET ${offset === 0 ? 0 : bind(offset)})::text`;
-  const page = bookmark
-    ? `NULL AS total, CASE WHEN version = ${version} THEN ${pageOf(behind(bookmark, columns, offset + query.count, bind))} END`
-    : `CASE WHEN version IS DISTINCT FROM ${version} THEN (SELECT count(*) FROM matching) END AS total, ${pageOf('matching')}`;
-  const text = `${common} SELECT version, ${page} AS pools FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state`;
-  return { text, values, ...(isUsual(query) && { name: statementName(query, scope) }) };
+export function findStatement(query: ListingQuery, chains: readonly ListedChain[], maxAgeSecs: number): Statement {
+  const { matching, values } = matchingPools(query, chains);
+  const order = orderOf(query);
+  // The planner must know how few rows are needed, so these are literals: integers that were checked.
+  const { count, offset } = query;
+  const ranges = chains.map(
+    ({ chainId }) =>
+      `(SELECT * FROM matching WHERE ${key.chainId} = ${chainId} ORDER BY ${order} LIMIT ${offset + count})`,
+  );
+  const text = `${matching}
+    SELECT ${versionOf(maxAgeSecs)} AS version,
+      array_agg(${key.chainId}) AS "chainIds", array_agg(${key.pool}::text) AS pools
+    FROM (
+      SELECT ${key.chainId}, ${key.pool} FROM (${ranges.join(' UNION ALL ') || 'TABLE matching'}) found
+      ORDER BY ${order} LIMIT ${count} OFFSET ${offset}
+    ) page`;
+  return nameCommon(query, text, values);
 }
 
-/** Whether a page is found by bookmarks. Few pools match a search or addresses. */
-export const isFar = (query: ListingQuery): boolean => query.offset >= BOOKMARK_STEP && !isRead(query);
-
-/** Counts all that match, and notes the place of each {@link BOOKMARK_STEP}th in the order. @param maxAgeSecs as above */
-export function bookmarksStatement(query: ListingQuery, scope: ListingScope, maxAgeSecs: number): Statement {
-  const { values, bind, common } = matching(query, scope);
-  const columns = orderColumns(query, scope.single);
-  const place = `json_build_array(${columns.map(({ name }) => name).join(', ')})`;
-  const text = `${common}
-    SELECT version, counted.* FROM (SELECT ${versionOf(bind(maxAgeSecs))}) state, (
-      SELECT count(*) AS total,
-        coalesce(json_agg(${place} ORDER BY position) FILTER (WHERE position % ${BOOKMARK_STEP} = 0), '[]') AS bookmarks
-      FROM (SELECT *, row_number() OVER (ORDER BY ${orderBy(columns)}) AS position FROM matching) numbered
-    ) counted`;
-  return { text, values };
+/** Counts all pools that match, as `total`. */
+export function countStatement(query: ListingQuery, chains: readonly ListedChain[]): Statement {
+  const { matching, values } = matchingPools(query, chains);
+  return nameCommon(query, `${matching} SELECT count(*) AS total FROM matching`, values);
 }
 
-/** Few pools match these, by an index. A planner that counts on matches soon would walk all pools in order instead. */
-const isRead = (query: ListingQuery): boolean => query.search !== null || query.addresses !== null;
+const nameCommon = (query: ListingQuery, text: string, values: unknown[]): Statement =>
+  isCommon(query) ? { name: `page-${hash('sha1', text)}`, text, values } : { text, values };
 
-/** The common table `matching`, with the columns of a page and of its order, and the values of its parameters so far. */
-function matching(query: ListingQuery, scope: ListingScope) {
+/** The common table `matching`, with the key and sort keys of each pool that matches. */
+function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
   const values: unknown[] = [];
-  const bind: Bind = (value) => `$${values.push(value)}`;
-  const common = `
-    WITH matching AS ${isRead(query) ? '' : 'NOT'} MATERIALIZED (
-      SELECT ${[key.chainId, key.pool, ...sortColumns(query.sort)].join(', ')}
-      FROM ${LISTING} WHERE ${conditionsOf(query, scope, bind)}
-    )`;
-  return { values, bind, common };
-}
-
-function conditionsOf(query: ListingQuery, { chains }: ListingScope, bind: Bind): string {
+  const bind = (value: unknown) => `$${values.push(value)}`;
   const ofChain = ({ chainId, factories }: ListedChain) =>
-    `(${key.chainId} = ${bind(chainId)} AND ${key.factory} = ANY (${bind(factories)}::text[]))`;
-  const ranks = query.tiers?.map((tier) => TIER_RANKS[tier]);
+    `(${key.chainId} = ${chainId} AND ${key.factory} = ANY (${bind(factories)}::text[]))`;
   const conditions = [
     chains.length > 0 ? `(${chains.map(ofChain).join(' OR ')})` : 'false',
     `${key.tierRank} ${query.delistedOnly ? '=' : '<>'} ${TIER_RANKS.black}`,
-    ranks && `${key.tierRank} = ANY (${bind(ranks)}::int2[])`,
+    query.tiers && `${key.tierRank} = ANY (${bind(query.tiers.map((tier) => TIER_RANKS[tier]))}::int2[])`,
     query.minTvlFiat !== null && `${key.tvlFiat} >= ${bind(query.minTvlFiat)}`,
     query.lockedPricingOnly && key.lockedPricing,
     query.depositAllowlistOnly && key.depositAllowlist,
-    query.search !== null && `(${key.chainId}, ${key.pool}) IN (${found(bind(searchQuery(query.search)))})`,
+    query.search !== null &&
+      `(${key.chainId}, ${key.pool}) IN (SELECT ${pool.chainId}, ${pool.pool} FROM ${RECORD}
+        WHERE ${isFound(pool.searchTerms, bind(searchQuery(query.search)))})`,
     // Out of the planner's sight, which would look at each of them.
     query.addresses && `${key.pool} = ANY ((SELECT ${bind(query.addresses)}::text[])::text[])`,
   ];
-  return conditions.filter((condition) => typeof condition === 'string').join(' AND ');
+  // Few pools match these, by an index: a planner that expects a match soon would walk all pools in order instead.
+  const isLookup = query.search !== null || query.addresses !== null;
+  const columns = [key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])];
+  const matching = `WITH matching AS ${isLookup ? '' : 'NOT'} MATERIALIZED (
+    SELECT ${columns.join(', ')} FROM ${LISTING}
+    WHERE ${conditions.filter((condition) => typeof condition === 'string').join(' AND ')})`;
+  return { matching, values };
 }
 
-/** The pools that a search finds. */
-const found = (parameter: string) => `
-  SELECT ${pool.chainId}, ${pool.pool} FROM ${tableName(listedPools)} WHERE ${isFound(pool.searchTerms, parameter)}`;
-
-/** First pages of the default length and floor, or without one, and without a rare filter: few enough to keep a plan for each. */
-export function isUsual(query: ListingQuery): boolean {
-  const { count, offset, minTvlFiat, search, addresses, tiers, contractVersion } = query;
-  const rare = [search, addresses, tiers, contractVersion].some((filter) => filter !== null);
-  const flagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
-  const isUsualFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
-  return count === DEFAULT_COUNT && offset === 0 && isUsualFloor && !rare && !flagged;
+/** First pages of the default length and floor, or without one, and without another filter: few enough to keep a plan of each. */
+export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
+  const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
+    (filter) => filter !== null,
+  );
+  const isFlagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
+  const hasCommonFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
+  return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && !isFiltered && !isFlagged;
 }
 
-/** Statements of one name have one text: the number of chains is part of it. */
-function statementName({ sort, order, minTvlFiat }: ListingQuery, scope: ListingScope) {
-  const parts = [sort, order, minTvlFiat !== null && 'floor', scope.single ? 'chain' : `${scope.chains.length}-chains`];
-  return `page-${parts.filter((part) => part !== false).join('-')}`;
+type Day = NonNullable<PoolAtReading['day']>;
+
+/** A row of {@link showStatement}; the fields of the day are null unless asked for. */
+export type ShownRow = Omit<PoolAtReading, 'day'> & { readonly [Field in keyof Day]: Day[Field] | null };
+
+/**
+ * What is shown of these pools, in their order. It has one text for all pages, so that its many joins are planned once.
+ *
+ * @param maxAgeSecs a price status read longer ago is `unknown`, as is every one in a listing that was refreshed longer ago
+ */
+export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: number): Statement {
+  const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(
+    'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
+    'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window`;
+  const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool`;
+  const text = `
+    SELECT r.${pool.record},
+      CASE WHEN r.${pool.token0} IS NOT NULL THEN json_build_array(p0.${price.usd}, p1.${price.usd}) END AS prices,
+      CASE WHEN ${isStale(maxAgeSecs)} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status,
+      ${include24h ? day : 'NULL AS analytics'}
+    FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY k (chain_id, pool, position)
+    JOIN ${RECORD} r ON r.${pool.chainId} = k.chain_id AND r.${pool.pool} = k.pool
+    ${include24h ? dayJoin : ''}
+    JOIN ${WINDOW} w ON w.${window.chainId} = k.chain_id
+    LEFT JOIN ${tableName(priceHealth)} h ON h.${health.chainId} = k.chain_id AND h.${health.pool} = k.pool
+      AND h.${health.capturedAt} > now() - make_interval(secs => ${maxAgeSecs})
+    LEFT JOIN ${PRICE} p0 ON p0.${price.chainId} = k.chain_id AND p0.${price.token} = r.${pool.token0}
+    LEFT JOIN ${PRICE} p1 ON p1.${price.chainId} = k.chain_id AND p1.${price.token} = r.${pool.token1}
+    ORDER BY k.position`;
+  return { name: include24h ? 'records-24h' : 'records', text, values: [found.chainIds, found.pools] };
 }

@@ -3,10 +3,9 @@ import { selectPoolFacts } from '../../capture/listing/select-pool-facts.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
-import { findStatement } from './listing-sql.ts';
+import { countStatement, findStatement, showStatement } from './listing-sql.ts';
 import { toListingQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
-import { showStatement } from './shown-sql.ts';
 
 const FUNDED = 50;
 const UNFUNDED = 3;
@@ -229,10 +228,12 @@ test('the window is one day, the same for every pool', async () => {
 });
 
 test('the listing reads no table that grows with swaps', async () => {
-  const scope = { single: true, chains: [{ chainId: CHAIN_A, factories: [FACTORY] }] };
+  const chains = [{ chainId: CHAIN_A, factories: [FACTORY] }];
+  const found = { version: '', chainIds: [String(CHAIN_A)], pools: [seedAddress(0x1000)] };
   const statements = [
-    findStatement(toListingQuery({}, SORTS), scope, 60, null),
-    showStatement(`{${CHAIN_A}:${seedAddress(0x1000)}}`, true, 60),
+    findStatement(toListingQuery({}, SORTS), chains, 60),
+    countStatement(toListingQuery({}, SORTS), chains),
+    showStatement(found, true, 60),
   ];
   const client = await listing.pool.connect();
   try {

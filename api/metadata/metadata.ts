@@ -1,22 +1,23 @@
+import type { Context } from 'hono';
 import type pg from 'pg';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { sendTagged } from '../http/cached.ts';
+import { ApiError } from '../errors.ts';
+import { sendCached } from '../http/ready-body.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
-import { askedChains, assertReleaseServed, listedChain } from './listed-chains.ts';
+import type { ListedChain } from './listing-sql.ts';
 import { createPageReader } from './page.ts';
-import { parseChainIds, toListingQuery } from './query.ts';
+import { type ListingQuery, parseChainIds, toListingQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, RawCrossChainQuery, RawListingQuery, SORTS } from './query-string.ts';
+
+/** The least time between two refreshes is 2 s, the greatest 15 s. */
+const CACHE_SECS = 5;
 
 export type MetadataDeps = {
   readonly chains: ServedChains;
-  /** The replica, when there is one: the listing only reads. */
+  /** The replica, when there is one: the listing is only read. */
   readonly database: pg.Pool;
-  /** Connections for pages that are not among the usual ones, with a short time limit. Default: `database`. */
-  readonly rarePages?: pg.Pool;
-  /** Filters whose totals are remembered between two refreshes. */
-  readonly maxTotals?: number;
-  readonly maxCacheBytes?: number;
   /** A price status read longer ago than this is shown as `unknown`. */
   readonly statusMaxAgeSecs: number;
 };
@@ -24,34 +25,41 @@ export type MetadataDeps = {
 /** Both listings, over one cache of pages. */
 export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains],
-  ({ chains, database, rarePages = database, statusMaxAgeSecs, maxTotals, maxCacheBytes }: MetadataDeps) => {
-    const readPage = createPageReader({
-      database,
-      rarePages,
-      maxAgeSecs: statusMaxAgeSecs,
-      maxTotals,
-      maxCacheBytes,
-    });
+  ({ chains, database, statusMaxAgeSecs }: MetadataDeps) => {
+    const readPage = createPageReader(database, statusMaxAgeSecs);
+    const sendPage = async (c: Context, query: ListingQuery, listed: readonly ListedChain[]) =>
+      sendCached(c, await readPage(query, listed), CACHE_SECS);
     return {
-      async listPools(c) {
+      listPools(c) {
         const chainId = chainIdParam(c);
         const raw = parseQuery(c, RawListingQuery);
         const chain = servedChain(chains, chainId);
         const query = toListingQuery(raw, SORTS);
-        assertReleaseServed([chain], query.contractVersion);
-        return sendTagged(
-          c,
-          await readPage(query, { single: true, chains: [listedChain(chain, query.contractVersion)] }),
-        );
+        return sendPage(c, query, listedChains([chain], query));
       },
-      async listPoolsAcrossChains(c) {
+      listPoolsAcrossChains(c) {
         const raw = parseQuery(c, RawCrossChainQuery);
         const query = toListingQuery(raw, CROSS_CHAIN_SORTS);
-        const asked = askedChains(chains, parseChainIds(raw.chainIds));
-        assertReleaseServed(asked.length > 0 ? asked : [...chains.values()], query.contractVersion);
-        const listed = asked.map((chain) => listedChain(chain, query.contractVersion));
-        return sendTagged(c, await readPage(query, { single: false, chains: listed }));
+        const chainIds = parseChainIds(raw.chainIds);
+        const named = [...chains.values()].filter(({ chainId }) => chainIds?.includes(chainId) ?? true);
+        // When none of the named chains is served, the release is looked for on all.
+        if (named.length === 0) listedChains([...chains.values()], query);
+        return sendPage(c, query, named.length === 0 ? [] : listedChains(named, query));
       },
     };
   },
 );
+
+/** @throws ApiError 404 when none of the chains has the release enabled */
+function listedChains(chains: readonly ChainConfig[], { contractVersion }: ListingQuery): ListedChain[] {
+  const listed = chains.map(({ chainId, deployments }) => {
+    const shown = deployments.filter(
+      (each) => each.enabled && (contractVersion === null || each.contractVersion === contractVersion),
+    );
+    return { chainId, factories: shown.map(({ poolFactory }) => poolFactory) };
+  });
+  if (contractVersion !== null && listed.every(({ factories }) => factories.length === 0)) {
+    throw new ApiError(404, { error: `Unknown contract_version: ${contractVersion}` });
+  }
+  return listed;
+}

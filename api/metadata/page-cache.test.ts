@@ -3,7 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
-import { createPageCache, RenderedPage } from './page-cache.ts';
+import { ReadyBody } from '../http/ready-body.ts';
+import { createPageCache } from './page.ts';
 
 const POOLS = 20;
 const PATH = `/public/v1/evm/${CHAIN_A}/metadata?minTvlFiat=0`;
@@ -37,7 +38,7 @@ test('a page is made once per refresh, and anew after each', async () => {
 });
 
 /** How often records were read from the database while the work was done. */
-async function countReadings(work: () => Promise<unknown>): Promise<number> {
+async function countReads(work: () => Promise<unknown>): Promise<number> {
   const queries = vi.spyOn(pg.Client.prototype, 'query');
   try {
     await work();
@@ -50,21 +51,21 @@ async function countReadings(work: () => Promise<unknown>): Promise<number> {
 test('a page that many ask for at once after a refresh is read once', async () => {
   const before = await pairs();
   await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
-  const readings = await countReadings(async () => {
+  const reads = await countReads(async () => {
     expect(await Promise.all(Array.from({ length: 20 }, pairs))).toEqual(Array(20).fill(before));
     expect(await pairs()).toEqual(before);
   });
-  expect(readings).toBe(1);
+  expect(reads).toBe(1);
 });
 
 test('the first page of a filter that many ask for at once is read once', async () => {
   const ask = () => listing.page(CHAIN_A, { addresses: seedAddress(0x1001) });
-  expect(await countReadings(() => Promise.all(Array.from({ length: 20 }, ask)))).toBe(1);
+  expect(await countReads(() => Promise.all(Array.from({ length: 20 }, ask)))).toBe(1);
 });
 
-test('a page that is not among the usual ones is remembered when it is asked for again', async () => {
-  const rare = () => listing.page(CHAIN_A, { minTvlFiat: 0, count: 7, offset: 3 });
-  expect([await countReadings(rare), await countReadings(rare), await countReadings(rare)]).toEqual([1, 1, 0]);
+test('an uncommon page is kept from its second request', async () => {
+  const uncommon = () => listing.page(CHAIN_A, { minTvlFiat: 0, count: 7, offset: 3 });
+  expect([await countReads(uncommon), await countReads(uncommon), await countReads(uncommon)]).toEqual([1, 1, 0]);
 });
 
 test('a page is compressed for who takes it so; its tag spares sending it again', async () => {
@@ -90,11 +91,11 @@ test('a page is compressed for who takes it so; its tag spares sending it again'
 
 test('memory is bounded: pages that nobody asked for lately go first', () => {
   const cache = createPageCache(100_000);
-  const page = () => new RenderedPage('1', 'x'.repeat(10_000));
+  const page = () => new ReadyBody('x'.repeat(10_000));
   for (const key of ['a', 'b', 'c', 'd']) cache.set(key, page());
   cache.get('a');
   cache.set('e', page());
   expect([...cache.keys()].sort()).toEqual(['a', 'c', 'd', 'e']);
-  cache.set('whole', new RenderedPage('1', 'x'.repeat(100_000)));
+  cache.set('whole', new ReadyBody('x'.repeat(100_000)));
   expect(cache.has('whole')).toBe(false);
 });

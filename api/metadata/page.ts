@@ -1,181 +1,147 @@
+import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { QueryResultRow } from 'pg';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
-import { onConnection, type Queryable } from '../../db/transaction.ts';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { unavailable } from '../errors.ts';
+import { ReadyBody } from '../http/ready-body.ts';
 import {
-  type BookmarksRow,
-  bookmarksStatement,
-  type Counted,
+  countStatement,
   type FoundRow,
   findStatement,
-  isFar,
-  isUsual,
-  type ListingScope,
-  NO_POOLS,
+  isCommon,
+  type ListedChain,
+  type ShownRow,
   type Statement,
+  showStatement,
   type VersionRow,
   versionStatement,
 } from './listing-sql.ts';
-import { createPageCache, RenderedPage } from './page-cache.ts';
 import type { ListingQuery } from './query.ts';
-import { poolsOf, type ShownRow, showStatement } from './shown-sql.ts';
 
-/** Default of `maxTotals`. */
-const MAX_TOTALS = 200;
-/** Pages of which it is remembered that they were asked for. */
-const MAX_ASKED = 1_000;
+/** Memory for pages: those of a default request take about 250 kB, compressed form included. */
+const MAX_PAGE_BYTES = 64_000_000;
+/** Their keys are hashes: an entry takes about 200 bytes, however long the request was. */
+const MAX_ENTRIES = 1_000;
 
-export type PageReaderDeps = {
-  readonly database: pg.Pool;
-  /** Where pages are read that are not among the usual ones: a flood of them takes no other connection. */
-  readonly rarePages: pg.Pool;
-  /** In a listing that was refreshed longer ago, every price status is `unknown`. */
-  readonly maxAgeSecs: number;
-  /** Different filters whose totals are remembered between two refreshes. */
-  readonly maxTotals?: number | undefined;
-  /** Memory for pages that were made. */
-  readonly maxCacheBytes?: number | undefined;
-};
+/** Anyone can invent uncommon pages: a flood of them occupies two connections of ten, and waits for itself alone. */
+const UNCOMMON_AT_ONCE = 2;
+const MAX_WAITING = 200;
+const MAX_WAIT_MS = 2_000;
+/** Far above what a page of 100,000 pools takes on a busy machine. */
+const UNCOMMON_STATEMENT_TIMEOUT_MS = 2_000;
 
-/** Answers a page of the listing, ready to be sent. */
-export type ReadPage = (query: ListingQuery, scope: ListingScope) => Promise<RenderedPage>;
+/** Responds with a page of the listing, ready to be sent. */
+export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<ReadyBody>;
 
 /**
- * Reads pages from the ready listing. The database is asked each time, but for as long as it says that the listing has
+ * Reads pages from the ready listing. The database is queried each time, but for as long as it says that the listing has
  * not changed, a page that was made before is sent again, and one that is being made is waited for.
  *
+ * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is unreachable or takes too long, or the listing was never computed
  */
-export function createPageReader(deps: PageReaderDeps): ReadPage {
-  const listing = openListing(deps);
-  const pages = createPageCache(deps.maxCacheBytes);
-  // A rare page is cached from its second request: pages of a flood are requested once, and would fill the cache.
-  const asked = new LRUCache<string, true>({ max: MAX_ASKED });
-  const making = new Map<string, Promise<RenderedPage>>();
+export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
+  const versionQuery = versionStatement(maxAgeSecs);
+  const pages = createPageCache();
+  const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
+  // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
+  const requested = new LRUCache<string, true>({ max: MAX_ENTRIES });
+  const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
 
-  const make = async (key: string, reading: Promise<RenderedPage>, isKept: boolean): Promise<RenderedPage> => {
-    making.set(key, reading);
-    try {
-      const page = await reading;
-      if (isKept) pages.set(key, page);
-      await nextTurn(); // Others are answered between the steps of a page.
-      return page;
-    } finally {
-      if (making.get(key) === reading) making.delete(key);
-    }
+  /** All of a page is of one snapshot of the database, and so of one version of the listing. */
+  const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
+    const found = await selectOne<FoundRow>(client, findStatement(query, chains, maxAgeSecs));
+    const count = async () => Number((await selectOne<{ total: string }>(client, countStatement(query, chains))).total);
+    const total = await totals.forceFetch(`${versionIn(found)} ${filterKey(query, chains)}`, { context: count });
+    const shown =
+      found.pools && (await client.query<ShownRow>(showStatement(found, query.include24h, maxAgeSecs))).rows;
+    await nextTurn(); // Other requests are served between the steps of a page.
+    return renderPage(shown ?? [], query, total);
   };
 
-  const read: ReadPage = async (query, scope) => {
-    const key = JSON.stringify([scope, query]);
-    const shared = making.get(key);
-    // The version is read only when something cached could have it.
-    if (shared || pages.has(key) || listing.isKnown(query, scope)) {
-      const version = await listing.version();
-      const known = pages.get(key);
-      if (known?.version === version) return known;
-      const made = await (making.get(key) ?? shared);
-      if (made?.version === version) return made;
-    }
-    const isKept = isUsual(query) || asked.has(key);
-    asked.set(key, true);
-    return make(key, listing.page(query, scope), isKept);
-  };
+  const readCommon: ReadPage = (query, chains) =>
+    inTransaction(database, 'REPEATABLE READ', (client) => makePage(client, query, chains));
 
-  return async (query, scope) => {
-    try {
-      return await read(query, scope);
-    } catch (error) {
-      throw (await isTemporaryFailure(error, deps.database)) ? unavailable(error) : error;
-    }
-  };
-}
-
-/**
- * The listing as the database has it. A total is counted once per filter and version, however many pages of the filter are
- * asked for at once; it always belongs to the version that the page shows.
- */
-function openListing({ database, rarePages, maxAgeSecs, maxTotals = MAX_TOTALS }: PageReaderDeps) {
-  const totals = new LRUCache<string, Counted>({ max: maxTotals });
-  const counting = new Map<string, Promise<RenderedPage>>();
-  /** The version that was told last. */
-  let latest: string | undefined;
-
-  const select = async <Row extends VersionRow>(from: Queryable, statement: Statement) => {
-    const { rows } = await from.query<Row>(statement);
-    const first = rows[0];
-    if (!first || first.version === null) throw unavailable(new Error('the listing has not been computed yet'));
-    latest = first.version;
-    return { rows, first, version: first.version };
-  };
-
-  const countOf = (filter: string) => counting.get(filter)?.catch(() => undefined);
-
-  const findPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
-    let known = totals.get(filter);
-    if (isFar(query) && known?.version !== latest) {
-      const { first, version } = await select<BookmarksRow>(client, bookmarksStatement(query, scope, maxAgeSecs));
-      known = { version, total: Number(first.total), bookmarks: first.bookmarks };
-      totals.set(filter, known);
-    }
-    const { first, version } = await select<FoundRow>(client, findStatement(query, scope, maxAgeSecs, known ?? null));
-    const total = first.total === null ? (known?.total ?? 0) : Number(first.total);
-    if (first.total !== null) totals.set(filter, { version, total });
-    return { version, total, pools: first.pools };
-  };
-
-  // Two statements at least, and again when a refresh came between them.
-  const selectPage = async (client: Queryable, query: ListingQuery, scope: ListingScope, filter: string) => {
-    for (;;) {
-      const { version, total, pools } = await findPage(client, query, scope, filter);
-      if (pools === null) continue;
-      if (pools === NO_POOLS) return renderPage({ version, rows: [] }, query, total);
-      const shown = await select<ShownRow>(client, showStatement(pools, query.include24h, maxAgeSecs));
-      await nextTurn();
-      if (shown.version === version) return renderPage(shown, query, total);
-    }
-  };
-
-  return {
-    /** Whether the filter's total was asked for lately. */
-    isKnown: (query: ListingQuery, scope: ListingScope): boolean => {
-      const filter = filterKey(query, scope);
-      return totals.has(filter) || counting.has(filter);
-    },
-    version: async (): Promise<string> => (await select(database, versionStatement(maxAgeSecs))).version,
-    /** A page of the version that was told last or a later one. */
-    page: async (query: ListingQuery, scope: ListingScope): Promise<RenderedPage> => {
-      const filter = filterKey(query, scope);
-      while (counting.has(filter)) await countOf(filter); // Without a connection, as far as possible.
-      // What is known when a connection is free: versions may pass while a request waits for one.
-      return onConnection(isUsual(query) ? database : rarePages, async (client) => {
-        while (counting.has(filter)) await countOf(filter);
-        const isCounted = totals.get(filter)?.version === latest;
-        const page = selectPage(client, query, scope, filter).finally(() => {
-          if (counting.get(filter) === page) counting.delete(filter);
-        });
-        if (!isCounted) counting.set(filter, page);
-        return page;
+  const readUncommon: ReadPage = (query, chains) => {
+    const lateAt = performance.now() + MAX_WAIT_MS;
+    return turns.execute(() => {
+      if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
+      return inTransaction(database, 'REPEATABLE READ', async (client) => {
+        await client.query(`SET LOCAL statement_timeout = ${UNCOMMON_STATEMENT_TIMEOUT_MS}`);
+        return makePage(client, query, chains);
       });
-    },
+    });
+  };
+
+  const readPage: ReadPage = async (query, chains) => {
+    const version = versionIn(await selectOne<VersionRow>(database, versionQuery));
+    const name = hashOf([chains, query]);
+    const isKept = isCommon(query) || requested.has(name);
+    requested.set(name, true);
+    // A refresh may come before the page is read: then it is newer than its key, which nobody asks for again.
+    const key = `${version} ${name}`;
+    const read = isCommon(query) ? readCommon : readUncommon;
+    const page = await pages.forceFetch(key, { context: () => read(query, chains) });
+    if (!isKept && pages.peek(key) === page) pages.delete(key);
+    return page;
+  };
+
+  return async (query, chains) => {
+    try {
+      return await readPage(query, chains);
+    } catch (error) {
+      const isTemporary = isBulkheadRejectedError(error) || (await isTemporaryFailure(error, database));
+      throw isTemporary ? unavailable(error) : error;
+    }
   };
 }
 
-/** Pages of one filter share their total; far ones of one order share bookmarks as well. */
-function filterKey(query: ListingQuery, { chains }: ListingScope): string {
-  const { count, offset, sort, order, include24h, ...filter } = query;
-  return JSON.stringify([chains, filter, ...(isFar(query) ? [sort, order] : [])]);
+/** Requests for one key share a fetch, which ends whatever becomes of its place in the cache; its context says how to fetch. */
+const FETCHING = {
+  ignoreFetchAbort: true,
+  fetchMethod: <T>(_key: string, _stale: T | undefined, { context }: { readonly context: () => Promise<T> }) =>
+    context(),
+};
+
+/** Pages by version and request; the least recently requested leave when memory is full. */
+export const createPageCache = (maxSize = MAX_PAGE_BYTES) =>
+  new LRUCache<string, ReadyBody, () => Promise<ReadyBody>>({
+    maxSize,
+    // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+    sizeCalculation: ({ bytes }, key) => 2 * bytes.length + key.length + 1_000,
+    ...FETCHING,
+  });
+
+async function selectOne<Row extends QueryResultRow>(from: Queryable, statement: Statement): Promise<Row> {
+  const { rows } = await from.query<Row>(statement);
+  return rows[0] as Row;
 }
 
-function renderPage(
-  { version, rows }: { readonly version: string; readonly rows: readonly ShownRow[] },
-  query: ListingQuery,
-  total: number,
-): RenderedPage {
-  const pools = poolsOf(rows).map(showPool);
-  const end = query.offset + pools.length;
+function versionIn({ version }: VersionRow): string {
+  if (version === null) throw unavailable(new Error('the listing has not been computed yet'));
+  return version;
+}
+
+const hashOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64url');
+
+/** Pages of one filter share their total. */
+function filterKey(
+  { count, offset, sort, order, include24h, ...filter }: ListingQuery,
+  chains: readonly ListedChain[],
+) {
+  return hashOf([chains, filter]);
+}
+
+function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, total: number): ReadyBody {
+  const pools = rows.map(({ analytics, window, tvlFiat, ...row }) =>
+    showPool({ ...row, day: analytics === null || window === null ? null : { analytics, window, tvlFiat } }),
+  );
+  const end = offset + pools.length;
   const nextOffset = pools.length > 0 && end < total ? end : null;
-  return new RenderedPage(version, `{"data":[${pools.join()}],"total":${total},"nextOffset":${nextOffset}}`);
+  return new ReadyBody(`{"data":[${pools.join()}],"total":${total},"nextOffset":${nextOffset}}`);
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { EXAMPLE } from '../reference/example-market.ts';
+import { Integer } from '../request.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */
 export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
@@ -9,10 +10,8 @@ export type Sort = (typeof SORTS)[number];
 /** Pools on a page when the request does not say. */
 export const DEFAULT_COUNT = 50;
 
-const INTEGER = /^[+-]?\d+$/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-const integer = z.string().regex(INTEGER, 'not an integer').transform(Number);
 const decimal = z
   .string()
   .regex(NUMBER, 'not a number')
@@ -20,92 +19,70 @@ const decimal = z
   .refine(Number.isFinite, 'not a finite number');
 const boolean = z.enum(['true', 'false'], 'not true or false').transform((text) => text === 'true');
 
+const flag = (description: string, example = false) =>
+  boolean.optional().openapi({ type: 'boolean', default: false, example, description });
+const text = z.string().optional();
 const sortBy = (sorts: readonly Sort[]) =>
-  z
-    .string()
-    .optional()
-    .openapi({
-      enum: [...sorts],
-      default: 'tiered',
-      example: 'tvl',
-      description: 'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are.',
-    });
+  text.openapi({
+    enum: [...sorts],
+    default: 'tiered',
+    example: 'tvl',
+    description: 'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are.',
+  });
 
 /** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
 export const RawListingQuery = z.object({
-  count: integer.optional().openapi({
+  count: Integer.optional().openapi({
     type: 'integer',
     minimum: 0,
     description: 'Page size; more than 500 acts as 500, 0 as 1.',
     default: DEFAULT_COUNT,
     example: 2,
   }),
-  offset: integer
-    .optional()
-    .openapi({ type: 'integer', minimum: 0, default: 0, example: 0, description: 'Index of the first pool.' }),
+  offset: Integer.optional().openapi({
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    example: 0,
+    description: 'Index of the first pool.',
+  }),
   sortBy: sortBy(SORTS),
-  sortOrder: z
-    .string()
-    .optional()
-    .openapi({
-      enum: ['asc', 'desc'],
-      default: 'desc',
-      example: 'desc',
-      description: 'Pools without a key come last.',
-    }),
-  include24h: boolean
-    .optional()
-    .openapi({ type: 'boolean', default: false, example: true, description: 'Adds `tvlFiat` and `analytics24h`.' }),
+  sortOrder: text.openapi({
+    enum: ['asc', 'desc'],
+    default: 'desc',
+    example: 'desc',
+    description: 'Pools without a key come last.',
+  }),
+  include24h: flag('Adds `tvlFiat` and `analytics24h`.', true),
   minTvlFiat: decimal.optional().openapi({
     type: 'number',
     example: 0,
     description: 'Least TVL, USD; 0 lists all. 10, or 0 with `addresses` or `blacklistedOnly=true`.',
   }),
-  tier: z.string().optional().openapi({
+  tier: text.openapi({
     example: 'green,yellow',
     description: 'Only these tiers: some of `green`, `yellow`, `red`, separated by commas.',
   }),
-  lockedPricingOnly: boolean.optional().openapi({
-    type: 'boolean',
-    default: false,
-    example: false,
-    description: 'True: only pools with `lockedPricing`.',
+  lockedPricingOnly: flag('True: only pools with `lockedPricing`.'),
+  depositAllowlistEnabled: flag('True: only pools whose deposits are restricted.'),
+  blacklistedOnly: flag('True: delisted pools instead of listed ones.'),
+  search: text.openapi({
+    minLength: 2,
+    maxLength: MAX_SEARCH_LENGTH,
+    example: 'weth',
+    description:
+      'Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round ' +
+      'as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused.',
   }),
-  depositAllowlistEnabled: boolean.optional().openapi({
-    type: 'boolean',
-    default: false,
-    example: false,
-    description: 'True: only pools whose deposits are restricted.',
-  }),
-  blacklistedOnly: boolean.optional().openapi({
-    type: 'boolean',
-    default: false,
-    example: false,
-    description: 'True: delisted pools instead of listed ones.',
-  }),
-  search: z
-    .string()
-    .optional()
-    .openapi({
-      minLength: 2,
-      maxLength: MAX_SEARCH_LENGTH,
-      example: 'weth',
-      description:
-        'Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round ' +
-        'as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused.',
-    }),
-  addresses: z.string().optional().openapi({
+  addresses: text.openapi({
     example: EXAMPLE.pool,
     description: 'Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`.',
   }),
-  contract_version: z.string().optional().openapi({
+  contract_version: text.openapi({
     example: 'v1',
     description: 'Only pools of this release; one that none of the chains has enabled gives 404.',
   }),
-  fiat: z
-    .string()
-    .optional()
-    .openapi({ enum: ['USD'], default: 'USD', example: 'USD', description: 'Currency of fiat amounts.' }),
+  fiat: text.openapi({ enum: ['USD'], default: 'USD', example: 'USD', description: 'Currency of fiat amounts.' }),
 });
 export type RawListingQuery = z.output<typeof RawListingQuery>;
 
@@ -115,8 +92,8 @@ export const CROSS_CHAIN_SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d'] as 
 /** {@link RawListingQuery} of the listing across chains. */
 export const RawCrossChainQuery = RawListingQuery.extend({
   sortBy: sortBy(CROSS_CHAIN_SORTS),
-  chainIds: z
-    .string()
-    .optional()
-    .openapi({ example: '1,8453', description: 'Only these chains, separated by commas; unknown ids yield no rows.' }),
+  chainIds: text.openapi({
+    example: '1,8453',
+    description: 'Only these chains, separated by commas; unknown ids yield no rows.',
+  }),
 });

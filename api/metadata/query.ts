@@ -1,6 +1,7 @@
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
+import { clampSize } from '../request.ts';
 import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.ts';
 
 const MAX_COUNT = 500;
@@ -9,30 +10,10 @@ const MIN_SEARCH_LENGTH = 2;
 /** USD. */
 export const DEFAULT_MIN_TVL_FIAT = 10;
 const TIERS = ['green', 'yellow', 'red'] as const;
+const ORDERS = ['asc', 'desc'] as const;
 
-export type SortOrder = 'asc' | 'desc';
-
-/** What a client asks of the listing, checked and with defaults filled in. */
-export type ListingQuery = {
-  /** 1..500. */
-  readonly count: number;
-  readonly offset: number;
-  readonly sort: Sort;
-  readonly order: SortOrder;
-  readonly include24h: boolean;
-  /** USD; null: pools of unknown TVL count too. */
-  readonly minTvlFiat: number | null;
-  /** Null: any. */
-  readonly tiers: readonly (typeof TIERS)[number][] | null;
-  readonly lockedPricingOnly: boolean;
-  readonly depositAllowlistOnly: boolean;
-  readonly delistedOnly: boolean;
-  /** Lowercase beginning of an address, a symbol or a pair; null: any. */
-  readonly search: string | null;
-  /** Lowercase, distinct; null: any. */
-  readonly addresses: readonly string[] | null;
-  readonly contractVersion: string | null;
-};
+/** What a client requests of the listing, checked and with defaults filled in. */
+export type ListingQuery = Readonly<ReturnType<typeof toListingQuery>>;
 
 /**
  * Checks values and fills defaults in.
@@ -40,22 +21,28 @@ export type ListingQuery = {
  * @param sorts the sort orders that this listing takes
  * @throws ApiError 400
  */
-export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]): ListingQuery {
+export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
   const delistedOnly = raw.blacklistedOnly ?? false;
+  /** Lowercase, distinct; null: any. */
   const addresses = raw.addresses === undefined ? null : parseAddresses(raw.addresses);
   if (addresses && delistedOnly) throw badRequest('addresses cannot be combined with blacklistedOnly=true');
   if ((raw.fiat ?? 'USD') !== 'USD') throw badRequest('fiat must be USD');
+  const floor = raw.minTvlFiat ?? (addresses || delistedOnly ? 0 : DEFAULT_MIN_TVL_FIAT);
   return {
-    count: clampCount(raw.count),
-    offset: Math.min(nonNegative(raw.offset ?? 0, 'offset'), Number.MAX_SAFE_INTEGER),
+    /** 1..500. */
+    count: clampSize(raw.count ?? DEFAULT_COUNT, MAX_COUNT, 'count'),
+    offset: clampSize(raw.offset ?? 0, Number.MAX_SAFE_INTEGER, 'offset', 0),
     sort: oneOf((raw.sortBy ?? 'tiered').toLowerCase(), sorts, 'sortBy'),
-    order: oneOf(raw.sortOrder ?? 'desc', ['asc', 'desc'], 'sortOrder'),
+    order: oneOf(raw.sortOrder ?? 'desc', ORDERS, 'sortOrder'),
     include24h: raw.include24h ?? false,
-    minTvlFiat: floorOf(raw.minTvlFiat, addresses !== null || delistedOnly),
-    tiers: raw.tier === undefined ? null : raw.tier.split(',').map((tier) => oneOf(tier.trim(), TIERS, 'tier')),
+    /** USD; null: pools of unknown TVL count too. A floor of zero, like a negative one, keeps nothing out. */
+    minTvlFiat: floor > 0 ? floor : null,
+    /** Null: any. */
+    tiers: raw.tier?.split(',').map((tier) => oneOf(tier.trim(), TIERS, 'tier')) ?? null,
     lockedPricingOnly: raw.lockedPricingOnly ?? false,
     depositAllowlistOnly: raw.depositAllowlistEnabled ?? false,
     delistedOnly,
+    /** Lowercase beginning of an address, a symbol or a pair; null: any. */
     search: raw.search === undefined ? null : parseSearch(raw.search),
     addresses,
     contractVersion: raw.contract_version ?? null,
@@ -64,13 +51,13 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]): Li
 
 /**
  * @returns null: all chains
- * @throws ApiError 400 for an entry that is no number
+ * @throws ApiError 400 for an entry that is not a number
  */
 export function parseChainIds(text: string | undefined): readonly number[] | null {
   if (text === undefined) return null;
   const entries = text.split(',').map((entry) => entry.trim());
   if (!entries.every((entry) => /^\d+$/.test(entry))) throw badRequest('chainIds must be comma-separated integers');
-  return [...new Set(entries.map(Number))];
+  return entries.map(Number);
 }
 
 function parseAddresses(text: string): readonly string[] {
@@ -95,21 +82,6 @@ function parseSearch(text: string): string {
     throw badRequest(`search must have ${MIN_SEARCH_LENGTH} to ${MAX_SEARCH_LENGTH} printable characters`);
   }
   return search;
-}
-
-function clampCount(count = DEFAULT_COUNT): number {
-  return Math.min(Math.max(nonNegative(count, 'count'), 1), MAX_COUNT);
-}
-
-function nonNegative(value: number, name: string): number {
-  if (value < 0) throw badRequest(`${name} must not be negative`);
-  return value;
-}
-
-/** A floor of zero, like a negative one, keeps nothing out, not even a pool whose TVL is unknown. */
-function floorOf(explicit: number | undefined, noDefault: boolean): number | null {
-  const floor = explicit ?? (noDefault ? 0 : DEFAULT_MIN_TVL_FIAT);
-  return floor > 0 ? floor : null;
 }
 
 function oneOf<T extends string>(value: string, allowed: readonly T[], name: string): T {

@@ -36,7 +36,6 @@ export const submitQuoteUpdate = {
   key: 'required',
   streams: false,
   compress: true,
-  cacheSecs: 0,
   tag: 'Quote updates',
   summary: 'Submit a signed quote update to block builders',
   description:

@@ -4,7 +4,7 @@ import { jsonBody } from '../body.ts';
 import { type ApiError, badRequest, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
-import { ReadyJson, sendJson } from '../http/compressed.ts';
+import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { type Snapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import { poolNotServed, type QuotesDeps, snapshotFailure } from './bid-ask.ts';
@@ -38,7 +38,7 @@ export function answerBidAskBatch(deps: QuotesDeps): Handler {
       throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
     const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
     if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
-    return sendJson(c, new ReadyJson(batchJson(named, read)));
+    return sendReady(c, new ReadyBody(batchJson(named, read)));
   };
 }
 

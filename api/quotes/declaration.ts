@@ -26,7 +26,6 @@ export const getBidAsk = {
   streams: false,
   // Compressed once per block by the handler, not once per request.
   compress: false,
-  cacheSecs: 0,
   tag: 'Quotes',
   summary: 'Current bid, ask and depth of one pool',
   description:
@@ -59,7 +58,6 @@ export const getBidAskBatch = {
   streams: false,
   // Long answers are sent compressed already; this takes care of encodings other than gzip.
   compress: true,
-  cacheSecs: 0,
   tag: 'Quotes',
   summary: 'Current bid, ask and depth of up to 100 pools',
   description:

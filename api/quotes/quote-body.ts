@@ -2,9 +2,8 @@ import { gzipSync } from 'node:zlib';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
-import { acceptsGzip } from '../http/accepts-gzip.ts';
 import { tellBlock } from '../http/block-headers.ts';
-import { COMPRESS_FROM_BYTES, FAST } from '../http/compressed.ts';
+import { acceptsGzip, COMPRESS_FROM_BYTES, FAST } from '../http/ready-body.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Hono } from 'hono';
-import { type ReadyFile, readyFile, sendFile } from '../http/ready-file.ts';
+import { LRUCache } from 'lru-cache';
+import { PAGE_HEADERS } from '../http/page-headers.ts';
+import { ReadyBody, SMALL, sendReady } from '../http/ready-body.ts';
 
 /** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
 const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
@@ -16,7 +18,7 @@ const CONTENT_TYPES = {
   [START]: 'text/javascript; charset=utf-8',
 } as const;
 
-/** `validatorUrl` would send the document's address to a service of strangers. */
+/** `validatorUrl` would send the document's address to an external service. */
 const START_TEXT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });\n`;
 
 const page = (title: string) => `<!doctype html>
@@ -37,46 +39,18 @@ const page = (title: string) => `<!doctype html>
 </html>
 `;
 
-/** The browser itself keeps the page from loading or sending anything elsewhere. */
-const PAGE_HEADERS = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'public, max-age=3600',
-};
-
 /** `/docs`, an interactive page over `/openapi.json`, and the files that it is made of. */
 export function mountDocsPage(app: Hono, title: string): void {
-  app.get('/docs', (c) => c.html(page(title), 200, PAGE_HEADERS));
+  app.get('/docs', (c) => c.html(page(title), 200, { ...PAGE_HEADERS, 'Cache-Control': 'public, max-age=3600' }));
+  // Read and compressed at the first request: the script is larger than all else that the API sends.
+  const files = new LRUCache({ max: 3, fetchMethod: readDistFile });
   for (const [name, type] of Object.entries(CONTENT_TYPES)) {
-    const load = once(() => loadFile(name));
     // The texts are compressed already: nothing on the way need do it again.
-    const headers = { 'Content-Type': type, 'Cache-Control': 'public, max-age=86400, no-transform' };
-    app.get(`/docs/${name}`, async (c) => sendFile(c, await load(), headers));
+    const headers = { ...PAGE_HEADERS, 'Content-Type': type, 'Cache-Control': 'public, max-age=86400, no-transform' };
+    app.get(`/docs/${name}`, async (c) => sendReady(c, await files.forceFetch(name), headers));
   }
 }
 
-/** Read and compressed at the first request, not at each: the script is larger than all else that the API sends. */
-async function loadFile(name: string): Promise<ReadyFile> {
-  return readyFile(name === START ? Buffer.from(START_TEXT) : await readFile(new URL(name, `file://${DIST}`)));
-}
-
-/** Runs at the first call; a failure is not kept. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
+async function readDistFile(name: string): Promise<ReadyBody> {
+  return new ReadyBody(name === START ? START_TEXT : await readFile(new URL(name, `file://${DIST}`)), SMALL);
 }

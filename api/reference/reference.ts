@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { cached } from '../http/cached.ts';
+import { ReadyBody, sendCached } from '../http/ready-body.ts';
 import { mountDocsPage } from './docs-page.ts';
 import { API_TITLE } from './openapi-document.ts';
 
@@ -16,10 +16,9 @@ export function mountReference(app: Hono, documents: Documents): void {
 
 /** @param describe called once, at the first request */
 function mountDocument(app: Hono, path: string, describe: () => object): void {
-  let document: string | undefined;
-  app.use(path, cached(DOCUMENT_CACHE_SECS));
+  let document: ReadyBody | undefined;
   app.get(path, (c) => {
-    document ??= JSON.stringify(describe());
-    return c.body(document, 200, { 'Content-Type': 'application/json' });
+    document ??= new ReadyBody(JSON.stringify(describe()));
+    return sendCached(c, document, DOCUMENT_CACHE_SECS);
   });
 }

@@ -5,15 +5,12 @@ import { unavailable } from '../errors.ts';
 export class Deadline {
   readonly signal: AbortSignal;
   readonly #end: number;
-  readonly #timer: NodeJS.Timeout;
 
   constructor(milliseconds: number) {
-    const controller = new AbortController();
-    this.signal = controller.signal;
+    this.signal = AbortSignal.timeout(milliseconds);
     // Each pool that is waited for listens to it.
     setMaxListeners(0, this.signal);
     this.#end = performance.now() + milliseconds;
-    this.#timer = setTimeout(() => controller.abort(), milliseconds);
   }
 
   /**
@@ -38,10 +35,5 @@ export class Deadline {
     } finally {
       this.signal.removeEventListener('abort', expire);
     }
-  }
-
-  /** Ends the timer; the request is done. */
-  release(): void {
-    clearTimeout(this.#timer);
   }
 }

@@ -21,7 +21,6 @@ export const findRouteDeclaration = {
   streams: false,
   // Plans are short.
   compress: false,
-  cacheSecs: 0,
   tag: 'Routing',
   summary: 'Find a route for an exact-input or exact-output swap',
   description:

@@ -1,29 +1,32 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
-import type { PoolLimits } from '../../protocol/routing/choose-pools.ts';
-import type { Corridor } from '../../protocol/routing/graph.ts';
+import { choosePools } from '../../protocol/routing/choose-pools.ts';
+import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
-import { boundCorridors } from './bound-corridors.ts';
 import type { Deadline } from './deadline.ts';
-import type { PoolOutlooks } from './pool-outlooks.ts';
+import type { Candidate, ChainDepthEstimates, DepthEstimates } from './depth-estimates.ts';
 import type { RouteRequest } from './route-request.ts';
 
 export interface RouteSources {
   readonly directory: PoolDirectory;
   readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
-  readonly outlooks: PoolOutlooks;
+  readonly estimates: DepthEstimates;
 }
 
 /** A plan and the block of its pools; of several, the oldest. */
 export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
 
-type RouteLimits = Omit<RoutingLimits, 'maxRoutes'> & PoolLimits;
+type RouteLimits = Omit<RoutingLimits, 'maxRoutes' | 'minLegFractionE6'> & { readonly maxPoolsPerRequest: number };
+
+/** The least part of an order that a route of a split may have: a smaller one seldom pays for its gas. */
+const MIN_LEG_FRACTION_E6 = 20_000;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -39,20 +42,25 @@ export async function findRoute(
   deadline: Deadline,
 ): Promise<FoundRoute> {
   const table = await deadline.within(sources.directory.table());
-  const outlooks = sources.outlooks.of(chainId);
-  const pools = request.poolAddress
-    ? namedPool(table, chainId, request.poolAddress, request)
-    : boundCorridors(table.graph(chainId), request, limits, outlooks);
-  if (!pools) throw noPlan('no_route');
-  const list = pools.flatMap(({ legs }) => legs.flat());
-  if (list.length === 0) throw noPlan('insufficient_liquidity');
-  const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(list, { signal: deadline.signal }));
-  outlooks.see(list, snapshots);
-  const hops = hopCorridors(pools, snapshots, request);
-  const found = findPlan(hops, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
+  const estimates = sources.estimates.of(chainId);
+  const paths = request.poolAddress
+    ? namedPool(table, estimates, chainId, request.poolAddress, request)
+    : choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
+  if (!paths) throw noPlan('no_route');
+  const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
+  if (pools.length === 0) throw noPlan('insufficient_liquidity');
+  const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(pools, { signal: deadline.signal }));
+  estimates.observe(pools, snapshots);
+  const { splitThresholdE6, minImprovementE6 } = limits;
+  const found = findPlan(
+    paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType)),
+    request,
+    { splitThresholdE6, minImprovementE6, minLegFractionE6: MIN_LEG_FRACTION_E6, maxRoutes: request.maxRoutes },
+    deadline.check,
+  );
   if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };
   deadline.check();
-  throw missingData(list, snapshots) ?? noPlan(found);
+  throw missingData(pools, snapshots) ?? noPlan(found);
 }
 
 function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): BlockRef {
@@ -64,54 +72,49 @@ function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<Dep
   return blocks.reduce(olderBlock);
 }
 
+/** The paths with the pools that are read, legs near first; null when there is no path. */
+function choosePaths(
+  graph: PoolGraph<ServedPool>,
+  estimates: ChainDepthEstimates,
+  request: RouteRequest,
+  maxReads: number,
+): readonly TokenPath<Candidate>[] | null {
+  const paths = estimates.candidatePaths(graph, request, maxReads);
+  const order = { tradeType: request.tradeType, amount: Number(request.given) };
+  return paths.length > 0 ? choosePools(paths, order, maxReads) : null;
+}
+
 /** The one pool that the request names; null when it is not served. */
 function namedPool(
   table: PoolTable,
+  estimates: ChainDepthEstimates,
   chainId: number,
   address: Address,
   { tokenIn, tokenOut }: RouteRequest,
-): readonly Corridor<ServedPool>[] | null {
+): readonly TokenPath<Candidate>[] | null {
   const pool = table.find(chainId, address);
   if (!pool) return null;
   const tokens = [pool.token0.address, pool.token1.address];
   if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut)) {
     throw badRequest('poolAddress is not a pool of tokenIn and tokenOut');
   }
-  return [{ legs: [[pool]] }];
+  return [{ legs: [[estimates.describe(pool, pool.token0.address === tokenIn)]] }];
 }
 
-/** The corridors that healthy pools leave open, the leg of the fixed amount first. */
-function hopCorridors(
-  list: readonly Corridor<ServedPool>[],
+/** The path with its healthy pools; none when a leg has no such pool. */
+function healthyPath(
+  path: TokenPath<Candidate>,
   snapshots: SnapshotMap<DepthSnapshot>,
-  { tokenIn, tokenOut, tradeType }: RouteRequest,
-): readonly Corridor<Hop<ServedPool>>[] {
-  const sells = (pools: readonly ServedPool[], token: Address) => hopsOf(pools, snapshots, tradeType, token, true);
-  const buys = (pools: readonly ServedPool[], token: Address) => hopsOf(pools, snapshots, tradeType, token, false);
-  const open: Corridor<Hop<ServedPool>>[] = [];
-  for (const { legs } of list) {
-    const first = sells(legs[0], tokenIn);
-    const second = legs[1] && buys(legs[1], tokenOut);
-    if (first.length === 0 || second?.length === 0) continue;
-    if (!second) open.push({ legs: [first] });
-    else open.push({ legs: tradeType === 'exact_in' ? [first, second] : [second, first] });
-  }
-  return open;
-}
-
-function hopsOf(
-  pools: readonly ServedPool[],
-  snapshots: SnapshotMap<DepthSnapshot>,
-  tradeType: RouteRequest['tradeType'],
-  token: Address,
-  isTokenIn: boolean,
-): readonly Hop<ServedPool>[] {
-  return pools.flatMap((pool) => {
-    const snapshot = snapshots.get(pool.address);
-    if (!snapshot || snapshot instanceof SnapshotError || snapshot.status !== 'healthy') return [];
-    const zeroForOne = (pool.token0.address === token) === isTokenIn;
-    return [makeHop(pool, zeroForOne, zeroForOne ? snapshot.depth.bids : snapshot.depth.asks, tradeType)];
-  });
+  tradeType: TradeType,
+): readonly TokenPath<Hop<ServedPool>>[] {
+  const hops = (leg: readonly Candidate[]) =>
+    leg.flatMap(({ pool, zeroForOne }) => {
+      const snapshot = snapshots.get(pool.address);
+      if (!snapshot || snapshot instanceof SnapshotError || snapshot.status !== 'healthy') return [];
+      return [makeHop(pool, zeroForOne, zeroForOne ? snapshot.depth.bids : snapshot.depth.asks, tradeType)];
+    });
+  const open = mapLegs(path, hops);
+  return open.legs.every(({ length }) => length > 0) ? [open] : [];
 }
 
 /** The error to report when there is no plan and pools are missing that might have made one; null when all are known. */

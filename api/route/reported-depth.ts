@@ -1,8 +1,8 @@
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
-import type { Outlook } from '../../protocol/routing/prospect.ts';
+import type { DepthEstimate } from '../../protocol/routing/pool-candidate.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import type { PoolRecord } from './pool-outlooks.ts';
+import type { ReportedDepth } from './depth-estimates.ts';
 
 const Q64 = 2 ** 64;
 
@@ -11,7 +11,7 @@ const Q64 = 2 ** 64;
  *
  * @returns null unless it is healthy and holds anything
  */
-export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): PoolRecord | null {
+export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): ReportedDepth | null {
   const { isHealthy, balance0, balance1, tier } = report;
   if (!isHealthy || balance0 + balance1 === 0) return null;
   // Raw token1 for a raw token0.
@@ -24,5 +24,5 @@ export function reportedDepth({ immutables: { scale } }: ServedPool, report: Poo
   };
 }
 
-const claim = (input: number, output: number): Outlook =>
+const claim = (input: number, output: number): DepthEstimate =>
   input > 0 && output > 0 ? { inputs: [input], outputs: [output] } : { inputs: [], outputs: [] };

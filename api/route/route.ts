@@ -24,15 +24,10 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
   async findRoute(c) {
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
-    const deadline = new Deadline(DEADLINE_MS);
-    try {
-      const found = await findRoute(deps, deps.routing, chain.chainId, request, deadline);
-      tellBlock(c, found.block);
-      const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
-      deps.warmers?.of(chain.chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
-      return c.json(routePlanBody(found, request.tradeType, request));
-    } finally {
-      deadline.release();
-    }
+    const found = await findRoute(deps, deps.routing, chain.chainId, request, new Deadline(DEADLINE_MS));
+    tellBlock(c, found.block);
+    const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
+    deps.warmers?.of(chain.chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
+    return c.json(routePlanBody(found, request.tradeType, request));
   },
 }));

@@ -42,7 +42,6 @@ export const openStream = {
   key: 'optional',
   streams: true,
   compress: false,
-  cacheSecs: 0,
   tag: 'Quotes',
   summary: 'Quotes of pools as they change, block by block',
   description:

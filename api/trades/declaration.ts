@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+import { Integer } from '../request.ts';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
 
 /** Place of a trade on its chain as clients pass it: block and log. */
 const CURSOR = /^\d{1,15}-\d{1,9}$/;
-const INTEGER = /^[+-]?\d+$/;
 
 /** The query string's syntax: what fails here is answered in plain text. */
 export const RawTradesQuery = z.object({
@@ -16,18 +16,13 @@ export const RawTradesQuery = z.object({
     example: '40043200-12',
     description: 'Only older trades than the one in this block and log: `nextBefore` of the page before.',
   }),
-  limit: z
-    .string()
-    .regex(INTEGER, 'not an integer')
-    .transform(Number)
-    .optional()
-    .openapi({
-      type: 'integer',
-      minimum: 0,
-      default: DEFAULT_LIMIT,
-      example: 2,
-      description: `Page size; more than ${MAX_LIMIT} acts as ${MAX_LIMIT}, 0 as 1.`,
-    }),
+  limit: Integer.optional().openapi({
+    type: 'integer',
+    minimum: 0,
+    default: DEFAULT_LIMIT,
+    example: 2,
+    description: `Page size; more than ${MAX_LIMIT} acts as ${MAX_LIMIT}, 0 as 1.`,
+  }),
 });
 
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -90,7 +85,6 @@ export const listTrades = {
   key: 'none',
   streams: false,
   compress: true,
-  cacheSecs: 0,
   tag: 'Listing',
   summary: 'List the trades of one pool',
   description:

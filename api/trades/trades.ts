@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { badRequest, unavailable } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { poolAddressParam, poolNotServed } from '../quotes/bid-ask.ts';
-import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
+import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import { DEFAULT_LIMIT, listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
 import { type LogPosition, selectTrades, type TradeRow } from './select-trades.ts';
@@ -23,7 +23,7 @@ export const tradesResource = defineResource([listTrades], ({ chains, directory,
     const address = poolAddressParam(c.req.param('pool_address') ?? '');
     const raw = parseQuery(c, RawTradesQuery);
     const chain = servedChain(chains, chainId);
-    const limit = clampLimit(raw.limit);
+    const limit = clampSize(raw.limit ?? DEFAULT_LIMIT, MAX_LIMIT, 'limit');
     const before = raw.before === undefined ? null : toPosition(raw.before);
     const pool = (await directory.table()).find(chain.chainId, address);
     if (!pool) throw poolNotServed(address);
@@ -67,11 +67,6 @@ function averagePriceX64(amount0Raw: bigint, amount1Raw: bigint, { immutables: {
 }
 
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
-
-function clampLimit(limit = DEFAULT_LIMIT): number {
-  if (limit < 0) throw badRequest('limit must not be negative');
-  return Math.min(Math.max(limit, 1), MAX_LIMIT);
-}
 
 function toPosition(cursor: string): LogPosition {
   const [blockNumber, logIndex] = cursor.split('-').map(Number);

@@ -58,7 +58,9 @@ async function visitInTurns(browser: Browser, urls: readonly string[], visits: n
 /** Bytes of all files of the page, compressed. */
 async function zippedBytes(): Promise<number> {
   const { page, assets } = await readPageFiles({ name: 'bench', logo: undefined });
-  return [page, ...[...assets.values()].map(({ file }) => file)].reduce((sum, { zipped }) => sum + zipped.length, 0);
+  const bodies = [page, ...[...assets.values()].map(({ body }) => body)];
+  const zipped = await Promise.all(bodies.map((body) => body.zipped()));
+  return zipped.reduce((sum, { length }) => sum + length, 0);
 }
 
 function report(pools: number, allBytes: number, [list = [], bare = []]: readonly (readonly FirstRows[])[]): void {

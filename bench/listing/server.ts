@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { compressed } from '../../api/http/compressed.ts';
+import { compressed } from '../../api/http/ready-body.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { openDatabase } from '../../db/connection.ts';

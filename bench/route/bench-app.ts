@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { type RouteDeps, routeResource } from '../../api/route/route.ts';
 import { PoolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -14,7 +14,7 @@ export function benchApp(
   market: BenchMarket,
   chain: ChainConfig,
   snapshots: RouteDeps['snapshots'],
-  outlooks = new PoolOutlooks(),
+  estimates = new DepthEstimates(),
 ): Hono {
   const app = new Hono();
   app.onError((error, c) => {
@@ -26,7 +26,7 @@ export function benchApp(
     chains: new Map([[chain.chainId, chain]]),
     directory: { table: async () => table },
     snapshots,
-    outlooks,
+    estimates,
     routing: RoutingConfig.parse({}),
   });
   mountHandlers(app, bound);

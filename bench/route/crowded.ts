@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../api/snapshots/types.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
-import { outlookOf } from '../../protocol/routing/prospect.ts';
+import { estimateDepth } from '../../protocol/routing/pool-candidate.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
 import { CHAIN_ID, type WarmMarket, warmMarket } from './market.ts';
 import { type MarketShape, planMarket } from './market-plan.ts';
@@ -71,14 +71,14 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
     blockTimeMs: 1_000,
     deployments: [],
   });
-  const outlooks = new PoolOutlooks();
-  recordAll(outlooks, market);
+  const estimates = new DepthEstimates();
+  recordAll(estimates, market);
   let most = 0;
   const depths = async (pools: readonly ServedPool[]): Promise<SnapshotMap<DepthSnapshot>> => {
     most = Math.max(most, pools.length);
     return new Map(pools.map(({ address }) => [address, market.snapshots.get(address) as DepthSnapshot]));
   };
-  const app = benchApp(market, chain, { of: () => ({ depths }) }, outlooks);
+  const app = benchApp(market, chain, { of: () => ({ depths }) }, estimates);
   const random = seededRandom(3);
   const [wall, cpu] = [new Samples(), new Samples()];
   for (let index = 0; index < WARM_UP + ORDERS; index++) {
@@ -92,10 +92,14 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
   return [name, String(most), ...cells.map((cell) => cell.toFixed(2))];
 }
 
-function recordAll(outlooks: PoolOutlooks, { snapshots }: WarmMarket): void {
-  const chain = outlooks.of(CHAIN_ID);
+function recordAll(estimates: DepthEstimates, { snapshots }: WarmMarket): void {
+  const chain = estimates.of(CHAIN_ID);
   for (const { pool, depth } of snapshots.values()) {
-    chain.record(pool, { bids: outlookOf(depth.bids.slice(-1)), asks: outlookOf(depth.asks.slice(-1)), tierRank: 1 });
+    chain.record(pool, {
+      bids: estimateDepth(depth.bids.slice(-1)),
+      asks: estimateDepth(depth.asks.slice(-1)),
+      tierRank: 1,
+    });
   }
 }
 

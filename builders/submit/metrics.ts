@@ -4,7 +4,7 @@ const ANSWER_BUCKETS_SECS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 
 /** What the builders worker counts. */
 export type BuildersMetrics = {
-  /** By provider and outcome: accepted, rejected, skipped, dropped or unanswered. */
+  /** By provider, as the id of its endpoint, which has no URL, and outcome: accepted, rejected, skipped, dropped or unanswered. */
   readonly outcomes: Counter<'provider' | 'outcome'>;
   /** From arrival of a request to its outcome at a builder. */
   readonly latency: Histogram<'provider'>;

@@ -1,7 +1,6 @@
 import { minBigint } from '../fixed-point.ts';
-import type { Cluster } from './cluster.ts';
 import { foundAt, givenWithin } from './fill-curve.ts';
-import type { GraphPool } from './graph.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
 import type { Hop } from './hop.ts';
 import { type PriceStep, priceSteps } from './price-steps.ts';
 
@@ -9,18 +8,19 @@ import { type PriceStep, priceSteps } from './price-steps.ts';
 export type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
 
 /**
- * Gives an order out by marginal price: always to the cluster whose best near and best far hop together have the best
- * price at the point reached, until a price step of either ends. What no cluster can take stays unused.
+ * Gives an order out by marginal price: always to the token path whose best near and best far hop together have the best
+ * price at the point reached, until a price step of either ends. What no path can take stays unused.
  *
+ * @param paths legs near first; a hop is in one of them
  * @param given the order, raw units of the fixed amount
  * @param tick called on each step; throws to stop the search
  */
 export function allocate<P extends GraphPool>(
-  clusters: readonly Cluster<P>[],
+  paths: readonly TokenPath<Hop<P>>[],
   given: bigint,
   tick: () => void,
 ): Usage<P> {
-  const flows = clusters.map((cluster) => new ClusterFlow(cluster));
+  const flows = paths.map((path) => new PathFlow(path));
   let remaining = given;
   while (remaining > 0n) {
     tick();
@@ -31,23 +31,23 @@ export function allocate<P extends GraphPool>(
   return new Map(flows.flatMap((flow) => flow.usage()));
 }
 
-function bestOf<P extends GraphPool>(flows: readonly ClusterFlow<P>[]): ClusterFlow<P> | null {
-  let best: ClusterFlow<P> | null = null;
+function bestOf<P extends GraphPool>(flows: readonly PathFlow<P>[]): PathFlow<P> | null {
+  let best: PathFlow<P> | null = null;
   for (const flow of flows) if (flow.rate > (best?.rate ?? 0n)) best = flow;
   return best;
 }
 
-/** A cluster on its way along the curves of its hops. */
-class ClusterFlow<P extends GraphPool> {
+/** How far a token path is used along the curves of its hops. */
+class PathFlow<P extends GraphPool> {
   readonly #near: Leg<P>;
   readonly #far: Leg<P> | null;
 
-  constructor(cluster: Cluster<P>) {
-    this.#near = new Leg(cluster.near);
-    this.#far = cluster.far && new Leg(cluster.far);
+  constructor({ legs: [near, far] }: TokenPath<Hop<P>>) {
+    this.#near = new Leg(near);
+    this.#far = far ? new Leg(far) : null;
   }
 
-  /** Output per input at the point reached, Q256; 0 when the cluster is used up. */
+  /** Output per input at the point reached, Q256; 0 when the path is used up. */
   get rate(): bigint {
     return this.#far ? this.#near.rate * this.#far.rate : this.#near.rate << 128n;
   }
@@ -71,7 +71,7 @@ class ClusterFlow<P extends GraphPool> {
   }
 }
 
-/** The hops of one leg of a cluster. Its head is the one with the best price at the point that it has reached. */
+/** The hops of one leg. Its head is the one with the best price at the point that it has reached. */
 class Leg<P extends GraphPool> {
   head: HopCursor<P>;
   /** Price of the head, output per input, Q128. */

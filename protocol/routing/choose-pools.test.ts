@@ -1,36 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { choosePools, type PoolLimits, type RoughOrder } from './choose-pools.ts';
+import { candidateTokenPaths, type PairOrder } from './candidate-token-paths.ts';
+import { choosePools } from './choose-pools.ts';
 import { type CrowdedPool, crowdedMarket } from './crowded-market.arbitrary.ts';
 import type { TradeType } from './fill-curve.ts';
-import { type Corridor, corridors, PoolGraph } from './graph.ts';
-import { hopCorridors, orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { type GraphPool, PoolGraph, type TokenPath } from './graph.ts';
+import { hopPaths, orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
 import { findPlan } from './plan.ts';
-import { outlookOf, type Prospect } from './prospect.ts';
+import { estimateDepth, type PoolCandidate, type RoughOrder } from './pool-candidate.ts';
 
-const LIMITS: PoolLimits = { maxPoolsPerPair: 24, maxPoolsPerRequest: 100, maxTokensSearched: 2_000 };
+const MAX_READS = 100;
 const PLAN = { maxRoutes: 4, minLegFractionE6: 20_000, splitThresholdE6: 500, minImprovementE6: 100 };
 /** Requests of the same order, at one block each, before the one that is compared. */
 const REQUESTS_BEFORE = 3;
 
-type Seen = Set<CrowdedPool>;
+const poolsOf = <P extends GraphPool>(paths: readonly TokenPath<PoolCandidate<P>>[]): ReadonlySet<P> =>
+  new Set(paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool)));
 
-function choose(pools: readonly CrowdedPool[], order: RoughOrder, read: Seen): ReadonlySet<CrowdedPool> {
-  const prospect = (pool: CrowdedPool): Prospect<CrowdedPool> => ({
+/** The pools that a request reads. @param read pools that were read before at this block */
+function choose(
+  pools: readonly CrowdedPool[],
+  order: RoughOrder & PairOrder,
+  read: ReadonlySet<CrowdedPool>,
+): ReadonlySet<CrowdedPool> {
+  const describePool = (pool: CrowdedPool): PoolCandidate<CrowdedPool> => ({
     pool,
-    outlook: read.has(pool) ? outlookOf(pool.side) : pool.isSeen ? pool.before : pool.claim,
-    isSeen: read.has(pool) || pool.isSeen,
+    zeroForOne: true,
+    estimate: read.has(pool) ? estimateDepth(pool.side) : pool.isObserved ? pool.before : pool.reported,
+    isObserved: read.has(pool) || pool.isObserved,
     tierRank: pool.tierRank,
     cost: 1,
   });
-  const legs = [...corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT)].map(
-    ({ legs: [first, second] }): Corridor<Prospect<CrowdedPool>> => {
-      if (!second) return { legs: [first.map(prospect)] };
-      const both = [first.map(prospect), second.map(prospect)] as const;
-      return { legs: order.tradeType === 'exact_in' ? both : [both[1], both[0]] };
-    },
+  return poolsOf(
+    choosePools(candidateTokenPaths(new PoolGraph(pools), describePool, order, MAX_READS), order, MAX_READS),
   );
-  return choosePools(legs, order, LIMITS);
 }
 
 const search = fc
@@ -50,14 +53,14 @@ describe('plans over the chosen pools', () => {
     let close = 0;
     fc.assert(
       fc.property(search, ({ pools, tradeType, given }) => {
-        const order = { tradeType, given: Number(given) };
-        const read: Seen = new Set();
+        const order = { tokenIn: TOKEN_IN, tokenOut: TOKEN_OUT, tradeType, amount: Number(given) };
+        const read = new Set<CrowdedPool>();
         for (let request = 0; request < REQUESTS_BEFORE; request++) {
           for (const pool of choose(pools, order, read)) read.add(pool);
         }
         const chosen = choose(pools, order, read);
         const plan = (list: readonly CrowdedPool[]) =>
-          findPlan(hopCorridors(list, tradeType), { tradeType, given }, PLAN, () => undefined);
+          findPlan(hopPaths(list, tradeType), { tradeType, given }, PLAN, () => undefined);
         const [all, some] = [plan(pools), plan(pools.filter((pool) => chosen.has(pool)))];
         if (typeof all === 'string') return;
         cases += 1;
@@ -79,89 +82,96 @@ let names = 0;
 interface Known {
   /** Input and output of the one point known; null for a pool of which nothing is known. */
   readonly depth: readonly [number, number] | null;
-  readonly isSeen?: boolean;
+  readonly isObserved?: boolean;
   readonly tierRank?: number;
   readonly cost?: number;
 }
 
-function known({ depth, isSeen = true, tierRank = 1, cost = 1 }: Known): Prospect {
+function known({ depth, isObserved = true, tierRank = 1, cost = 1 }: Known): PoolCandidate {
   names += 1;
   const token = { address: TOKEN_IN };
   const pool = { address: `0x${names.toString(16).padStart(40, '0')}` as const, token0: token, token1: token };
-  return { pool, outlook: depth && { inputs: [depth[0]], outputs: [depth[1]] }, isSeen, tierRank, cost };
+  const estimate = depth && { inputs: [depth[0]], outputs: [depth[1]] };
+  return { pool, zeroForOne: true, estimate, isObserved: isObserved && depth !== null, tierRank, cost };
 }
 
-const many = (count: number, made: () => Prospect) => Array.from({ length: count }, made);
-const ORDER: RoughOrder = { tradeType: 'exact_in', given: 1_000 };
-const sizeOf = (chosen: ReadonlySet<unknown>, list: readonly Prospect[]) =>
+const many = (count: number, made: () => PoolCandidate) => Array.from({ length: count }, made);
+const ORDER: RoughOrder = { tradeType: 'exact_in', amount: 1_000 };
+const chosenOf = (paths: readonly TokenPath<PoolCandidate>[], order = ORDER) =>
+  poolsOf(choosePools(paths, order, MAX_READS));
+const sizeOf = (chosen: ReadonlySet<unknown>, list: readonly PoolCandidate[]) =>
   list.filter(({ pool }) => chosen.has(pool)).length;
 
 describe('the chosen pools', () => {
   it('are all of them while they are within the limits, also those without depth', () => {
     const leg = [...many(10, () => known({ depth: [0, 0] })), ...many(10, () => known({ depth: null }))];
-    expect(choosePools([{ legs: [leg] }], ORDER, LIMITS).size).toBe(20);
+    expect(chosenOf([{ legs: [leg] }]).size).toBe(20);
   });
 
-  it('hold the honest pools among 5,000 that claim more', () => {
-    const seen = many(8, () => known({ depth: [1_000, 990] }));
-    const shown = many(2_000, () => known({ depth: [1e9, 1e8] }));
-    const claims = many(3_000, () => known({ depth: [1e9, 2e9], isSeen: false }));
-    const graded = many(3, () => known({ depth: [1_000, 990], isSeen: false, tierRank: 4 }));
-    const chosen = choosePools([{ legs: [[...claims, ...shown, ...seen, ...graded]] }], ORDER, LIMITS);
-    expect(chosen.size).toBe(24);
-    expect([seen, graded].map((list) => sizeOf(chosen, list))).toEqual([8, 3]);
+  it('hold the honest pools among 5,000 that report more', () => {
+    const observed = many(8, () => known({ depth: [1_000, 990] }));
+    const bad = many(2_000, () => known({ depth: [1e9, 1e8] }));
+    const reported = many(3_000, () => known({ depth: [1e9, 2e9], isObserved: false }));
+    const graded = many(3, () => known({ depth: [1_000, 990], isObserved: false, tierRank: 4 }));
+    const chosen = chosenOf([{ legs: [[...reported, ...bad, ...observed, ...graded]] }]);
+    expect(chosen.size).toBe(25);
+    expect([observed, graded].map((list) => sizeOf(chosen, list))).toEqual([8, 3]);
+  });
+
+  it('leave half of the places of a leg to observed pools, whatever others report and however good other paths are', () => {
+    const observed = many(12, () => known({ depth: [1_000, 900] }));
+    const reported = () => many(40, () => known({ depth: [1e9, 2e9], isObserved: false, tierRank: 4 }));
+    const better = () => many(30, () => known({ depth: [1_000, 1_000] }));
+    const paths = [{ legs: [[...reported(), ...observed]] as const }, { legs: [better(), better()] as const }];
+    expect(sizeOf(chosenOf(paths), observed)).toBe(12);
   });
 
   it('hold deep pools for the whole of an order, and cheap ones for a part of it', () => {
     const deep = many(30, () => known({ depth: [1_000, 900] }));
     const cheap = many(5, () => known({ depth: [60, 59] }));
     const dust = many(5, () => known({ depth: [1, 1] }));
-    const chosen = choosePools([{ legs: [[...dust, ...deep, ...cheap]] }], ORDER, LIMITS);
-    expect([deep, cheap, dust].map((list) => sizeOf(chosen, list))).toEqual([19, 5, 0]);
+    const chosen = chosenOf([{ legs: [[...dust, ...deep, ...cheap]] }]);
+    expect([deep, cheap, dust].map((list) => sizeOf(chosen, list))).toEqual([20, 5, 0]);
   });
 
   it('cost no more than a request may', () => {
     const leg = () => many(24, () => known({ depth: [1_000, 990], cost: 5 }));
-    expect(choosePools([{ legs: [leg()] }], ORDER, LIMITS).size).toBe(20);
+    expect(chosenOf([{ legs: [leg()] }]).size).toBe(20);
     const others = Array.from({ length: 9 }, () => ({ legs: [leg(), leg()] as const }));
-    expect(choosePools([{ legs: [leg()] }, ...others], ORDER, LIMITS).size).toBe(20);
+    expect(chosenOf([{ legs: [leg()] }, ...others]).size).toBe(20);
   });
 
-  it('lead over the middle tokens that both legs have depth for', () => {
-    const corridor = (first: number, second: number) => {
+  it('lead over the intermediate tokens that both legs have depth for', () => {
+    const path = (first: number, second: number) => {
       const side = (depth: number) => many(12, () => known({ depth: [depth, depth] }));
       return { legs: [side(first), side(second)] as const };
     };
-    const good = Array.from({ length: 4 }, () => corridor(1_000, 1_000));
-    const half = Array.from({ length: 40 }, (_, index) => (index % 2 ? corridor(1e9, 1) : corridor(1, 1e9)));
-    const chosen = choosePools([...half, ...good], ORDER, LIMITS);
-    const prospects = good.flatMap(({ legs }) => legs.flat());
-    expect(sizeOf(chosen, prospects)).toBe(prospects.length);
-    expect(chosen.size).toBeLessThanOrEqual(100);
+    const good = Array.from({ length: 4 }, () => path(1_000, 1_000));
+    const half = Array.from({ length: 40 }, (_, index) => (index % 2 ? path(1e9, 1) : path(1, 1e9)));
+    const chosen = chosenOf([...half, ...good]);
+    const candidates = good.flatMap(({ legs }) => legs.flat());
+    expect(sizeOf(chosen, candidates)).toBe(candidates.length);
+    expect(chosen.size).toBeLessThanOrEqual(MAX_READS);
   });
 
-  it('hold the paths that were seen among thousands of middle tokens that claim more', () => {
-    const path = (depth: number, isSeen: boolean) => {
-      const leg = () => [known({ depth: [depth, depth], isSeen })];
+  it('hold the paths that were observed among thousands of intermediate tokens that report more', () => {
+    const path = (depth: number, isObserved: boolean) => {
+      const leg = () => [known({ depth: [depth, depth], isObserved })];
       return { legs: [leg(), leg()] as const };
     };
-    const claims = Array.from({ length: 1_000 }, () => path(1e9, false));
-    const seen = Array.from({ length: 12 }, () => path(900, true));
-    const chosen = choosePools([...claims, ...seen], ORDER, LIMITS);
-    expect(chosen.size).toBe(100);
-    expect(
-      sizeOf(
-        chosen,
-        seen.flatMap(({ legs }) => legs.flat()),
-      ),
-    ).toBe(24);
+    const reported = Array.from({ length: 1_000 }, () => path(1e9, false));
+    const observed = Array.from({ length: 12 }, () => path(900, true));
+    const chosen = chosenOf([...reported, ...observed]);
+    expect(chosen.size).toBeGreaterThan(90);
+    const hops = observed.flatMap(({ legs }) => legs.flat());
+    expect(sizeOf(chosen, hops)).toBe(24);
   });
 
   it.each(['exact_in', 'exact_out'] as const)('are whole paths while nothing is known, %s', (tradeType) => {
     const leg = () => many(30, () => known({ depth: null }));
     const list = Array.from({ length: 30 }, () => ({ legs: [leg(), leg()] as const }));
-    const chosen = choosePools(list, { ...ORDER, tradeType }, LIMITS);
-    expect(chosen.size).toBe(100);
+    const chosen = chosenOf(list, { ...ORDER, tradeType });
+    expect(chosen.size).toBe(MAX_READS);
     for (const { legs } of list) for (const side of legs) expect(sizeOf(chosen, side)).toBeGreaterThan(0);
   });
 });

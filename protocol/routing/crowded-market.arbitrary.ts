@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import type { Address } from 'viem';
 import type { DepthLevel } from '../depth.ts';
 import { MIDDLE, pricedSide, type Scale, scale, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
-import { type Outlook, outlookOf } from './prospect.ts';
+import { type DepthEstimate, estimateDepth } from './pool-candidate.ts';
 
 /** Markets with many pools of a pair, most of them hostile, and what is known of them before they are read. */
 
 export interface CrowdedPool extends TestPool {
   /** What capture has on record. */
-  readonly claim: Outlook;
+  readonly reported: DepthEstimate;
   readonly tierRank: number;
   /** Whether a route read it before, at a block with other prices. */
-  readonly isSeen: boolean;
+  readonly isObserved: boolean;
   /** What it showed then. */
-  readonly before: Outlook;
+  readonly before: DepthEstimate;
 }
 
 export interface CrowdedMarket {
@@ -26,14 +26,14 @@ type Side = readonly DepthLevel[];
 type Unnamed = Omit<CrowdedPool, 'address' | 'token0' | 'token1'>;
 
 const tierRank = fc.integer({ min: 1, max: 4 });
-const NOTHING: Outlook = { inputs: [], outputs: [] };
+const NOTHING: DepthEstimate = { inputs: [], outputs: [] };
 
 /** All of a side at the price of its first bin, as balances and prices make believe. */
-function claimOf(side: Side, timesE3 = 1_000n): Outlook {
+function reportOf(side: Side, timesE3 = 1_000n): DepthEstimate {
   const [first, last] = [side[0], side.at(-1)];
   if (!first || !last || first.cumulativeOutput === 0n) return NOTHING;
   const output = (last.cumulativeOutput * timesE3) / 1_000n;
-  return outlookOf([
+  return estimateDepth([
     { cumulativeInput: (output * first.cumulativeInput) / first.cumulativeOutput, cumulativeOutput: output },
   ]);
 }
@@ -53,10 +53,10 @@ const thinned = (side: Side, by: bigint): Side =>
 const honest = (side: Side): fc.Arbitrary<Unnamed> =>
   fc.record({
     side: fc.constant(side),
-    claim: fc.constant(claimOf(side)),
+    reported: fc.constant(reportOf(side)),
     tierRank,
-    isSeen: fc.integer({ min: 0, max: 9 }).map((digit) => digit < 7),
-    before: fc.bigInt(999_000n, 1_001_000n).map((partE6) => outlookOf(repriced(side, partE6))),
+    isObserved: fc.integer({ min: 0, max: 9 }).map((digit) => digit < 7),
+    before: fc.bigInt(999_000n, 1_001_000n).map((partE6) => estimateDepth(repriced(side, partE6))),
   });
 
 /** Far more on record than anyone has: at a bad price, at a good one and refused, or dust at the best price. */
@@ -64,15 +64,15 @@ const hostile = (side: Side): fc.Arbitrary<Unnamed> => {
   const bad = repriced(side, 600_000n);
   const dust = thinned(repriced(side, 1_005_000n), 1_000n);
   const shapes = [
-    { side: bad, claim: claimOf(bad, 1_000_000n), before: outlookOf(bad) },
-    { side: [], claim: claimOf(side, 1_000_000n), before: NOTHING },
-    { side: [], claim: NOTHING, before: NOTHING },
-    { side: dust, claim: claimOf(dust), before: outlookOf(dust) },
+    { side: bad, reported: reportOf(bad, 1_000_000n), before: estimateDepth(bad) },
+    { side: [], reported: reportOf(side, 1_000_000n), before: NOTHING },
+    { side: [], reported: NOTHING, before: NOTHING },
+    { side: dust, reported: reportOf(dust), before: estimateDepth(dust) },
   ];
-  return fc.tuple(fc.constantFrom(...shapes), tierRank, fc.boolean()).map(([shape, tier, isSeen]) => ({
+  return fc.tuple(fc.constantFrom(...shapes), tierRank, fc.boolean()).map(([shape, tier, isObserved]) => ({
     ...shape,
     tierRank: tier,
-    isSeen,
+    isObserved,
   }));
 };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
 import { expect, it } from 'vitest';
-import { corridors, type GraphPool, PoolGraph } from './graph.ts';
+import { type GraphPool, PoolGraph, tokenPaths } from './graph.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 
@@ -21,11 +21,11 @@ const pools: fc.Arbitrary<GraphPool[]> = fc
 const joins = (pool: GraphPool, a: Address, b: Address) =>
   (pool.token0.address === a && pool.token1.address === b) || (pool.token0.address === b && pool.token1.address === a);
 
-it('corridors hold every direct pool and every pair of pools over one token, once each', () => {
+it('paths hold every direct pool and every pair of pools over one token, once each', () => {
   fc.assert(
     fc.property(pools, (list) => {
       const [tokenIn, tokenOut] = [address(0), address(1)];
-      const found = [...corridors(new PoolGraph(list), tokenIn, tokenOut)].flatMap(({ legs: [first, second] }) =>
+      const found = [...tokenPaths(new PoolGraph(list), tokenIn, tokenOut)].flatMap(({ legs: [first, second] }) =>
         second ? first.flatMap((a) => second.map((b) => [a.address, b.address])) : first.map((a) => [a.address]),
       );
       const direct = list.filter((pool) => joins(pool, tokenIn, tokenOut)).map((pool) => [pool.address]);
@@ -41,5 +41,5 @@ it('corridors hold every direct pool and every pair of pools over one token, onc
 });
 
 it('finds nothing for a token without pools', () => {
-  expect([...corridors(new PoolGraph<GraphPool>(), address(0), address(1))]).toEqual([]);
+  expect([...tokenPaths(new PoolGraph<GraphPool>(), address(0), address(1))]).toEqual([]);
 });

@@ -7,36 +7,36 @@ export interface GraphPool {
   readonly token1: { readonly address: Address };
 }
 
-/** Pools by the other token that they join a token to, sorted by address. */
 type Neighbours<P extends GraphPool> = ReadonlyMap<Address, readonly P[]>;
 
-/** Pools by the two tokens that they join, either token first. Pools come and go one by one. */
+const NO_NEIGHBOURS: Neighbours<never> = new Map();
+
+/** Pools by the two tokens that they join, either token first, in the order in which they were added. */
 export class PoolGraph<P extends GraphPool> {
   readonly #byToken = new Map<Address, Map<Address, P[]>>();
+  #version = 0;
 
   constructor(pools: readonly P[] = []) {
     for (const pool of pools) this.add(pool);
   }
 
-  neighbours(token: Address): Neighbours<P> | undefined {
-    return this.#byToken.get(token);
+  /** Differs after each change. */
+  get version(): number {
+    return this.#version;
   }
 
-  has(pool: P): boolean {
-    const list = this.#byToken.get(pool.token0.address)?.get(pool.token1.address);
-    return list !== undefined && list[placeOf(list, pool)] === pool;
+  /** Pools of a token by their other token. */
+  neighbours(token: Address): Neighbours<P> {
+    return this.#byToken.get(token) ?? NO_NEIGHBOURS;
   }
 
   /** Adds a pool that is not there yet. */
   add(pool: P): void {
+    this.#version += 1;
     const [token0, token1] = [pool.token0.address, pool.token1.address];
-    const known = this.#byToken.get(token0)?.get(token1);
-    if (known) {
-      known.splice(placeOf(known, pool), 0, pool);
-      return;
-    }
     // Both directions share the list.
-    const list = [pool];
+    const list = this.#byToken.get(token0)?.get(token1) ?? [];
+    list.push(pool);
     this.#open(token0).set(token1, list);
     this.#open(token1).set(token0, list);
   }
@@ -46,6 +46,7 @@ export class PoolGraph<P extends GraphPool> {
     const list = this.#byToken.get(token0)?.get(token1);
     const place = list?.indexOf(pool) ?? -1;
     if (!list || place < 0) return;
+    this.#version += 1;
     list.splice(place, 1);
     if (list.length > 0) return;
     this.#close(token0, token1);
@@ -65,69 +66,34 @@ export class PoolGraph<P extends GraphPool> {
   }
 }
 
-/** Index of the first pool whose address is not lower. */
-function placeOf<P extends GraphPool>(sorted: readonly P[], { address }: P): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as P).address < address) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /**
- * All paths between two tokens, direct or over one intermediate token: any pool of a leg goes with any pool of the
- * other. Legs are in trade order.
+ * All paths between two tokens, direct or via one intermediate token: any pool of a leg goes with any pool of the other. A
+ * pool has two different tokens, so it is in one leg only.
  */
-export interface Corridor<L> {
+export interface TokenPath<L> {
   readonly legs: readonly [readonly L[]] | readonly [readonly L[], readonly L[]];
 }
 
-/**
- * The direct corridor, if any, then one for each token that both ends have a pool with. A pool has two different tokens,
- * so it cannot be in both legs of a corridor.
- */
-export function* corridors<P extends GraphPool>(
+/** A path with other legs in the place of its own. */
+export function mapLegs<A, B>(path: TokenPath<A>, map: (leg: readonly A[]) => readonly B[]): TokenPath<B> {
+  const [first, second] = path.legs;
+  return { legs: second ? [map(first), map(second)] : [map(first)] };
+}
+
+/** The direct path, if there is one, then one via each token that both ends have a pool with. Legs are in trade order. */
+export function* tokenPaths<P extends GraphPool>(
   graph: PoolGraph<P>,
   tokenIn: Address,
   tokenOut: Address,
-): Generator<Corridor<P>> {
+): Generator<TokenPath<P>> {
   const [fromIn, fromOut] = [graph.neighbours(tokenIn), graph.neighbours(tokenOut)];
-  const direct = fromIn?.get(tokenOut);
+  const direct = fromIn.get(tokenOut);
   if (direct) yield { legs: [direct] };
-  for (const via of middleTokens(graph, tokenIn, tokenOut)) {
-    const [first, second] = [fromIn?.get(via), fromOut?.get(via)];
-    if (first && second) yield { legs: [first, second] };
+  // The fewer first: anyone can join a token to thousands of others.
+  const isInFewer = fromIn.size <= fromOut.size;
+  const [fewer, more] = isInFewer ? [fromIn, fromOut] : [fromOut, fromIn];
+  for (const [via, pools] of fewer) {
+    const others = more.get(via);
+    if (others) yield { legs: isInFewer ? [pools, others] : [others, pools] };
   }
-}
-
-/**
- * Tokens that both ends have a pool with.
- *
- * @param looked most tokens that are looked at
- */
-export function* middleTokens<P extends GraphPool>(
-  graph: PoolGraph<P>,
-  tokenIn: Address,
-  tokenOut: Address,
-  looked = Number.POSITIVE_INFINITY,
-): Generator<Address> {
-  const [fewer, more] = ends(graph, tokenIn, tokenOut);
-  let left = looked;
-  for (const via of fewer?.keys() ?? []) {
-    if (left-- <= 0) return;
-    if (more?.has(via)) yield via;
-  }
-}
-
-/** Tokens that are looked at to find all middle tokens. */
-export function countLooked<P extends GraphPool>(graph: PoolGraph<P>, tokenIn: Address, tokenOut: Address): number {
-  return ends(graph, tokenIn, tokenOut)[0]?.size ?? 0;
-}
-
-/** The neighbours of both ends, the fewer first: a stranger can join any token to thousands of its own. */
-function ends<P extends GraphPool>(graph: PoolGraph<P>, tokenIn: Address, tokenOut: Address) {
-  const [fromIn, fromOut] = [graph.neighbours(tokenIn), graph.neighbours(tokenOut)];
-  return (fromIn?.size ?? 0) <= (fromOut?.size ?? 0) ? ([fromIn, fromOut] as const) : ([fromOut, fromIn] as const);
 }

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { DepthLevel } from '../depth.ts';
 import { mulDivCeil } from '../fixed-point.ts';
 import type { TradeType } from './fill-curve.ts';
-import { type Corridor, corridors, type GraphPool, PoolGraph } from './graph.ts';
+import { type GraphPool, PoolGraph, type TokenPath, tokenPaths } from './graph.ts';
 import { type Hop, type HopPath, makeHop } from './hop.ts';
 
 /** Arbitraries for property tests of routing: sides of depth, and small markets around one pair of tokens. */
@@ -115,18 +115,18 @@ export function orderIn(scaleOfGiven: Scale): fc.Arbitrary<bigint> {
   return fc.bigInt(scaleOfGiven.unit, 60n * scaleOfGiven.unit);
 }
 
-/** The market's corridors as a search takes them: hops, near leg first. */
-export function hopCorridors(pools: readonly TestPool[], tradeType: TradeType): readonly Corridor<Hop<TestPool>>[] {
+/** The market's paths as a search takes them: hops, near leg first. */
+export function hopPaths(pools: readonly TestPool[], tradeType: TradeType): readonly TokenPath<Hop<TestPool>>[] {
   const hops = new Map(pools.map((pool) => [pool, makeHop(pool, true, pool.side, tradeType)]));
   const hopOf = (pool: TestPool) => hops.get(pool) ?? makeHop(pool, true, pool.side, tradeType);
-  return [...corridors(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT)].map(({ legs: [first, second] }) => {
+  return [...tokenPaths(new PoolGraph(pools), TOKEN_IN, TOKEN_OUT)].map(({ legs: [first, second] }) => {
     if (!second) return { legs: [first.map(hopOf)] };
     const [near, far] = tradeType === 'exact_in' ? [first, second] : [second, first];
     return { legs: [near.map(hopOf), far.map(hopOf)] };
   });
 }
 
-export function pathsOf(list: readonly Corridor<Hop<TestPool>>[]): readonly HopPath<TestPool>[] {
+export function pathsOf(list: readonly TokenPath<Hop<TestPool>>[]): readonly HopPath<TestPool>[] {
   return list.flatMap(({ legs: [near, far] }) =>
     near.flatMap((hop): HopPath<TestPool>[] =>
       far ? far.map((other) => ({ near: hop, far: other })) : [{ near: hop, far: null }],

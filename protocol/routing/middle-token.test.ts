@@ -6,7 +6,7 @@ import { MAX_POSITION } from '../pool-state.ts';
 import type { TradeType } from './fill-curve.ts';
 import type { Hop } from './hop.ts';
 import { type FoundPlan, findPlan } from './plan.ts';
-import { corridorOf, type MarketPool, oneHopMarket } from './priced-market.arbitrary.ts';
+import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.arbitrary.ts';
 import type { HopFill } from './settle.ts';
 
 /**
@@ -24,7 +24,7 @@ function forPlans(tradeType: TradeType, check: (plan: Plan) => void): void {
   let splits = 0;
   fc.assert(
     fc.property(oneHopMarket(tradeType), (market) => {
-      const found = findPlan([corridorOf(market)], market, limits, () => undefined);
+      const found = findPlan([tokenPathOf(market)], market, limits, () => undefined);
       if (typeof found === 'string') return;
       plans += 1;
       if (found.plan.routes.length > 1) splits += 1;

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { describe, expect, it } from 'vitest';
 import type { TradeType } from './fill-curve.ts';
-import { hopCorridors, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { hopPaths, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
 import { findPlan, type RoutingLimits, routeImpactE6 } from './plan.ts';
 
 const MIDDLE: Address = '0x00000000000000000000000000000000000000c3';
@@ -26,7 +26,7 @@ function pool(bins: readonly Bin[], token0 = TOKEN_IN, token1 = TOKEN_OUT): Test
 }
 
 function plan(list: readonly TestPool[], tradeType: TradeType, given: bigint, limits: Partial<RoutingLimits> = {}) {
-  return findPlan(hopCorridors(list, tradeType), { tradeType, given }, { ...LIMITS, ...limits }, () => undefined);
+  return findPlan(hopPaths(list, tradeType), { tradeType, given }, { ...LIMITS, ...limits }, () => undefined);
 }
 
 /** The routes' parts of the order and their results. */
@@ -128,9 +128,9 @@ describe('plan', () => {
   });
 
   it('stops when the caller says so', () => {
-    const corridors = hopCorridors([deep(), deep()], 'exact_in');
+    const paths = hopPaths([deep(), deep()], 'exact_in');
     const order = { tradeType: 'exact_in', given: 2_000n } as const;
-    const searchWith = (tick: () => void) => findPlan(corridors, order, LIMITS, tick);
+    const searchWith = (tick: () => void) => findPlan(paths, order, LIMITS, tick);
     let steps = 0;
     searchWith(() => {
       steps += 1;

@@ -1,5 +1,5 @@
 import { E6 } from '../fixed-point.ts';
-import type { Corridor, GraphPool } from './graph.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
 import type { Hop } from './hop.ts';
 import { type Order, scorePaths } from './score.ts';
 import { type HopFill, isBetter, type PlanFill, type RouteFill, settle } from './settle.ts';
@@ -27,22 +27,22 @@ export interface FoundPlan<P extends GraphPool> {
 /**
  * Finds the plan for an order.
  *
- * @param corridors legs near first
+ * @param paths legs near first
  * @param tick called between steps of the search; throws to stop it
  */
 export function findPlan<P extends GraphPool>(
-  corridors: readonly Corridor<Hop<P>>[],
+  paths: readonly TokenPath<Hop<P>>[],
   order: Order,
   limits: RoutingLimits,
   tick: () => void,
 ): FoundPlan<P> | NoPlan {
-  const { considered, best } = scorePaths(corridors, order, tick);
+  const { considered, best } = scorePaths(paths, order, tick);
   if (considered === 0) return 'no_route';
   const single = best && settle([{ path: best, given: order.given }]);
   const baseline = single?.routes[0];
   if (!single || !baseline) return 'insufficient_liquidity';
   const mayGain = limits.maxRoutes > 1 && considered > 1 && routeImpactE6(baseline) >= BigInt(limits.splitThresholdE6);
-  const split = mayGain ? findSplit(corridors, baseline.path, order, limits, tick) : null;
+  const split = mayGain ? findSplit(paths, baseline.path, order, limits, tick) : null;
   const plan = split && beats(split, single, order, limits.minImprovementE6) ? split : single;
   return { baseline, plan, considered };
 }

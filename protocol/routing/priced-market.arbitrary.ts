@@ -7,7 +7,7 @@ import type { SideCurve } from '../layouts/side-curve.ts';
 import { type BinState, MAX_POSITION } from '../pool-state.ts';
 import { tokenScale } from '../scaling.ts';
 import type { TradeType } from './fill-curve.ts';
-import type { Corridor } from './graph.ts';
+import type { TokenPath } from './graph.ts';
 import { type Hop, makeHop } from './hop.ts';
 
 /** Arbitraries of one-hop markets whose pools have real bins, so that plans can be compared with the pools' own swaps. */
@@ -119,8 +119,8 @@ function poolsBetween(from: Token, to: Token, number: number): fc.Arbitrary<read
   );
 }
 
-/** The market's corridor as a search takes it: near leg first. */
-export function corridorOf({ first, second, tradeType }: OneHopMarket): Corridor<Hop<MarketPool>> {
+/** The market's path as a search takes it: near leg first. */
+export function tokenPathOf({ first, second, tradeType }: OneHopMarket): TokenPath<Hop<MarketPool>> {
   const hops = (pools: readonly MarketPool[]) =>
     pools.map((pool) => makeHop(pool, pool.side.zeroForOne, pool.side.levels, tradeType));
   const legs = [hops(first), hops(second)] as const;

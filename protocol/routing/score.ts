@@ -1,5 +1,5 @@
 import { capacity, foundAt, type TradeType } from './fill-curve.ts';
-import type { Corridor, GraphPool } from './graph.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
 import type { Hop, HopPath } from './hop.ts';
 import { isBetter } from './settle.ts';
 
@@ -17,12 +17,12 @@ export interface Scores<P extends GraphPool> {
 }
 
 /**
- * Walks every path of the corridors (legs near first) for the whole order. Of equal paths the first wins.
+ * Walks every path of the paths (legs near first) for the whole order. Of equal paths the first wins.
  *
  * @param tick called once per near hop; throws to stop the search
  */
 export function scorePaths<P extends GraphPool>(
-  corridors: readonly Corridor<Hop<P>>[],
+  paths: readonly TokenPath<Hop<P>>[],
   order: Order,
   tick: () => void,
 ): Scores<P> {
@@ -31,7 +31,7 @@ export function scorePaths<P extends GraphPool>(
   const offer = (path: HopPath<P>, found: bigint) => {
     if (found > 0n && (!best || isBetter(order.tradeType, found, best.found))) best = { path, found };
   };
-  for (const { legs } of corridors) {
+  for (const { legs } of paths) {
     for (const near of legs[0]) {
       tick();
       considered += legs[1]?.length ?? 1;

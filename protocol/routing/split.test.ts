@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bestOnGrid } from './brute-force.arbitrary.ts';
 import { capacity, foundAt, type TradeType } from './fill-curve.ts';
 import type { Hop } from './hop.ts';
-import { hopCorridors, type Market, market, orderIn, pathsOf, type TestPool } from './market.arbitrary.ts';
+import { hopPaths, type Market, market, orderIn, pathsOf, type TestPool } from './market.arbitrary.ts';
 import { type FoundPlan, findPlan, type RoutingLimits } from './plan.ts';
 import { isBetter } from './settle.ts';
 
@@ -18,7 +18,7 @@ const limits: fc.Arbitrary<RoutingLimits> = fc.record({
 });
 
 interface Search {
-  readonly corridors: ReturnType<typeof hopCorridors>;
+  readonly tokenPaths: ReturnType<typeof hopPaths>;
   readonly order: { readonly tradeType: TradeType; readonly given: bigint };
   readonly limits: RoutingLimits;
 }
@@ -27,7 +27,7 @@ const search: fc.Arbitrary<Search> = fc
   .tuple(market, fc.constantFrom<TradeType>('exact_in', 'exact_out'))
   .chain(([{ pools, scaleIn, scaleOut }, tradeType]: [Market, TradeType]) =>
     fc.record({
-      corridors: fc.constant(hopCorridors(pools, tradeType)),
+      tokenPaths: fc.constant(hopPaths(pools, tradeType)),
       order: fc.record({
         tradeType: fc.constant(tradeType),
         given: orderIn(tradeType === 'exact_in' ? scaleIn : scaleOut),
@@ -40,7 +40,7 @@ const search: fc.Arbitrary<Search> = fc
 function forPlans(check: (found: FoundPlan<TestPool>, from: Search) => void, numRuns = 500): void {
   fc.assert(
     fc.property(search, (from) => {
-      const found = findPlan(from.corridors, from.order, from.limits, noLimit);
+      const found = findPlan(from.tokenPaths, from.order, from.limits, noLimit);
       if (typeof found !== 'string') check(found, from);
     }),
     { numRuns },
@@ -53,8 +53,8 @@ describe('split', () => {
   it('is within 0.5% of the best split on a fine grid in 95% of cases, and never worse than the best route', () => {
     let cases = 0;
     let close = 0;
-    forPlans(({ plan }, { corridors, order, limits }) => {
-      const paths = pathsOf(corridors);
+    forPlans(({ plan }, { tokenPaths, order, limits }) => {
+      const paths = pathsOf(tokenPaths);
       const optimum = bestOnGrid(paths, order, limits.maxRoutes, GRID);
       const single = bestOnGrid(paths, order, 1, 1);
       if (optimum === null || single === null) throw new Error('the search found a plan that the grid has not');
@@ -110,6 +110,6 @@ describe('split', () => {
   });
 
   it('scores every path once', () => {
-    forPlans(({ considered }, { corridors }) => expect(considered).toBe(pathsOf(corridors).length));
+    forPlans(({ considered }, { tokenPaths }) => expect(considered).toBe(pathsOf(tokenPaths).length));
   });
 });

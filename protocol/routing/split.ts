@@ -1,10 +1,9 @@
 import { E6 } from '../fixed-point.ts';
-import { type Cluster, clustersOfCorridors, clustersOfPaths } from './cluster.ts';
-import type { Corridor, GraphPool } from './graph.ts';
-import type { Hop, HopPath, PathShare } from './hop.ts';
+import { allocateOrder, byGivenDescending, type Shares, settleWhole } from './allocate-order.ts';
+import type { GraphPool, TokenPath } from './graph.ts';
+import type { Hop, HopPath } from './hop.ts';
 import type { Order } from './score.ts';
 import { isBetter, type PlanFill } from './settle.ts';
-import { byGivenDescending, settleWhole, spread } from './spread.ts';
 
 export interface SplitLimits {
   readonly maxRoutes: number;
@@ -12,62 +11,43 @@ export interface SplitLimits {
   readonly minLegFractionE6: number;
 }
 
-/** How many of the free spread's routes are tried as additions to the baseline. */
+/** How many of the free allocation's routes are tried as additions to the baseline. */
 const SHORTLIST = 8;
 
 /**
  * The best split found within the limits; null when no split takes the whole order.
  *
- * The order is first spread over all paths. If that is within the limits it is the answer. Else two searches compete:
- * one narrows the free spread by dropping its smallest routes, the other grows the baseline by its largest.
+ * The order is first allocated to all paths. If that is within the limits it is the answer. Else two searches compete:
+ * one narrows the free allocation by dropping its smallest routes, the other grows the baseline by its largest.
  *
- * @param corridors legs near first
+ * @param paths legs near first
  * @param baseline a path that can take the whole order alone
  * @param tick called on each step; throws to stop the search
  */
 export function findSplit<P extends GraphPool>(
-  corridors: readonly Corridor<Hop<P>>[],
+  paths: readonly TokenPath<Hop<P>>[],
   baseline: HopPath<P>,
-  order: Order,
-  limits: SplitLimits,
+  { tradeType, given }: Order,
+  { maxRoutes, minLegFractionE6 }: SplitLimits,
   tick: () => void,
 ): PlanFill<P> | null {
-  const search = new SplitSearch(baseline, order, limits, tick);
-  const free = search.spread(clustersOfCorridors(corridors));
-  if (search.isWithinLimits(free)) return settleWhole(free, order.given) ?? search.grow(free);
-  return search.better(search.narrow(free), search.grow(free));
-}
+  const minGiven = given * BigInt(minLegFractionE6);
+  const isWithinLimits = (shares: Shares<P>) =>
+    shares.length <= maxRoutes && shares.every((share) => share.given * E6 >= minGiven);
+  const allocateTo = (routes: readonly HopPath<P>[]) => allocateOrder(joinRoutes(routes), given, tick);
+  const better = (a: PlanFill<P> | null, b: PlanFill<P> | null) =>
+    a && b ? (isBetter(tradeType, a.found, b.found) ? a : b) : (a ?? b);
 
-type Shares<P extends GraphPool> = readonly PathShare<P>[];
-
-class SplitSearch<P extends GraphPool> {
-  readonly #baseline: HopPath<P>;
-  readonly #order: Order;
-  readonly #limits: SplitLimits;
-  readonly #tick: () => void;
-
-  constructor(baseline: HopPath<P>, order: Order, limits: SplitLimits, tick: () => void) {
-    this.#baseline = baseline;
-    this.#order = order;
-    this.#limits = limits;
-    this.#tick = tick;
-  }
-
-  spread(clusters: readonly Cluster<P>[]): Shares<P> {
-    return spread(clusters, this.#order.given, this.#tick);
-  }
-
-  isWithinLimits(shares: Shares<P>): boolean {
-    const { maxRoutes, minLegFractionE6 } = this.#limits;
-    const least = this.#order.given * BigInt(minLegFractionE6);
-    return shares.length <= maxRoutes && shares.every(({ given }) => given * E6 >= least);
-  }
-
-  /** Drops the smallest routes and spreads the order over the rest, until the limits are kept. */
-  narrow(free: Shares<P>): PlanFill<P> | null {
+  /** Drops the smallest routes and allocates the order to the others, until the limits are kept. */
+  function narrow(free: Shares<P>): PlanFill<P> | null {
     for (let shares = free; shares.length > 0; ) {
-      if (this.isWithinLimits(shares)) return settleWhole(shares, this.#order.given);
-      const narrower = this.#withoutSmallest(shares);
+      if (isWithinLimits(shares)) return settleWhole(shares, given);
+      const dropped = Math.max(1, Math.ceil((shares.length - maxRoutes) / 2));
+      const kept = [...shares].sort(byGivenDescending).slice(0, -dropped);
+      const routes = kept.map(({ path }) => path);
+      let narrower = allocateTo(routes);
+      // What is left may have too little depth. The baseline has enough.
+      if (!settleWhole(narrower, given)) narrower = allocateTo([...routes.slice(0, maxRoutes - 1), baseline]);
       if (narrower.length >= shares.length) return null;
       shares = narrower;
     }
@@ -75,40 +55,44 @@ class SplitSearch<P extends GraphPool> {
   }
 
   /** Adds to the baseline the route that helps most, again and again. */
-  grow(free: Shares<P>): PlanFill<P> | null {
+  function grow(free: Shares<P>): PlanFill<P> | null {
     const shortlist = [...free].sort(byGivenDescending).slice(0, SHORTLIST);
-    let chosen: readonly HopPath<P>[] = [this.#baseline];
-    let best = this.#trySpread(chosen);
-    for (let count = 1; count < this.#limits.maxRoutes; count++) {
+    let chosen: readonly HopPath<P>[] = [baseline];
+    let best = settleWhole(allocateTo(chosen), given);
+    for (let count = 1; count < maxRoutes; count++) {
       const start = chosen;
       for (const { path } of shortlist) {
-        const paths = [...start, path];
-        const plan = this.#trySpread(paths);
-        if (plan && this.better(plan, best) === plan) [best, chosen] = [plan, paths];
+        const routes = [...start, path];
+        const shares = allocateTo(routes);
+        const plan = isWithinLimits(shares) ? settleWhole(shares, given) : null;
+        if (plan && better(plan, best) === plan) [best, chosen] = [plan, routes];
       }
       if (chosen === start) break;
     }
     return best;
   }
 
-  better(a: PlanFill<P> | null, b: PlanFill<P> | null): PlanFill<P> | null {
-    if (!a || !b) return a ?? b;
-    return isBetter(this.#order.tradeType, a.found, b.found) ? a : b;
-  }
+  const free = allocateOrder(paths, given, tick);
+  if (isWithinLimits(free)) return settleWhole(free, given) ?? grow(free);
+  return better(narrow(free), grow(free));
+}
 
-  #trySpread(paths: readonly HopPath<P>[]): PlanFill<P> | null {
-    const shares = this.spread(clustersOfPaths(paths));
-    return this.isWithinLimits(shares) ? settleWhole(shares, this.#order.given) : null;
+/** Routes as token paths: those that share a hop, directly or through others, are one. n routes join at most n + 1 hops. */
+function joinRoutes<P extends GraphPool>(routes: readonly HopPath<P>[]): readonly TokenPath<Hop<P>>[] {
+  const direct = new Set<Hop<P>>();
+  let groups: readonly (readonly [near: ReadonlySet<Hop<P>>, far: ReadonlySet<Hop<P>>])[] = [];
+  for (const { near, far } of routes) {
+    if (!far) {
+      direct.add(near);
+      continue;
+    }
+    const touched = groups.filter((group) => group[0].has(near) || group[1].has(far));
+    const joined = [
+      new Set([...touched.flatMap((group) => [...group[0]]), near]),
+      new Set([...touched.flatMap((group) => [...group[1]]), far]),
+    ] as const;
+    groups = [...groups.filter((group) => !touched.includes(group)), joined];
   }
-
-  #withoutSmallest(shares: Shares<P>): Shares<P> {
-    const excess = shares.length - this.#limits.maxRoutes;
-    const dropped = Math.max(1, Math.ceil(excess / 2));
-    const kept = [...shares].sort(byGivenDescending).slice(0, -dropped);
-    const paths = kept.map(({ path }) => path);
-    const narrower = this.spread(clustersOfPaths(paths));
-    if (settleWhole(narrower, this.#order.given)) return narrower;
-    // What is left has too little depth. The baseline has enough.
-    return this.spread(clustersOfPaths([...paths.slice(0, this.#limits.maxRoutes - 1), this.#baseline]));
-  }
+  const pairs = groups.map((group) => ({ legs: [[...group[0]], [...group[1]]] as const }));
+  return direct.size > 0 ? [{ legs: [[...direct]] }, ...pairs] : pairs;
 }

@@ -5,7 +5,7 @@ import type { Address } from 'viem';
 import { createApp } from '../../api/app.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
@@ -70,7 +70,7 @@ export async function openExampleApp() {
       ...pamm.deps,
       chains,
       directory: fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]),
-      outlooks: new PoolOutlooks(),
+      estimates: new DepthEstimates(),
       snapshots: createSnapshotService({
         chains: [...chains.values()],
         quotes: eagerQuotes,

@@ -6,7 +6,7 @@ import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { bindResources } from '../../api/resources.ts';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -83,7 +83,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       statusMaxAgeSecs: 86_400,
       routing: RoutingConfig.parse({}),
       snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
-      outlooks: new PoolOutlooks(),
+      estimates: new DepthEstimates(),
       endpoints: new Map(),
       ...unusedStreams(),
       submit: () => Promise.reject(new Error('not for this test')),

@@ -10,7 +10,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     chains,
     directory: unused(),
     snapshots: unused(),
-    outlooks: unused(),
+    estimates: unused(),
     database: unused(),
     ...unusedStreams(),
     statusMaxAgeSecs: 0,

@@ -32,7 +32,7 @@ export type OperatedChain = {
 export type OperatedWorld = {
   /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
   readonly chains: readonly [OperatedChain, OperatedChain];
-  /** As answers and metrics name them. */
+  /** As metrics name them. */
   readonly providers: Readonly<Record<'stream' | 'otherStream' | 'bundle', string>>;
   readonly processes: Readonly<Record<ProcessName, OperatedProcess>>;
   readonly databaseUrl: string;

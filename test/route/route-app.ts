@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { routeResource } from '../../api/route/route.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
@@ -24,7 +24,7 @@ export interface RouteAppOptions {
   readonly quotes?: QuotesConfig;
   readonly routing?: Partial<RoutingConfig>;
   /** Default: nothing is known of pools before they are read. */
-  readonly outlooks?: PoolOutlooks;
+  readonly estimates?: DepthEstimates;
   /** Default: off. */
   readonly limits?: LimitsConfig;
 }
@@ -38,7 +38,7 @@ export function routeApp({
   quotes = eagerQuotes,
   routing = {},
   limits = NO_LIMITS,
-  outlooks = new PoolOutlooks(),
+  estimates = new DepthEstimates(),
 }: RouteAppOptions): Hono {
   const logger = createLogger('test', 'silent');
   const chains = new Map([[chain.chainId, chain]]);
@@ -47,7 +47,7 @@ export function routeApp({
   return createApp(
     [
       ...bindRoutes(quotesResource, deps),
-      ...bindRoutes(routeResource, { ...deps, outlooks, routing: RoutingConfig.parse(routing) }),
+      ...bindRoutes(routeResource, { ...deps, estimates, routing: RoutingConfig.parse(routing) }),
     ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),

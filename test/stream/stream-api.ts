@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import { PoolOutlooks } from '../../api/route/pool-outlooks.ts';
+import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
@@ -34,12 +34,12 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
-  const outlooks = new PoolOutlooks();
+  const estimates = new DepthEstimates();
   const snapshots = createSnapshotService({
     chains: [chain],
     quotes,
     logger,
-    countCurve: (chainId) => outlooks.of(chainId).report,
+    countCurve: (chainId) => estimates.of(chainId).report,
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
@@ -50,7 +50,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     directory,
     logger,
     isFunded: () => true,
-    rankOf: (pool) => outlooks.of(pool.chainId).rank(pool),
+    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;

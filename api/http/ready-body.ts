@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { constants, gzip, gzipSync } from 'node:zlib';
+import type { Context, MiddlewareHandler } from 'hono';
+import { compress } from 'hono/compress';
+
+/** Shorter responses are sent as they are. */
+export const COMPRESS_FROM_BYTES = 4 * 1024;
+
+/** Compresses a long response that is not compressed yet, for a client that takes it so. */
+export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM_BYTES });
+
+/** Fast rather than small, for what lives for seconds. */
+export const FAST = { level: constants.Z_BEST_SPEED };
+/** Small rather than fast, for files. */
+export const SMALL = { level: constants.Z_BEST_COMPRESSION };
+/** Up to here it takes about a millisecond; on a busy machine the way to another thread and back takes several. */
+const AT_ONCE_BYTES = 64 * 1024;
+const encoder = new TextEncoder();
+const gzipped = promisify<Uint8Array, typeof FAST, Buffer>(gzip);
+
+/** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
+export class ReadyBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly #compression: typeof FAST;
+  #zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  #tag: string | undefined;
+
+  constructor(content: string | Uint8Array, compression = FAST) {
+    this.bytes = typeof content === 'string' ? encoder.encode(content) : new Uint8Array(content);
+    this.#compression = compression;
+  }
+
+  zipped(): Promise<Uint8Array<ArrayBuffer>> {
+    this.#zipped ??= this.#zip();
+    return this.#zipped;
+  }
+
+  /** For `ETag`: weak, because it is the same for the compressed form. */
+  get tag(): string {
+    this.#tag ??= `W/"${createHash('sha1').update(this.bytes).digest('base64url')}"`;
+    return this.#tag;
+  }
+
+  async #zip(): Promise<Uint8Array<ArrayBuffer>> {
+    const isShort = this.bytes.length <= AT_ONCE_BYTES;
+    return new Uint8Array(
+      isShort ? gzipSync(this.bytes, this.#compression) : await gzipped(this.bytes, this.#compression),
+    );
+  }
+}
+
+/** Whether the client takes gzip: it names it, or any, without refusing it by `q=0`. */
+export const acceptsGzip = (c: Context): boolean =>
+  /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(c.req.header('Accept-Encoding') ?? '');
+
+/**
+ * Sends a body in one piece, compressed if it is long and the client takes it so: a stream of parts would take turns with
+ * the requests of others.
+ *
+ * @param headers further ones, and another `Content-Type` than that of JSON
+ */
+export async function sendReady(
+  c: Context,
+  ready: ReadyBody,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const isZipped = ready.bytes.length >= COMPRESS_FROM_BYTES && acceptsGzip(c);
+  const bytes = isZipped ? await ready.zipped() : ready.bytes;
+  return c.body(bytes, 200, {
+    'Content-Type': 'application/json',
+    // Set here so that a response to HEAD, which has no body, has it too.
+    'Content-Length': String(bytes.length),
+    Vary: 'Accept-Encoding',
+    ...(isZipped && { 'Content-Encoding': 'gzip' }),
+    ...headers,
+  });
+}
+
+/** Sends a body that caches may keep, or 304 to a client that has it. */
+export async function sendCached(c: Context, ready: ReadyBody, maxAgeSecs: number): Promise<Response> {
+  const headers = { ETag: ready.tag, 'Cache-Control': `public, max-age=${maxAgeSecs}` };
+  const had = c.req.header('If-None-Match');
+  const isKnown = had === '*' || had?.match(/"[^"]*"/g)?.some((tag) => ready.tag === `W/${tag}`);
+  return isKnown ? c.body(null, 304, { ...headers, Vary: 'Accept-Encoding' }) : sendReady(c, ready, headers);
+}
