@@ -20,16 +20,15 @@ import { mountExplorer } from './explorer/pages.ts';
 import { curveCounter } from './observability/curve-metrics.ts';
 import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
-import { streamMetrics } from './observability/stream-metrics.ts';
 import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { PoolWorth } from './rounds/pool-worth.ts';
 import { DepthEstimates } from './route/depth-estimates.ts';
-import { startPoolRecords } from './route/pool-records.ts';
+import { reportedDepth } from './route/reported-depth.ts';
+import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { createSnapshotService } from './snapshots/snapshot-service.ts';
-import { SqlPoolDirectory } from './snapshots/sql-pool-directory.ts';
 import { ConnectionLimits } from './stream/connection-limits.ts';
+import { streamMetrics } from './stream/metrics.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 import { createPoolWarmers } from './warming/pool-warmers.ts';
@@ -48,8 +47,6 @@ const SETTINGS = [
   'REDIS_URL',
   'QUEUE_PREFIX',
   'PRICE_STATUS_MAX_AGE_SECS',
-  'DIRECTORY_POLL_MS',
-  'DIRECTORY_COMPARED_POOLS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -83,14 +80,13 @@ async function serve(): Promise<void> {
   await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const countCurve = curveCounter(metrics, chains.keys());
-  const directory = new SqlPoolDirectory({
+  const estimates = new DepthEstimates();
+  const catalog = new PoolCatalog({
     database,
     chains: file.chains,
     logger,
-    pace: { pollMs: settings.DIRECTORY_POLL_MS, comparedPerPoll: settings.DIRECTORY_COMPARED_POOLS },
+    onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
-  const estimates = new DepthEstimates();
-  const records = startPoolRecords({ database, directory, estimates, chainIds: [...chains.keys()], logger });
   const countCall = chainCallCounter(metrics);
   const feeds = openHeadFeeds(file.chains, countCall, logger);
   const snapshots = createSnapshotService({
@@ -108,14 +104,13 @@ async function serve(): Promise<void> {
     },
     logger,
   });
-  const worth = new PoolWorth({ database, chains: file.chains, logger });
   const warmers = createPoolWarmers({
     chains: file.chains,
     quotes: file.quotes,
     snapshots,
-    directory,
+    directory: catalog,
     logger,
-    isFunded: ({ chainId, address }) => worth.has(chainId, address),
+    isFunded: (pool) => catalog.isFunded(pool),
     rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
@@ -127,7 +122,7 @@ async function serve(): Promise<void> {
     limits,
     warmers,
     snapshots,
-    directory,
+    directory: catalog,
     observerOf,
     logger,
     database: database.$client,
@@ -144,7 +139,8 @@ async function serve(): Promise<void> {
     chains: file.chains,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
     database: database.$client,
-    snapshots,
+    knownHead: (chainId) => snapshots.of(chainId).knownHead,
+    readHead: (chainId) => snapshots.of(chainId).head(),
     workerMissing: pamm.workerMissing,
     metrics,
     logger,
@@ -153,7 +149,7 @@ async function serve(): Promise<void> {
     bindResources({
       ...pamm.deps,
       chains,
-      directory,
+      directory: catalog,
       snapshots,
       estimates,
       warmers,
@@ -164,6 +160,7 @@ async function serve(): Promise<void> {
       statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
       routing: file.routing,
       lags: operations.lags,
+      ages: (chainId) => catalog.ages(chainId),
     }),
     {
       verifyKey: createKeyVerifier(database.$client, file.limits),
@@ -188,12 +185,10 @@ async function serve(): Promise<void> {
     ['streams', async () => streams.close()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.close()],
-    ['pool worth', async () => worth.stop()],
     ['pamm', () => pamm.close()],
     ['indexing watch', async () => operations.close()],
     ['head feeds', async () => closeHeadFeeds(feeds)],
-    ['directory', async () => directory.stop()],
-    ['pool records', async () => records.stop()],
+    ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
   ]);

@@ -45,9 +45,6 @@ export const settings = {
     .url({ protocol: /^https?$/ })
     .default('https://coins.llama.fi')
     .describe('an http:// or https:// URL'),
-  /** How often the API looks for new pools, and how many of the others it compares each time. */
-  DIRECTORY_POLL_MS: wholeNumber(1, 2_000),
-  DIRECTORY_COMPARED_POOLS: wholeNumber(1, 1_000),
   /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
   TRUSTED_PROXIES: wholeNumber(0, 0),
   /** Whether the API serves the web page. */

@@ -39,6 +39,8 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
+  ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
   ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
   ['LISTING_STATEMENT_TIMEOUT_MS', 'an uncommon page of the listing has 2 s for a statement'],
   ['LISTING_CONNECTIONS', 'two uncommon pages of the listing are read at a time'],

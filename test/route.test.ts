@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SqlPoolDirectory } from '../api/snapshots/sql-pool-directory.ts';
+import { PoolCatalog } from '../api/snapshots/pool-catalog.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import type { QuotesConfig } from '../config/quotes-schema.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -210,7 +210,7 @@ describe('when something is away', () => {
       [odd.url, { status: 500, body: { error: 'Internal server error' } }],
     ] as const) {
       const database = openDatabase(url, logger);
-      const pools = new SqlPoolDirectory({ database, chains: [chain], logger });
+      const pools = new PoolCatalog({ database, chains: [chain], logger });
       expect(await postRoute(routeApp({ chain, directory: pools }), body())).toEqual(expected);
       pools.stop();
       await database.$client.end();

@@ -6,7 +6,6 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type BlockPoint, readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { SnapshotService } from '../snapshots/types.ts';
 import type { ChainLag } from './chain-lag.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
@@ -19,7 +18,10 @@ export type OperationsDeps = {
   readonly maxLagSecs: number;
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
-  readonly snapshots: SnapshotService;
+  /** The head of a chain if it is known without asking a node. */
+  readonly knownHead: (chainId: number) => BlockRef | undefined;
+  /** Asks a node. */
+  readonly readHead: (chainId: number) => Promise<BlockRef>;
   /** Whether no builders worker runs; null without a usable builder. */
   readonly workerMissing: () => boolean | null;
   readonly metrics: Registry;
@@ -42,16 +44,16 @@ const pointOf = ({ number, timestamp }: BlockRef): BlockPoint => ({
 });
 
 /** Watches the index of every chain with an enabled deployment, and tells the operator how the process is. */
-export function startOperations({ database, snapshots, metrics, logger, ...deps }: OperationsDeps): Operations {
+export function startOperations({ database, metrics, logger, ...deps }: OperationsDeps): Operations {
   const watch = new IndexingWatch({
     chains: deps.chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxLagSecs: deps.maxLagSecs,
     readIndexed: () => readIndexedBlocks(database),
     knownHead: (chainId) => {
-      const known = snapshots.of(chainId).knownHead;
+      const known = deps.knownHead(chainId);
       return known && pointOf(known);
     },
-    readHead: async (chainId) => pointOf(await snapshots.of(chainId).head()),
+    readHead: async (chainId) => pointOf(await deps.readHead(chainId)),
     logger,
   });
   registerIndexingMetrics(metrics, () => watch.lags());

@@ -96,11 +96,9 @@ describe('a crowded pair', () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const none = { inputs: [], outputs: [] };
     for (const of of [a, c, d]) estimates.record(of, { bids: side, asks: none, tierRank: 1 });
-    estimates.allRecorded();
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);
     expect(chosen([a, b, c, d])).toEqual([13, 14]);
     for (const of of [a, c, d]) estimates.record(of, null);
-    estimates.allRecorded();
     expect(chosen([b, c, d])).toEqual([12, 13]);
   });
 
@@ -108,7 +106,6 @@ describe('a crowded pair', () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const tell = () => {
       for (const of of [a, b, c]) estimates.record(of, { bids: side, asks: side, tierRank: 1 });
-      estimates.allRecorded();
     };
     tell();
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);

@@ -45,7 +45,6 @@ export class ChainDepthEstimates {
     maxSize: COMPARED_POOLS,
     ttl: COMPARED_MS,
   });
-  #isReported = false;
 
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, rank }: Pick<CurveReport, 'pool' | 'rank'>): void => {
@@ -54,7 +53,7 @@ export class ChainDepthEstimates {
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
     const observed = this.#observed.peek(pool);
-    const reported = this.#reported.get(pool) ?? (this.#isReported ? NO_DEPTH : undefined);
+    const reported = this.#reported.get(pool) ?? (this.#reported.size > 0 ? NO_DEPTH : undefined);
     const known = observed ?? reported;
     return {
       pool,
@@ -102,20 +101,10 @@ export class ChainDepthEstimates {
     }
   }
 
-  /** Takes what is reported of a pool, null when nothing is. */
+  /** Takes what is reported of a pool, null when nothing is. While anything is, a pool without a report has nothing. */
   record(pool: ServedPool, reported: ReportedDepth | null): void {
     if (reported) this.#reported.set(pool, reported);
     else this.#reported.delete(pool);
-  }
-
-  /** Says that every report was taken: other pools have nothing. Without any report, nothing is known of them. */
-  allRecorded(): void {
-    this.#isReported = this.#reported.size > 0;
-  }
-
-  /** Pools of which something is reported; reports may be taken meanwhile. */
-  recorded(): Iterable<ServedPool> {
-    return this.#reported.keys();
   }
 
   /** Where fees are not public a pool may be simulated, unless it is known to be read cheaper. */

@@ -121,18 +121,19 @@ export class PoolTable {
   put(pool: ServedPool): void {
     const { byAddress, graph } = this.#chain(pool.chainId);
     const known = byAddress.get(pool.address);
-    if (known) graph.remove(known);
+    if (known) this.remove(known);
     byAddress.set(pool.address, pool);
     if (isOpenToAnyone(pool)) graph.add(pool);
     for (const listener of this.#listeners) listener(pool, true);
   }
 
-  remove({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): void {
-    const { byAddress, graph } = this.#chain(chainId);
-    const known = byAddress.get(address);
-    if (known) graph.remove(known);
-    byAddress.delete(address);
-    if (known) for (const listener of this.#listeners) listener(known, false);
+  /** Removes a pool, unless another one is in its place. */
+  remove(pool: ServedPool): void {
+    const { byAddress, graph } = this.#chain(pool.chainId);
+    if (byAddress.get(pool.address) !== pool) return;
+    graph.remove(pool);
+    byAddress.delete(pool.address);
+    for (const listener of this.#listeners) listener(pool, false);
   }
 
   /** Calls for each pool that is put or removed. The listener must not throw. */

@@ -7,7 +7,7 @@ import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { NO_OBSERVER, SimulatedChain } from '../../test/stream/simulated-chain.ts';
-import { SqlPoolDirectory } from '../snapshots/sql-pool-directory.ts';
+import { PoolCatalog } from '../snapshots/pool-catalog.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 import { type Streams, startStreams } from './streams.ts';
@@ -23,7 +23,7 @@ const simulated = new SimulatedChain(POOLS);
 const [delisted, undone, kept] = simulated.pools.map(({ address }) => address);
 let home: IndexedDatabase;
 let database: Database;
-let directory: SqlPoolDirectory;
+let directory: PoolCatalog;
 let streams: Streams;
 
 /** The streams of an API process over Postgres, of a chain whose quotes are made up. */
@@ -39,8 +39,8 @@ beforeAll(async () => {
   database = openDatabase(home.url, logger);
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
-  const pace = { pollMs: 20, comparedPerPoll: 1_000 };
-  directory = new SqlPoolDirectory({ database, chains: [ChainConfig.parse(chain)], logger, pace });
+  const pace = { pollMs: 20 };
+  directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pace });
   const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
   streams = startStreams({
     chainIds: [CHAIN],

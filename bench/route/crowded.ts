@@ -101,7 +101,6 @@ function recordAll(estimates: DepthEstimates, { snapshots }: WarmMarket): void {
       tierRank: 1,
     });
   }
-  chain.allRecorded();
 }
 
 /** 0.3 to 3,000 whole tokens. */

@@ -3,13 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
-import { SqlPoolDirectory } from '../../api/snapshots/sql-pool-directory.ts';
+import { PoolCatalog } from '../../api/snapshots/pool-catalog.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA, publishLiveViews } from '../../test/harness/onchain-tables.ts';
+import {
+  createOnchainTables,
+  ONCHAIN_SCHEMA,
+  publishLiveViews,
+  setIndexedBlock,
+} from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { formatTable } from './measure.ts';
 
@@ -36,7 +41,7 @@ const collectGarbage = (() => {
 })();
 
 /**
- * The pool directory over many pools, of which each has a token of its own: time, processor time and longest stall of
+ * The pool catalog over many pools, of which each has a token of its own: time, processor time and longest stall of
  * this process while it starts, stands still, meets new pools and another index, and the memory that it takes.
  */
 export async function benchDirectory(pools: number, write: (line: string) => void): Promise<void> {
@@ -57,14 +62,14 @@ export async function benchDirectory(pools: number, write: (line: string) => voi
 async function measureDirectory(client: pg.Client, url: string, pools: number, write: (line: string) => void) {
   const logger = createLogger('bench', 'warn');
   const database = openDatabase(url, logger);
-  const directory = new SqlPoolDirectory({ database, chains, logger });
+  const catalog = new PoolCatalog({ database, chains, logger });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
-  const has = async (pool: number) => (await directory.table()).find(1, seedAddress(pool)) !== undefined;
+  const has = async (pool: number) => (await catalog.table()).find(1, seedAddress(pool)) !== undefined;
   const isGone = async (pool: number) => !(await has(pool));
-  const rows = [await timed('start', delays, async () => void (await directory.table()))];
+  const rows = [await timed('start', delays, async () => void (await catalog.table()))];
   collectGarbage();
   const bytes = process.memoryUsage().heapUsed - before;
   rows.push(await timed('10 s without changes', delays, () => sleep(10_000)));
@@ -81,9 +86,9 @@ async function measureDirectory(client: pg.Client, url: string, pools: number, w
       await until(() => isGone(FIRST_POOL + 2));
     }),
   );
-  directory.stop();
+  catalog.stop();
   await database.$client.end();
-  write(`pool directory, ${pools} pools (target: no stall above 20 ms, under 1,000 bytes a pool)`);
+  write(`pool catalog, ${pools} pools (target: no stall above 20 ms, under 1,000 bytes a pool)`);
   write(formatTable(['', 'seconds', 'processor seconds', 'longest stall ms', 'of it processor ms'], rows));
   write(`memory: ${Math.round(bytes / pools)} bytes a pool`);
 }
@@ -132,6 +137,7 @@ async function seedMarket(client: pg.Client, url: string, pools: number): Promis
   await seedPools(seeder.db, [{ pool: { chainId: 1, address: seedAddress(FIRST_POOL) } }]);
   await seeder.end();
   await copyPools(client, FIRST_POOL, pools, 0);
+  for (const chainId of CHAIN_IDS) await setIndexedBlock(client, { chainId, number: pools, timestamp: 1 });
   await client.query('ANALYZE');
 }
 

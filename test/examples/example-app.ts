@@ -81,6 +81,7 @@ export async function openExampleApp() {
       statusMaxAgeSecs: 60,
       routing: RoutingConfig.parse({}),
       lags: () => [],
+      ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
       ...unusedStreams(),
     }),
     {

@@ -91,6 +91,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
         lagOf(CHAIN_A, 'devnet-a'),
         lagOf(CHAIN_B, 'Devnet-B', { stalled: true, headBlock: null, lagBlocks: null }),
       ],
+      ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
     }),
     {
       verifyKey: async () => null,

@@ -16,6 +16,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     statusMaxAgeSecs: 0,
     routing: RoutingConfig.parse({}),
     lags: () => [],
+    ages: unused,
     endpoints: new Map(),
     submit: () => Promise.reject(new Error('not for this test')),
   });

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ConnectionLimits } from '../stream/connection-limits.ts';
-import type { ChainObserver } from '../stream/types.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import type { ChainObserver } from './types.ts';
 
 const BUCKETS_SECS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

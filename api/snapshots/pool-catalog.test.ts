@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import {
   FACTORY,
   openSeeder,
@@ -17,8 +17,8 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import { SqlPoolDirectory } from './sql-pool-directory.ts';
-import { createPoolReader } from './sql-pool-directory-rows.ts';
+import { createRowReader } from './catalog-rows.ts';
+import { PoolCatalog } from './pool-catalog.ts';
 
 const STOP_LOSS = seedAddress(0x51);
 const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss: STOP_LOSS };
@@ -48,7 +48,7 @@ let home: TestDatabase;
 let database: Database;
 let client: pg.Client;
 let seeder: Seeder;
-let directory: SqlPoolDirectory;
+let catalog: PoolCatalog;
 const logger = createLogger('test', 'silent');
 
 beforeAll(async () => {
@@ -74,11 +74,11 @@ beforeAll(async () => {
   );
   await delist(DELISTED);
   database = openDatabase(home.url, logger);
-  directory = new SqlPoolDirectory({ database, chains, logger });
+  catalog = new PoolCatalog({ database, chains, logger });
 });
 
 afterAll(async () => {
-  directory.stop();
+  catalog.stop();
   await Promise.all([client.end(), seeder.end(), database.$client.end()]);
   await home.drop();
 });
@@ -86,7 +86,7 @@ afterAll(async () => {
 const delist = (pool: string) =>
   client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (7, $1)', [pool]);
 
-/** Polls until the table says so; the directory looks every two seconds. */
+/** Polls until the table says so; the catalog looks every two seconds. */
 async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < 300; tries++) {
     if (await holds()) return true;
@@ -95,63 +95,36 @@ async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-test('rows are read in the order of their keys, with numbers and wide integers as such', async () => {
-  const read = createPoolReader(database, [7, 8], 3);
-  const addresses = async (...of: Parameters<typeof read>) => (await read(...of)).map(({ address }) => address);
-  const [listed, ...others] = await read(null);
-  const terms = {
-    factory: FACTORY,
-    token0: TOKEN0,
-    token1: TOKEN1,
-    token0ScaleMultiplier: 1n,
-    priceProvider: seedAddress(0x9),
-  };
-  const extensions = [
-    { address: STOP_LOSS, phases: ['afterSwap'] },
-    { address: seedAddress(0x99), phases: ['beforeSwap', 'beforeAddLiquidity'] },
-  ];
-  expect(listed).toEqual({
-    ...terms,
-    chainId: 7,
-    address: LISTED,
-    createdBlockNumber: 100,
-    pair: `WETH/${TOKEN1}`,
-    extensions,
-    token0Symbol: 'WETH',
-    token0Decimals: 18,
-    token1Symbol: null,
-    token1Decimals: null,
-    token1ScaleMultiplier: WIDE,
-    lowestBin: -7,
-    highestBin: 9,
-    priceProviderTimelockSecs: 86_400n,
-  });
-  expect(others.map(({ address }) => address)).toEqual([LOCKED, DISABLED]);
-  expect(others[0]?.priceProviderTimelockSecs).toBe(2n ** 256n - 1n);
-  const foreign = {
-    ...terms,
-    chainId: 8,
+/** Rows of a chain, by slice. */
+async function slices<R>(rows: AsyncGenerator<readonly R[]>): Promise<(readonly R[])[]> {
+  const all: (readonly R[])[] = [];
+  for await (const slice of rows) all.push(slice);
+  return all;
+}
+
+test('pools are read a slice at a time: all, or those of a block and later ones', async () => {
+  const { pools, poolsSince } = createRowReader(database.$client, 2);
+  const all = [[LISTED, LOCKED], [DELISTED, DISABLED], []];
+  const addresses = async (rows: ReturnType<typeof pools>) =>
+    (await slices(rows)).map((slice) => slice.map(({ address }) => address));
+  expect(await addresses(pools(7, ''))).toEqual(all);
+  expect(await addresses(pools(7, LOCKED))).toEqual([[DELISTED, DISABLED], []]);
+  expect(await addresses(poolsSince(7, 100, ''))).toEqual(all);
+  expect(await addresses(poolsSince(7, 101, ''))).toEqual([[]]);
+  const [[foreign] = []] = await slices(poolsSince(8, LATE_BLOCK, ''));
+  expect(foreign).toMatchObject({
     address: FOREIGN,
-    createdBlockNumber: LATE_BLOCK,
-    pair: `${TOKEN0}/${TOKEN1}`,
+    block: LATE_BLOCK,
+    symbol0: null,
+    decimals0: null,
     extensions: null,
-    token0Symbol: null,
-    token0Decimals: null,
-    token1Symbol: null,
-    token1Decimals: null,
-    token1ScaleMultiplier: 1n,
-    lowestBin: -5,
-    highestBin: 5,
-    priceProviderTimelockSecs: 86_400n,
-  };
-  expect(await read({ chainId: 7, address: DISABLED })).toEqual([foreign]);
-  expect(await addresses(null, [101, LATE_BLOCK])).toEqual([FOREIGN]);
-  expect(await addresses(null, [100, LATE_BLOCK + 1])).toEqual([LISTED, LOCKED, DISABLED]);
-  expect(await addresses({ chainId: 7, address: LOCKED }, [100, LATE_BLOCK])).toEqual([DISABLED, FOREIGN]);
+  });
+  const [[listed] = []] = await slices(pools(7, ''));
+  expect(listed).toMatchObject({ multiplier1: String(WIDE), symbol0: 'WETH', decimals0: 18, pair: `WETH/${TOKEN1}` });
 });
 
 test('a pool is served with what never changes about it', async () => {
-  const table = await directory.table();
+  const table = await catalog.table();
   expect(table.find(7, LISTED)).toEqual({
     chainId: 7,
     address: LISTED,
@@ -172,7 +145,7 @@ test('a pool is served with what never changes about it', async () => {
 });
 
 test('delisted pools, disabled releases and other chains are not served', async () => {
-  const table = await directory.table();
+  const table = await catalog.table();
   expect([...table.pools()].map(({ address }) => address)).toEqual([LISTED, LOCKED]);
   for (const address of [DELISTED, DISABLED]) expect(table.find(7, address)).toBeUndefined();
   for (const chainId of [7, 8]) expect(table.find(chainId, FOREIGN)).toBeUndefined();
@@ -180,19 +153,19 @@ test('delisted pools, disabled releases and other chains are not served', async 
 
 test('a new pool appears and a delisted one goes within seconds; the others stay the same objects', async () => {
   const fresh = seedAddress(0x2001);
-  const before = (await directory.table()).find(7, LISTED);
+  const before = (await catalog.table()).find(7, LISTED);
   await seedPools(seeder.db, [{ pool: { chainId: 7, address: fresh } }]);
-  expect(await eventually(async () => (await directory.table()).find(7, fresh) !== undefined)).toBe(true);
+  expect(await eventually(async () => (await catalog.table()).find(7, fresh) !== undefined)).toBe(true);
   await delist(fresh);
-  expect(await eventually(async () => (await directory.table()).find(7, fresh) === undefined)).toBe(true);
-  expect((await directory.table()).find(7, LISTED)).toBe(before);
+  expect(await eventually(async () => (await catalog.table()).find(7, fresh) === undefined)).toBe(true);
+  expect((await catalog.table()).find(7, LISTED)).toBe(before);
 });
 
 test('what was loaded once is served while the database is unreachable; what never was, is 503', async () => {
   const doomed = openDatabase(home.url, logger);
-  const loaded = new SqlPoolDirectory({ database: doomed, chains, logger });
+  const loaded = new PoolCatalog({ database: doomed, chains, logger });
   await loaded.table();
-  const never = new SqlPoolDirectory({ database: doomed, chains, logger });
+  const never = new PoolCatalog({ database: doomed, chains, logger });
   await doomed.$client.end();
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   expect((await loaded.table()).find(7, LISTED)).toBeDefined();
@@ -201,55 +174,56 @@ test('what was loaded once is served while the database is unreachable; what nev
   never.stop();
 });
 
-test('however many pools are new, a poll reads a bounded number of them, and finds all in turn', async () => {
-  const fresh = Array.from({ length: 30 }, (_, number) => seedAddress(0x3001 + number));
-  await seedPools(
-    seeder.db,
-    fresh.map((address) => ({ pool: { chainId: 7, address } })),
-  );
+test('a poll reads the pools of blocks that may be undone, and what was captured since the last one', async () => {
   const watched = openDatabase(home.url, logger);
+  const own = new PoolCatalog({ database: watched, chains, logger, pace: { pollMs: 5, slice: 3 } });
+  const before = [...(await own.table()).pools()].length;
   const queries = vi.spyOn(watched.$client, 'query');
-  const pace = { pollMs: 5, slice: 3, comparedPerPoll: 6 };
-  const polling = new SqlPoolDirectory({ database: watched, chains, logger, pace });
-  const table = await polling.table();
-  const last = seedAddress(0x4000);
-  await seedPools(seeder.db, [{ pool: { chainId: 7, address: last } }]);
-  queries.mockClear();
-  const readsByPoll = () =>
-    queries.mock.calls
-      .map(([statement]) => JSON.stringify(statement))
-      .join()
-      .split('to_regclass')
-      .slice(1, -1)
-      .map((poll) => poll.split('LIMIT').length - 1);
-  await expect
-    .poll(() => table.find(7, last) !== undefined && readsByPoll().length >= 5, { timeout: 20_000 })
-    .toBe(true);
-  polling.stop();
+  /** Slices of pools that the last whole poll read, of a chain that is indexed up to a block. */
+  const slicesAt = async (head: number) => {
+    await setIndexedBlock(client, { chainId: 7, number: head, timestamp: 1 });
+    return () => {
+      const names = queries.mock.calls.map(([query]) => (query as unknown as { name?: string }).name ?? '');
+      const poll = names.join().split('catalog-chain').at(-2) ?? '';
+      return poll.split('catalog-pools-since').length - 1;
+    };
+  };
+  // All pools are of block 100.
+  await expect.poll(await slicesAt(580)).toBe(Math.floor(before / 3) + 2);
+  await expect.poll(await slicesAt(581)).toBe(1);
+  expect([...(await own.table()).pools()].length).toBe(before);
+  own.stop();
   await watched.$client.end();
-  // As many of the newest as of all, which are compared.
-  expect(Math.max(...readsByPoll())).toBe(4);
+  await client.query(`DELETE FROM ${ONCHAIN_SCHEMA}._ponder_checkpoint`);
 });
 
-test('a slice is not planned anew, however few pools the planner expects behind its key', async () => {
+test('slices are not planned again, however few rows the planner expects', async () => {
   const many = Array.from({ length: 500 }, (_, number) => seedAddress(0x5001 + number));
   await seedPools(
     seeder.db,
-    many.map((address) => ({ pool: { chainId: 7, address } })),
+    many.map((address, number) => ({ pool: { chainId: 7, address, createdBlockNumber: number } })),
   );
   await client.query('ANALYZE');
   const single = openDatabase(home.url, logger, 1);
-  const read = createPoolReader(single, [7, 8], 100);
-  for (let times = 0; times < 10; times++) await read({ chainId: 7, address: LOCKED });
-  const { rows } = await single.$client.query('SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements');
+  const { pools, poolsSince, reportsSince } = createRowReader(single.$client, 100);
+  for (let times = 0; times < 10; times++) {
+    await Promise.all([slices(pools(7, LOCKED)), slices(poolsSince(7, 400, '')), slices(reportsSince(7, 400, ''))]);
+  }
+  const { rows } = await single.$client.query(
+    'SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements ORDER BY name',
+  );
   await single.$client.end();
-  expect(rows).toEqual([{ name: 'pool-directory-100', kept: true }]);
+  expect(rows).toEqual([
+    { name: 'catalog-pools-100', kept: true },
+    { name: 'catalog-pools-since-100', kept: true },
+    { name: 'catalog-reports-since-100', kept: true },
+  ]);
 });
 
 test('pools whose storage no arrangement explains are not served until one does, and the log says so', async () => {
   const lines: Record<string, unknown>[] = [];
   const told = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
-  const own = new SqlPoolDirectory({ database, chains, logger: told, pace: { pollMs: 50 } });
+  const own = new PoolCatalog({ database, chains, logger: told, pace: { pollMs: 50 } });
   const served = async () => (await own.table()).find(7, LISTED) !== undefined;
   try {
     expect(await served()).toBe(true);
@@ -275,7 +249,7 @@ test('pools whose storage no arrangement explains are not served until one does,
 
 test('the mark of a packed stop loss is what was found, and a setting comes before it', async () => {
   const served = (stopLossMark?: 'mid') =>
-    new SqlPoolDirectory({
+    new PoolCatalog({
       database,
       logger,
       pace: { pollMs: 50 },
@@ -289,7 +263,7 @@ test('the mark of a packed stop loss is what was found, and a setting comes befo
       })),
     });
   const [own, set] = [served(), served('mid')];
-  const markOf = async (directory: SqlPoolDirectory) => (await directory.table()).find(7, LISTED)?.stopLossMark;
+  const markOf = async (of: PoolCatalog) => (await of.table()).find(7, LISTED)?.stopLossMark;
   try {
     expect([await markOf(own), await markOf(set)]).toEqual([null, 'mid']);
     await client.query(

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ChainConfig } from '../../config/chains-schema.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import {
+  FACTORY,
+  openSeeder,
+  seedAddress,
+  seedPools,
+  seedToken,
+  TOKEN0,
+  TOKEN1,
+} from '../../test/harness/seed-pools.ts';
+import { PoolCatalog, type PoolReport } from './pool-catalog.ts';
+
+const WAIT = { timeout: 10_000, interval: 10 };
+const PACE = { pollMs: 20, slice: 50 };
+/** More than are read at a time. */
+const POOLS = 120;
+const logger = createLogger('test', 'silent');
+const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
+
+let home: IndexedDatabase;
+let database: Database;
+let catalog: PoolCatalog;
+const reports = new Map<string, PoolReport | null>();
+
+const chainOf = (chainId: number, minFundedUsd: number) =>
+  ChainConfig.parse({
+    chainId,
+    name: `chain ${chainId}`,
+    rpcUrls: ['http://127.0.0.1:1'],
+    blockTimeMs: 1_000,
+    deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }],
+    readBudget: { minFundedUsd },
+  });
+const chains = [chainOf(1, 1), chainOf(2, 1_000)];
+
+/** Lists pools with the numbers from `first` on. */
+const list = (chainId: number, first: number, count: number, tvl: number | null) =>
+  home.client.query(
+    `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
+       locked_pricing, deposit_allowlist)
+     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), 'v1', 1, 'green', 1, $3::float8, false, false
+     FROM generate_series(0, $4 - 1) n`,
+    [chainId, first, tvl, count],
+  );
+
+/** Writes what capture read of pools of chain 1, with the numbers from `first` on. */
+const capture = (first: number, count: number, balance: number, ageSecs = 0) =>
+  home.client.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, sell_price_x64, buy_price_x64, block_number,
+       block_timestamp, captured_at, balance0_raw)
+     SELECT 1, '0x' || lpad(to_hex($1 + n), 40, '0'), 'healthy', 3 * 2::numeric ^ 64, 4 * 2::numeric ^ 64, 1, 1,
+       now() - make_interval(secs => $4), $3
+     FROM generate_series(0, $2 - 1) n
+     ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at, balance0_raw = excluded.balance0_raw`,
+    [first, count, balance, ageSecs],
+  );
+
+beforeAll(async () => {
+  home = await createIndexedDatabase();
+  const seeder = openSeeder(home.url);
+  for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: 1, address });
+  await seedPools(
+    seeder.db,
+    Array.from({ length: POOLS }, (_, index) => ({ pool: { chainId: 1, address: seedAddress(1 + index) } })),
+  );
+  await seeder.end();
+  await home.client.query(`INSERT INTO operator.pool_classification VALUES (1, $1, 'red', '{}')`, [seedAddress(1)]);
+  await capture(1, POOLS + 1, 7, 40);
+  await capture(2, 1, 7, 5);
+  await list(1, 1, POOLS, 1);
+  await list(1, 10_001, 1, 0.99);
+  await list(1, 10_002, 1, null);
+  await list(2, 1, 1, 999);
+  await list(2, 2, 1, 1_000);
+  database = openDatabase(home.url, logger);
+  const onReport = ({ address }: { address: string }, report: PoolReport | null) => reports.set(address, report);
+  catalog = new PoolCatalog({ database, chains, logger, onReport, pace: PACE });
+});
+
+afterAll(async () => {
+  catalog.stop();
+  await database.$client.end();
+  await home.drop();
+});
+
+const funded = (from: PoolCatalog, chainId: number, numbers: readonly number[]) =>
+  numbers.filter((number) => from.isFunded({ chainId, address: seedAddress(number) }));
+
+test('pools are funded that hold what their chain asks for, and follow the listing', async () => {
+  expect(funded(catalog, 1, [1])).toEqual([]);
+  await catalog.table();
+  const all = Array.from({ length: POOLS }, (_, index) => index + 1);
+  expect(funded(catalog, 1, all)).toHaveLength(POOLS);
+  expect(funded(catalog, 1, [10_001, 10_002, 20_000])).toEqual([]);
+  expect([funded(catalog, 2, [1, 2]), funded(catalog, 3, [1])]).toEqual([[2], []]);
+  await home.client.query('UPDATE operator.pool_listing SET tvl_fiat = 1000 - tvl_fiat WHERE chain_id = 2');
+  await list(2, 3, 1, 2_000);
+  await vi.waitUntil(() => funded(catalog, 2, [3]).length > 0, WAIT);
+  expect(funded(catalog, 2, [1, 2])).toEqual([]);
+});
+
+test('what capture read of served pools is reported, first of all, then of those that it read again', async () => {
+  const price = { isHealthy: true, sellX64: 3 * 2 ** 64, buyX64: 4 * 2 ** 64, balance1: 0 };
+  expect(reports.size).toBe(POOLS);
+  expect(reports.get(seedAddress(1))).toEqual({ ...price, balance0: 7, tier: 'red' });
+  reports.clear();
+  await capture(3, 1, 8);
+  await vi.waitUntil(() => reports.get(seedAddress(3))?.balance0 === 8, WAIT);
+  expect(reports.get(seedAddress(3))).toEqual({ ...price, balance0: 8, tier: null });
+  // Those that were captured long before are not read again.
+  expect(reports.size).toBeLessThanOrEqual(2);
+  await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (1, $1)', [seedAddress(3)]);
+  await vi.waitUntil(() => reports.get(seedAddress(3)) === null, WAIT);
+  await home.client.query('DELETE FROM operator.delisted_pool');
+  await vi.waitUntil(() => reports.size === POOLS, WAIT);
+  expect(reports.get(seedAddress(3))?.balance0).toBe(8);
+});
+
+test('ages are those of the pools captured last and longest ago; unknown ones are null', async () => {
+  const { newestPriceAgeSecs, oldestPriceAgeSecs, listingAgeSecs } = catalog.ages(1);
+  expect(newestPriceAgeSecs).toBeLessThan(40);
+  expect(oldestPriceAgeSecs).toBeGreaterThanOrEqual(40);
+  expect(listingAgeSecs).toBeNull();
+  await home.client.query(
+    `INSERT INTO operator.listing_window (chain_id, generation, from_ts, to_ts, from_block, to_block, generated_at_ts)
+     VALUES (2, 1, 1, 1, 1, 1, extract(epoch FROM now())::int8 - 61)`,
+  );
+  await vi.waitUntil(() => catalog.ages(2).listingAgeSecs !== null, WAIT);
+  expect(catalog.ages(2)).toMatchObject({ newestPriceAgeSecs: null, oldestPriceAgeSecs: null });
+  expect(catalog.ages(2).listingAgeSecs).toBeGreaterThanOrEqual(60);
+  expect(catalog.ages(3)).toEqual(NO_AGES);
+});
+
+test('while the database does not answer, the last known counts, and ages are unknown', async () => {
+  const warn = vi.fn();
+  const gone = openDatabase(home.url, logger);
+  const other = new PoolCatalog({ database: gone, chains, logger: { warn } as never, pace: PACE });
+  await other.table();
+  expect(other.ages(1)).not.toEqual(NO_AGES);
+  await gone.$client.end();
+  await vi.waitUntil(() => warn.mock.calls.length > 0, WAIT);
+  expect(funded(other, 2, [3])).toEqual([3]);
+  expect((await other.table()).find(1, seedAddress(1))).toBeDefined();
+  expect(other.ages(1)).toEqual(NO_AGES);
+  other.stop();
+});

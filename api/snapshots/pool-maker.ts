@@ -1,0 +1,79 @@
+import type { Address } from 'viem';
+import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
+import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { PoolImmutables } from '../../protocol/pool-state.ts';
+import { factoryKey, type PoolRow } from './catalog-rows.ts';
+import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
+
+/** What calibration says of factories, by their keys. */
+export interface Calibration {
+  /** Their pools cannot be read, and are not served. */
+  readonly unreadable: ReadonlySet<string>;
+  readonly stopLossMarks: ReadonlyMap<string, StopLossMark>;
+}
+
+const NO_EXTENSIONS: readonly PoolExtension[] = [];
+
+/** Makes served pools of the rows of a chain. Pools share the objects of their tokens and immutables. */
+export class PoolMaker {
+  readonly #chainId: number;
+  /** The enabled ones, by factory. */
+  readonly #deployments: ReadonlyMap<Address, DeploymentConfig>;
+  readonly #tokens = new Map<string, PoolToken>();
+  readonly #immutables = new Map<string, PoolImmutables>();
+
+  constructor({ chainId, deployments }: ChainConfig) {
+    this.#chainId = chainId;
+    const enabled = deployments.filter((deployment) => deployment.enabled);
+    this.#deployments = new Map(enabled.map((deployment) => [deployment.poolFactory, deployment]));
+  }
+
+  /** @returns null for a pool of a factory that is not served */
+  make(row: PoolRow, { unreadable, stopLossMarks }: Calibration): ServedPool | null {
+    const deployment = this.#deployments.get(row.factory);
+    const key = factoryKey(this.#chainId, row.factory);
+    if (!deployment || unreadable.has(key)) return null;
+    const { contractVersion, layout } = deployment;
+    return {
+      chainId: this.#chainId,
+      address: row.address,
+      contractVersion,
+      layout,
+      token0: this.#token(row.token0, row.symbol0, row.decimals0),
+      token1: this.#token(row.token1, row.symbol1, row.decimals1),
+      pair: row.pair,
+      immutables: this.#immutablesOf(row),
+      // A provider that can never change has the largest of all timelocks.
+      immutableProvider: BigInt(row.timelockSecs) === MAX_UINT256 ? row.priceProvider : null,
+      extensions:
+        row.extensions?.map((extension) => ({ ...extension, kind: kindOf(extension.address, deployment) })) ??
+        NO_EXTENSIONS,
+      stopLossMark: deployment.stopLossMark ?? layoutAdapter(layout).stopLoss.mark ?? stopLossMarks.get(key) ?? null,
+    };
+  }
+
+  #token(address: Address, symbol: string | null, decimals: number | null): PoolToken {
+    return shared(this.#tokens, `${address}:${decimals}:${symbol}`, () => ({ address, symbol, decimals }));
+  }
+
+  #immutablesOf({ lowestBin, highestBin, multiplier0, multiplier1 }: PoolRow): PoolImmutables {
+    return shared(this.#immutables, `${lowestBin}:${highestBin}:${multiplier0}:${multiplier1}`, () => ({
+      lowestBin,
+      highestBin,
+      scale: { multiplier0: BigInt(multiplier0), multiplier1: BigInt(multiplier1) },
+    }));
+  }
+}
+
+function shared<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
+function kindOf(address: Address, deployment: DeploymentConfig): ExtensionKind {
+  const kinds = ['stopLoss', 'priceVelocityGuard', 'depositAllowlist', 'swapAllowlist'] as const;
+  return kinds.find((kind) => deployment[kind] === address) ?? 'custom';
+}
