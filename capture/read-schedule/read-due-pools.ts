@@ -45,7 +45,7 @@ export interface PoolResults<P, A> {
 }
 
 /** An `eth_call` with the calls of some pools. */
-interface PackedCall<P> {
+interface CallGroup<P> {
   readonly pools: readonly P[];
   readonly groups: readonly (readonly BoundedCall[])[];
 }
@@ -112,7 +112,7 @@ function nextCalls<P extends { readonly address: Address }, A extends BoundedAns
   kind: ReadClass,
   since: number,
   { scheduler, budget, callsOf }: PoolReads<P, A>,
-): PackedCall<P>[] {
+): CallGroup<P>[] {
   const due = scheduler.due(kind, since, MAX_CONCURRENT_CALLS * POOLS_PER_CALL);
   const groups = due.map((pool) => likelyCalls(callsOf(pool), scheduler.gasOf(pool.address)));
   return packBoundedCalls(groups, ({ likelyGas }) => likelyGas)
@@ -128,7 +128,7 @@ function likelyCalls(calls: readonly BoundedCall[], lastGas: number | null): rea
 
 /** @returns number of pools read */
 async function makeCall<P extends { readonly address: Address }, A extends BoundedAnswer>(
-  { pools, groups }: PackedCall<P>,
+  { pools, groups }: CallGroup<P>,
   { scheduler, send, store }: PoolReads<P, A>,
 ): Promise<number> {
   const answer = await send(groups.flat()).catch((error) => {
