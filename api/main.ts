@@ -6,6 +6,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
+import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -46,7 +47,6 @@ const SETTINGS = [
   'DATABASE_REPLICA_URL',
   'REDIS_URL',
   'QUEUE_PREFIX',
-  'PRICE_STATUS_MAX_AGE_SECS',
   'INDEXING_MAX_LAG_SECS',
   'TRUSTED_PROXIES',
   'EXPLORER',
@@ -59,7 +59,7 @@ const SETTINGS = [
 runMain(async () => {
   new Command('api')
     .description('Serves the public HTTP API.')
-    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/configuration.md explains each.`)
+    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/settings.md explains each.`)
     .parse();
   await serve();
 });
@@ -118,7 +118,6 @@ async function serve(): Promise<void> {
   const { observerOf, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = startStreams({
     chainIds: [...chains.keys()],
-    config: file.stream,
     limits,
     warmers,
     snapshots,
@@ -157,13 +156,12 @@ async function serve(): Promise<void> {
       limits,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
-      statusMaxAgeSecs: settings.PRICE_STATUS_MAX_AGE_SECS,
-      routing: file.routing,
+      statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
       lags: operations.lags,
       ages: (chainId) => catalog.ages(chainId),
     }),
     {
-      verifyKey: createKeyVerifier(database.$client, file.limits),
+      verifyKey: createKeyVerifier(database.$client),
       rateLimit: {
         limits: file.limits,
         redis,

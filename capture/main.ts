@@ -5,6 +5,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
+import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
@@ -25,7 +26,6 @@ Settings (environment):
   CHAINS_CONFIG              the chains file
   DATABASE_URL               the database that the indexer writes
   FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (5400)
-  PRICE_STATUS_MAX_AGE_SECS  age at which a pool's price stops counting (60)
   DEFILLAMA_URL              address of DefiLlama's coin API
   PORT                       serves /health, /ready and /metrics when set
   LOG_LEVEL                  silent to trace (info)`;
@@ -34,7 +34,7 @@ runMain(async () => {
   new Command('capture').description('Scheduled work of the listing.').addHelpText('after', HELP).parse();
   const env = readEnvironment([
     ...(['CHAINS_CONFIG', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
-    ...(['FIAT_PRICE_MAX_AGE_SECS', 'PRICE_STATUS_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
+    ...(['FIAT_PRICE_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
   ]);
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
@@ -46,7 +46,7 @@ runMain(async () => {
       file,
       database: database.$client,
       fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
-      statusMaxAgeSecs: env.PRICE_STATUS_MAX_AGE_SECS,
+      statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
       countCall: chainCallCounter(metrics),
       onRead: readGauges(metrics),

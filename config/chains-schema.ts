@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
-import { RoutingConfig } from './routing-schema.ts';
 import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
 
@@ -14,37 +13,52 @@ export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
 const optionalAddress = HexAddress.optional();
 
-/** Readings of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
+/** Interpretations of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
 export const PackedReadings = z.strictObject({
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
   deltaScale: z.enum(['scaled', 'raw']).optional(),
-  /** Token of the notional fee: the one that comes in, or the one whose amount a trader does not name. */
   notional: z.enum(['input', 'unspecified']).optional(),
 });
 
 /** One factory and the contracts that came with it. Only the first four fields are required. */
 export const DeploymentConfig = z
   .strictObject({
-    contractVersion: z.string().min(1),
-    enabled: z.boolean().default(true),
-    layout: z.string().min(1),
-    fromBlock: z.number().int().nonnegative(),
-    poolFactory: HexAddress,
-    poolDeployer: optionalAddress,
-    liquidityAdder: optionalAddress,
-    dataProvider: optionalAddress,
-    quoter: optionalAddress,
-    depositAllowlist: optionalAddress,
-    stopLoss: optionalAddress,
-    /** The price at which this stop loss values bins: a fact about the deployed contract. Default: by the layout. */
-    stopLossMark: z.enum(['mid', 'mean', 'bidAsk']).optional(),
-    priceVelocityGuard: optionalAddress,
-    swapAllowlist: optionalAddress,
-    packed: PackedReadings.optional(),
-    anchoredProviderFactories: z.array(HexAddress).default([]),
-    providerFactories: z.array(z.strictObject({ address: HexAddress, l2: z.boolean().default(false) })).default([]),
+    contractVersion: z.string().min(1).describe('Contract release as clients see it, such as `v1`.'),
+    enabled: z.boolean().default(true).describe('`false` neither indexes nor serves it.'),
+    layout: z
+      .string()
+      .min(1)
+      .describe('Event and storage layout: `flat` or `packed`; a deployment of another must be disabled.'),
+    fromBlock: z.number().int().nonnegative().describe('Block that created the factory, where indexing starts.'),
+    poolFactory: HexAddress.describe('The pool factory.'),
+    poolDeployer: optionalAddress.describe(
+      'Pool deployer, as pool records show it. A contract that is missing here has no field there.',
+    ),
+    liquidityAdder: optionalAddress.describe('Liquidity adder, likewise.'),
+    dataProvider: optionalAddress.describe('Data provider, likewise.'),
+    quoter: optionalAddress.describe('Swap quoter, likewise.'),
+    depositAllowlist: optionalAddress.describe('Standard extension, by which extensions of pools are recognised.'),
+    stopLoss: optionalAddress.describe('Likewise.'),
+    stopLossMark: z
+      .enum(['mid', 'mean', 'bidAsk'])
+      .optional()
+      .describe(
+        'Price at which that stop loss values bins: `mid` (geometric mean of bid and ask), `mean` (arithmetic mean) or `bidAsk` (bid in token0, ask in token1). Default: `mean` for flat pools, for packed ones what [calibration](calibration.md) finds. With a wrong one offered depth may not fill; a log line names the mark that fits.',
+      ),
+    priceVelocityGuard: optionalAddress.describe('Standard extension.'),
+    swapAllowlist: optionalAddress.describe('Standard extension.'),
+    packed: PackedReadings.optional().describe(
+      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](calibration.md) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `deltaScale` (`scaled`, `raw`), `notional` (`input`, `unspecified`: the token of the notional fee).',
+    ),
+    anchoredProviderFactories: z.array(HexAddress).default([]).describe('Factories of anchored price providers.'),
+    providerFactories: z
+      .array(z.strictObject({ address: HexAddress, l2: z.boolean().default(false) }))
+      .default([])
+      .describe(
+        'Factories of regular price providers: `{ "address": …, "l2": true }` for the kind of layer-2 chains, without `l2` for the other.',
+      ),
   })
   .refine((d) => !d.enabled || (SUPPORTED_LAYOUTS as readonly string[]).includes(d.layout), {
     error: `this build supports the layouts ${SUPPORTED_LAYOUTS.join(', ')} only: set "enabled": false`,
@@ -52,62 +66,94 @@ export const DeploymentConfig = z
   });
 
 export const BuilderConfig = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/, 'a builder id has lowercase letters, digits, "-" and "_" only'),
-  transport: z.enum(['quote-stream', 'bundle']),
-  url: z.url({ protocol: /^(wss?|https?)$/ }),
-  /** Name of the environment variable that holds the key; a builder whose variable is unset is off. */
-  apiKeyEnv: z.string().min(1).optional(),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'a builder id has lowercase letters, digits, "-" and "_" only')
+    .describe('Name in responses, queues and metrics: lowercase letters, digits, `-`, `_`.'),
+  transport: z
+    .enum(['quote-stream', 'bundle'])
+    .describe('`quote-stream` (WebSocket) or `bundle` (HTTP `eth_sendBundle`).'),
+  url: z
+    .url({ protocol: /^(wss?|https?)$/ })
+    .describe('`ws(s)` or `http(s)` URL. Keys belong into `apiKeyEnv`: what may be one is hidden and warned of.'),
+  apiKeyEnv: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Environment variable with the key; while it is unset the builder is off. Without this field no key is sent.',
+    ),
 });
 
-export const PammConfig = z.strictObject({
-  kind: z.enum(['ethereum', 'bsc']),
-  builders: z.array(BuilderConfig),
-});
+export const PammConfig = z
+  .strictObject({
+    kind: z.enum(['ethereum', 'bsc']).describe('Which rules hold for quote updates.'),
+    builders: z.array(BuilderConfig).describe('Endpoints that updates go to.'),
+  })
+  .describe('Quote updates to block builders; a chain without it refuses them.');
 
 export const ChainConfig = z.strictObject({
-  chainId: z.number().int().positive(),
-  name: z.string().min(1),
-  /** Tried in order; `env:NAME` takes the URL from the environment. */
+  chainId: z.number().int().positive().describe('EVM chain id, each once.'),
+  name: z.string().min(1).describe('The `chain` of pool records.'),
   rpcUrls: z
     .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
-    .min(1),
-  /** All of them tell new heads, and the first to tell wins; `env:NAME` takes the URL from the environment. */
+    .min(1)
+    .describe(
+      '`http(s)` URLs of nodes, tried in order, redirections not followed; `env:NAME` takes one from the environment.',
+    ),
   wsUrls: z
     .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
-    .optional(),
-  blockTimeMs: z.number().int().positive(),
-  /** Pause between two looks for a new head while no socket tells any; without it looks come when blocks are due. */
-  pollMs: z.number().int().min(100).optional(),
-  /** Page that people look transactions up on, without a final slash. */
+    .optional()
+    .describe(
+      '`ws(s)` URLs of nodes that push new heads (`eth_subscribe`, `newHeads`): the first to push one wins; without any the chain is polled. `env:NAME` as above.',
+    ),
+  blockTimeMs: z
+    .number()
+    .int()
+    .positive()
+    .describe('Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh.'),
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })
     .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
-  multicall3: HexAddress.default(MULTICALL3),
-  deployments: z.array(DeploymentConfig),
+    .optional()
+    .describe(
+      '`https` address of a block explorer: clients get it with the chain, and the web page links `/tx/…` and `/address/…` below it.',
+    ),
+  multicall3: HexAddress.default(MULTICALL3).describe(
+    'Address of Multicall3; default: the one that it has on nearly every chain.',
+  ),
+  deployments: z
+    .array(DeploymentConfig)
+    .describe('Factories on this chain; may be empty. Only the first five settings are required.'),
   pamm: PammConfig.optional(),
-  readBudget: ReadBudgetConfig.prefault({}),
-  warmBudget: WarmBudgetConfig.prefault({}),
+  readBudget: ReadBudgetConfig.prefault({}).describe(
+    "What capture's scheduled reads may cost the nodes of the chain ([operations](operations.md#the-read-budget)). The defaults suit a free node and a thousand funded pools.",
+  ),
+  warmBudget: WarmBudgetConfig.prefault({}).describe(
+    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](quotes.md#wanted-pools-are-read-at-once)).',
+  ),
 });
 
 export const TokenConfig = z.strictObject({
-  chainId: z.number().int().positive(),
-  address: HexAddress,
-  logoUrl: z.url().optional(),
+  chainId: z.number().int().positive().describe('Chain of the token.'),
+  address: HexAddress.describe('The token.'),
+  logoUrl: z.url().optional().describe('Picture of it in pool records.'),
   brandColor: z
     .string()
     .regex(/^#[0-9a-fA-F]{6}$/)
-    .optional(),
-  usdPegged: z.boolean().default(false),
-  /** Feeds known to price this token. */
-  feedIds: z.array(HexBytes32).default([]),
-  /** Set for a tokenized stock: the only oracle that knows the issuer's multiplier. */
-  multiplierOracle: HexAddress.optional(),
+    .optional()
+    .describe('Its colour in pool records, as `#rrggbb`.'),
+  usdPegged: z.boolean().default(false).describe('`true` counts as one US dollar where a feed is quoted in dollars.'),
+  feedIds: z.array(HexBytes32).default([]).describe('32-byte ids of the oracle feeds known to price this token.'),
+  multiplierOracle: HexAddress.optional().describe(
+    "Marks a tokenized stock: the only oracle that knows the issuer's multiplier.",
+  ),
 });
 
 export const FiatPricesConfig = z.strictObject({
-  source: z.enum(['static', 'defillama']),
-  /** USD per whole token, by `chainId:address`; answers first, whatever the source. */
+  source: z
+    .enum(['static', 'defillama'])
+    .describe('`static` (only `prices`) or `defillama` (asks DefiLlama for the others).'),
   prices: z
     .record(
       z
@@ -116,26 +162,31 @@ export const FiatPricesConfig = z.strictObject({
         .transform((key) => key.toLowerCase()),
       z.number().nonnegative(),
     )
-    .default({}),
+    .default({})
+    .describe('USD per whole token, by `chainId:address`; comes first, whatever the source.'),
 });
 
 /** The web page that the API serves. */
 export const ExplorerConfig = z.strictObject({
-  /** What the page calls itself. */
-  name: z.string().trim().min(1).max(60).default('Pool Trading Data'),
+  name: z.string().trim().min(1).max(60).default('Pool Trading Data').describe('What the page calls itself.'),
 });
 
 /** The file named by `CHAINS_CONFIG`. */
 export const ChainsFile = z
   .strictObject({
-    chains: z.array(ChainConfig).min(1),
-    tokens: z.array(TokenConfig).default([]),
-    explorer: ExplorerConfig.prefault({}),
-    fiatPrices: FiatPricesConfig.prefault({ source: 'static' }),
-    limits: LimitsConfig.prefault({}),
-    quotes: QuotesConfig.prefault({}),
-    routing: RoutingConfig.prefault({}),
-    stream: StreamConfig.prefault({}),
+    chains: z.array(ChainConfig).min(1).describe('The chains that are served.'),
+    tokens: z.array(TokenConfig).default([]).describe('What the operator knows about tokens.'),
+    explorer: ExplorerConfig.prefault({}).describe('The web page that the API serves.'),
+    fiatPrices: FiatPricesConfig.prefault({ source: 'static' }).describe('Where USD prices come from.'),
+    limits: LimitsConfig.prefault({}).describe(
+      'Request rates, counted per client address (`anonymous`) or valid key (`keyed`). A batch counts once whatever it names; a key does not raise listings.',
+    ),
+    quotes: QuotesConfig.prefault({}).describe(
+      'How the API reads pools from the chains. The defaults fit public chains.',
+    ),
+    stream: StreamConfig.prefault({}).describe(
+      'Connections of [streams](stream.md), SSE and WebSocket together, that each API process takes. The values are not shown to clients.',
+    ),
   })
   .superRefine((file, ctx) => {
     const seen = new Set<number>();

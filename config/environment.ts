@@ -2,63 +2,104 @@ import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { warnOfRemovedVariables } from './removed-settings.ts';
 
-/** Their descriptions complete "not ..." in errors. */
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 const redisUrl = z.url({ protocol: /^rediss?$/ });
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
-const wholeNumber = (from: number, byDefault: number) =>
-  z.coerce.number().int().min(from).default(byDefault).describe(`a whole number from ${from}`);
-const positiveNumber = (byDefault: number) =>
-  z.coerce.number().positive().default(byDefault).describe('a number above 0');
+/**
+ * @param expects completes "not ..." in errors
+ * @param meaning what `docs/settings.md` says of it
+ */
+const variable = <T extends z.ZodType>(schema: T, expects: string, meaning: string): T =>
+  schema.meta({ description: meaning, expects });
+const onOrOff = z.enum(['on', 'off']).default('on');
 
-/** Every environment variable that a process may read, with its format. `docs/configuration.md` lists them. */
+/** Every environment variable that a process may read. */
 export const settings = {
-  CHAINS_CONFIG: z.string().min(1).describe('the path of a chains file, such as config/mainnet.json'),
-  DATABASE_URL: postgresUrl.describe('a postgres:// URL'),
-  /** Where the indexer writes; readers use the views of schema `live`. */
-  DATABASE_SCHEMA: z
-    .string()
-    .regex(/^[a-z_][a-z0-9_]{0,44}$/)
-    .default('onchain_1')
-    .describe('a schema name of at most 45 lowercase letters, digits and "_"'),
-  /** Reads of the API go here when it is set. */
-  DATABASE_REPLICA_URL: postgresUrl.optional().describe('a postgres:// URL'),
-  REDIS_URL: redisUrl.describe('a redis:// or rediss:// URL'),
-  /** Start of all names in Redis: queues and keys of quote updates, counts of requests. */
-  QUEUE_PREFIX: z
-    .string()
-    .regex(/^[a-z0-9_-]+$/)
-    .default('pamm')
-    .describe('a name of lowercase letters, digits, "-" and "_"'),
-  /** Whether live quote updates of Ethereum chains are simulated in the background. */
-  PAMM_SIMULATION: z.enum(['on', 'off']).default('on').describe('"on" or "off"'),
-  PAMM_AUDIT_RETENTION_DAYS: positiveNumber(30),
-  /** A price status that was captured longer ago is shown as `unknown`. */
-  PRICE_STATUS_MAX_AGE_SECS: wholeNumber(1, 60),
-  /** The index of a chain counts as stalled when it has not followed the chain for longer than this. */
-  INDEXING_MAX_LAG_SECS: positiveNumber(30),
-  /** An older fiat price is ignored. */
-  FIAT_PRICE_MAX_AGE_SECS: wholeNumber(1, 5_400),
-  /** Address of DefiLlama's coin API. */
-  DEFILLAMA_URL: z
-    .url({ protocol: /^https?$/ })
-    .default('https://coins.llama.fi')
-    .describe('an http:// or https:// URL'),
-  /** Proxies before the API, each of which appends one entry to `X-Forwarded-For`. */
-  TRUSTED_PROXIES: wholeNumber(0, 0),
-  /** Whether the API serves the web page. */
-  EXPLORER: z.enum(['on', 'off']).default('on').describe('"on" or "off"'),
-  /** Picture in the head of that page. */
-  EXPLORER_LOGO: z.string().min(1).optional().describe('the path of an .svg, .png or .ico file'),
-  /** Opens the operator's pages; they are off without it. */
-  OPERATOR_KEY: z.string().min(24).optional().describe('a key of at least 24 characters'),
-  PORT: z.coerce.number().int().min(0).max(65_535).describe('a port number from 0 to 65535'),
-  HOST: z.string().min(1).default('0.0.0.0').describe('an address to listen on'),
-  LOG_LEVEL: z
-    .enum(LOG_LEVELS)
-    .default('info')
-    .describe(`one of ${LOG_LEVELS.join(', ')}`),
+  CHAINS_CONFIG: variable(
+    z.string().min(1),
+    'the path of a chains file, such as config/mainnet.json',
+    'Path of the chains file.',
+  ),
+  DATABASE_URL: variable(postgresUrl, 'a postgres:// URL', 'Postgres that all processes write to.'),
+  DATABASE_SCHEMA: variable(
+    z
+      .string()
+      .regex(/^[a-z_][a-z0-9_]{0,44}$/)
+      .default('onchain_1'),
+    'a schema name of at most 45 lowercase letters, digits and "_"',
+    'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](indexing.md#schemas-restarts-and-new-code)).',
+  ),
+  DATABASE_REPLICA_URL: variable(
+    postgresUrl.optional(),
+    'a postgres:// URL',
+    'API: streaming replica that it reads from when this is set.',
+  ),
+  REDIS_URL: variable(
+    redisUrl,
+    'a redis:// or rediss:// URL',
+    'API and builders: Redis with an append-only file, or a crash forgets queued updates.',
+  ),
+  QUEUE_PREFIX: variable(
+    z
+      .string()
+      .regex(/^[a-z0-9_-]+$/)
+      .default('pamm'),
+    'a name of lowercase letters, digits, "-" and "_"',
+    'API and builders: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
+  ),
+  PAMM_AUDIT_RETENTION_DAYS: variable(
+    z.coerce.number().positive().default(30),
+    'a number above 0',
+    'Builders: days that the audit trail of quote updates is kept.',
+  ),
+  PAMM_SIMULATION: variable(
+    onOrOff,
+    '"on" or "off"',
+    'Builders: `off` skips the background simulation of live quote updates on Ethereum chains.',
+  ),
+  INDEXING_MAX_LAG_SECS: variable(
+    z.coerce.number().positive().default(30),
+    'a number above 0',
+    'API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.',
+  ),
+  FIAT_PRICE_MAX_AGE_SECS: variable(
+    z.coerce.number().int().min(1).default(5_400),
+    'a whole number from 1',
+    'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates thinly traded tokens hourly.',
+  ),
+  DEFILLAMA_URL: variable(
+    z.url({ protocol: /^https?$/ }).default('https://coins.llama.fi'),
+    'an http:// or https:// URL',
+    "Capture: address of DefiLlama's coin API, called when `fiatPrices.source` is `defillama`.",
+  ),
+  TRUSTED_PROXIES: variable(
+    z.coerce.number().int().min(0).default(0),
+    'a whole number from 0',
+    "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
+  ),
+  EXPLORER: variable(onOrOff, '"on" or "off"', 'API: `off` serves no web page.'),
+  EXPLORER_LOGO: variable(
+    z.string().min(1).optional(),
+    'the path of an .svg, .png or .ico file',
+    'API: path of a picture for the head of the web page, at most 100 kB.',
+  ),
+  OPERATOR_KEY: variable(
+    z.string().min(24).optional(),
+    'a key of at least 24 characters',
+    'Builders: opens the queue dashboard at `/queues` for requests that send it. Without it there is none.',
+  ),
+  PORT: variable(
+    z.coerce.number().int().min(0).max(65_535),
+    'a port number from 0 to 65535',
+    'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+  ),
+  HOST: variable(z.string().min(1).default('0.0.0.0'), 'an address to listen on', 'Interface to listen on.'),
+  LOG_LEVEL: variable(
+    z.enum(LOG_LEVELS).default('info'),
+    `one of ${LOG_LEVELS.join(', ')}`,
+    `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`,
+  ),
 } as const;
 
 type Settings = typeof settings;
@@ -77,8 +118,8 @@ export function readEnvironment<K extends keyof Settings>(
     const value = env[key] === '' ? undefined : env[key];
     const parsed = settings[key].safeParse(value);
     if (parsed.success) return [key, parsed.data];
-    const expected = settings[key].description;
-    throw new ConfigError(value === undefined ? `${key} is not set: it takes ${expected}` : `${key}: not ${expected}`);
+    const expects = settings[key].meta()?.expects;
+    throw new ConfigError(value === undefined ? `${key} is not set: it takes ${expects}` : `${key}: not ${expects}`);
   });
   return Object.fromEntries(entries);
 }

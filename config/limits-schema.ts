@@ -10,9 +10,7 @@ const Quota = z.strictObject({ requests: z.int().positive(), windowSecs: z.int()
 export type Quota = z.infer<typeof Quota>;
 
 const ClassQuotas = z.strictObject({
-  /** Per client address. */
   anonymous: Quota,
-  /** Per Trading API key. */
   keyed: Quota,
 });
 
@@ -21,18 +19,14 @@ const quotas = (anonymous: number, keyed: number, windowSecs = 10) => ({
   keyed: { requests: keyed, windowSecs },
 });
 
-/**
- * Request rates. A batch counts once whatever it names, so its quota is the lower one; a key does not raise listings.
- */
+/** Per client address (`anonymous`) and per Trading API key (`keyed`). */
 export const LimitsConfig = z.strictObject({
-  enabled: z.boolean().default(true),
-  listing: ClassQuotas.default(quotas(200, 200)),
-  quote: ClassQuotas.default(quotas(300, 3_000)),
-  batch: ClassQuotas.default(quotas(50, 500)),
-  route: ClassQuotas.default(quotas(100, 1_000)),
-  pamm: ClassQuotas.default(quotas(2_000, 2_000)),
-  /** Keys not known to be valid that a client address may try; further ones do not reach the database. */
-  keyTries: Quota.default({ requests: 50, windowSecs: 10 }),
+  enabled: z.boolean().default(true).describe('`false` turns all of them off.'),
+  listing: ClassQuotas.default(quotas(200, 200)).describe('Chains, metadata, trades.'),
+  quote: ClassQuotas.default(quotas(300, 3_000)).describe('Quotes of one pool; opening a stream.'),
+  batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes.'),
+  route: ClassQuotas.default(quotas(100, 1_000)).describe('Routes.'),
+  pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe('Quote updates.'),
 });
 
 export type LimitsConfig = z.infer<typeof LimitsConfig>;

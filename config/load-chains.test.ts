@@ -61,7 +61,6 @@ test.each([
   ['an invalid address', { deployments: [{ ...deployment, poolFactory: '0x12' }] }, /poolFactory: not a 20-byte/],
   ['an unknown field', { blockTime: 1 }, /blockTime/],
   ['a socket that is no WebSocket', { wsUrls: ['http://node.example'] }, /wsUrls\.0: not a ws\(s\) URL without/],
-  ['a poll too often', { pollMs: 50 }, /pollMs/],
   ['no RPC URL', { rpcUrls: [] }, /chains\.0\.rpcUrls/],
   [
     'an RPC URL with a password',

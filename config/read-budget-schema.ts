@@ -5,14 +5,23 @@ const MIN_CALLS = 20;
 
 /** What capture's scheduled reads of one chain may cost its nodes. The defaults fit a free node and a thousand funded pools. */
 export const ReadBudgetConfig = z.strictObject({
-  callsPerMinute: z.int().min(MIN_CALLS).default(240),
-  /** A pool is funded that holds at least this in priced tokens. */
-  minFundedUsd: z.number().positive().default(1),
+  callsPerMinute: z.int().min(MIN_CALLS).default(240).describe('Requests to the nodes of the chain; at least 20.'),
+  minFundedUsd: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('A pool is funded that holds at least this in priced tokens.'),
 });
 
 /** What reading requested pools at each new block may cost the nodes of one chain, for each API process. */
 export const WarmBudgetConfig = z.strictObject({
-  callsPerMinute: z.int().positive().default(720),
+  callsPerMinute: z
+    .int()
+    .positive()
+    .default(720)
+    .describe(
+      'Requests to the nodes; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it.',
+    ),
 });
 
 export type WarmBudgetConfig = z.infer<typeof WarmBudgetConfig>;

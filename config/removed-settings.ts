@@ -1,9 +1,17 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
-  ['routing.minLegFractionE6', 'a route of a split has at least 2% of the order'],
-  ['routing.maxPoolsPerPair', 'a quarter of routing.maxPoolsPerRequest'],
-  ['routing.maxTokensSearched', 'all intermediate tokens are searched'],
-  ['routing.rememberedPools', 'the depth of 5,000 pools of a chain is kept'],
+  ['routing', 'bounds of routes are fixed: docs/route.md'],
+  ['quotes.readTimeoutMs', 'a read takes 8 s at most'],
+  ['stream.connectionsPerKey', 'a key has up to 200 connections'],
+  ['chains.pollMs', 'the chain is polled when blocks are due'],
+  ['limits.keyTries', 'a client address may try 50 unknown keys in 10 s'],
+  ['quotes.ethereumReadTimeoutMs', 'a read takes 3 s at most on chains of kind ethereum'],
+  ['quotes.waitTimeoutMs', 'a request waits 5 s for a read that another started'],
+  ['quotes.minRefreshMs', 'heads are taken half a second apart'],
+  ['quotes.simulatedPoolsPerRead', 'a block has room for ten simulated pools'],
+  ['quotes.cacheBins', 'snapshots of 100,000 bins are kept for each chain'],
+  ['quotes.rememberedPools', 'how a curve became known is remembered for 10,000 pools of a chain'],
+  ['stream.maxPoolsUnnamed', 'a connection with a key has up to 2,000 pools without naming them'],
   ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
   ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
   ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
@@ -39,6 +47,7 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['PRICE_STATUS_MAX_AGE_SECS', 'a price status is shown for 60 s'],
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
   ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
   ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],

@@ -1,3 +1,6 @@
+/** A price status that was captured longer ago is listed as `unknown`. */
+export const PRICE_STATUS_MAX_AGE_SECS = 60;
+
 /**
  * Why a pool gave no price.
  * - `feedDown`: the provider failed, be it a stalled feed or the oracle's own error;

@@ -49,7 +49,7 @@ const apiWith = (blockTimeMs: number, cacheBins = 100_000): QuoteApi =>
   quoteApi({
     chain: chainConfig(31337, [world.anvil.url], { blockTimeMs }),
     directory,
-    quotes: QuotesConfig.parse({ cacheBins }),
+    quotes: { ...QuotesConfig.parse({}), cacheBins },
   });
 
 const countCalls = (api: QuoteApi) => api.calls.filter((call) => call.startsWith('eth_call')).length;

@@ -30,7 +30,12 @@ let honest: Address[];
 let hogs: Address[];
 
 /** An honest node of a machine under load answers in time, and no block ends what is known. */
-const patient = QuotesConfig.parse({ rpcTimeoutMs: 30_000, readTimeoutMs: 60_000, ethereumReadTimeoutMs: 60_000 });
+const patient = {
+  ...QuotesConfig.parse({}),
+  rpcTimeoutMs: 30_000,
+  readTimeoutMs: 60_000,
+  ethereumReadTimeoutMs: 60_000,
+};
 
 async function apiFor(pools: readonly Address[]): Promise<QuoteApi> {
   const served = await Promise.all(pools.map((pool) => servedPool(world.chain, world.deployment, pool)));

@@ -14,7 +14,7 @@ import {
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 import { withProxies } from './quotes/with-proxies.ts';
 
-const quotes = QuotesConfig.parse({ rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 });
+const quotes = { ...QuotesConfig.parse({}), rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 };
 
 let world: QuoteWorld;
 

@@ -21,13 +21,14 @@ import { withProxies } from './quotes/with-proxies.ts';
 /** How long a head is used with the limits below and some. */
 const FRESH_MS = 560;
 /** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
-const quotes = QuotesConfig.parse({
+const quotes = {
+  ...QuotesConfig.parse({}),
   rpcTimeoutMs: 2_000,
   readTimeoutMs: 10_000,
   ethereumReadTimeoutMs: 2_000,
   waitTimeoutMs: 300,
   minRefreshMs: 20,
-});
+};
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];

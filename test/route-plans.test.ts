@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RouteLimits } from '../api/route/find-route.ts';
 import type { RoutePlan } from '../api/route/route-response.ts';
-import type { RoutingConfig } from '../config/routing-schema.ts';
 import { swap } from '../devnet/actions.ts';
 import { setFeedPrice } from '../devnet/providers.ts';
 import { chainConfig, priceX64, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-function appWith(routing: Partial<RoutingConfig>): Hono {
+function appWith(routing: Partial<RouteLimits>): Hono {
   const directory = fixedDirectory(Object.values(market.pools).map(({ served }) => served));
   return routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory, routing });
 }

@@ -2,8 +2,8 @@ import type { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PoolCatalog } from '../api/snapshots/pool-catalog.ts';
+import type { SnapshotOptions } from '../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
-import type { QuotesConfig } from '../config/quotes-schema.ts';
 import { openDatabase } from '../db/connection.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { startServer } from '../runtime/http-server.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const directory = () => fixedDirectory(Object.values(market.pools).map(({ served }) => served));
 
-function appOver(rpcUrls: readonly string[], quotes: QuotesConfig = eagerQuotes, change = {}): Hono {
+function appOver(rpcUrls: readonly string[], quotes: SnapshotOptions = eagerQuotes, change = {}): Hono {
   return routeApp({ chain: chainConfig(CHAIN_ID, rpcUrls, change), directory: directory(), quotes });
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { LimitsConfig } from '../../config/limits-schema.ts';
 import { holderOfKey, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
@@ -16,6 +15,9 @@ const KEPT_MS = 10 * 60_000;
 /** A client whose key is known waits no longer than this for a database that hangs. */
 const PATIENCE_MS = 200;
 
+/** Keys not known to be valid that a client address may try; further ones do not reach the database. */
+const KEY_TRIES = { requests: 50, windowSecs: 10 };
+
 /** Keys whose validity is remembered. */
 const MAX_KEYS = 10_000;
 
@@ -26,13 +28,9 @@ type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
  * Checks keys against the database, asking at most once in a while for each key, and not at all for a client that tries
  * key after key. A key that was valid when last looked at is not held up by others behind the same address.
  */
-export function createKeyVerifier(
-  database: Queryable,
-  { keyTries }: Pick<LimitsConfig, 'keyTries'>,
-  now: () => number = Date.now,
-): VerifyKey {
+export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
-  const tries = new WindowCounter(keyTries.windowSecs, MAX_CLIENTS, now);
+  const tries = new WindowCounter(KEY_TRIES.windowSecs, MAX_CLIENTS, now);
   const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {
     const at = now();
     const holder = await holderOfKey(database, key);
@@ -47,7 +45,7 @@ export function createKeyVerifier(
     const digest = createHash('sha256').update(key).digest('base64');
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.identity;
-    if (!known?.identity) countTry(tries, client(), keyTries.requests);
+    if (!known?.identity) countTry(tries, client(), KEY_TRIES.requests);
     // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { identity } = await answerOr(known, lookUp(key, keyId, digest), database);

@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { type ChainLag, type ChainLook, isFollowing, isYoung, lagBetween } from './chain-lag.ts';
 
-type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs' | 'pollMs'>;
+type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>;
 
 export type IndexingWatchDeps = {
   readonly chains: readonly WatchedChain[];
@@ -72,8 +72,7 @@ export class IndexingWatch {
     const { knownHead, readHead } = this.#deps;
     const known = knownHead(chain.chainId);
     if (known) return known;
-    const { blockTimeMs, pollMs = 0 } = chain;
-    if (indexed && isYoung(indexed, Math.max(blockTimeMs, pollMs), this.#now())) return indexed;
+    if (indexed && isYoung(indexed, chain.blockTimeMs, this.#now())) return indexed;
     return answerOrNull(readHead(chain.chainId));
   }
 

@@ -5,7 +5,7 @@ import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
 import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
-import { type FoundPlan, findPlan, type NoPlan, type RoutingLimits } from '../../protocol/routing/plan.ts';
+import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/plan.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
@@ -14,19 +14,30 @@ import type { Deadline } from './deadline.ts';
 import type { Candidate, ChainDepthEstimates, DepthEstimates } from './depth-estimates.ts';
 import type { RouteRequest } from './route-request.ts';
 
+/** When an order is split, and what is read for it; tests set others. */
+const LIMITS = {
+  /** The best single route is not split while its price impact is below this, in millionths. */
+  splitThresholdE6: 500,
+  /** What a split must gain over the best single route to be returned, in millionths. */
+  minImprovementE6: 100,
+  /** The least part of an order that a route of a split may have: a smaller one seldom pays for its gas. */
+  minLegFractionE6: 20_000,
+  /** Most pools that are read; a simulated one counts as five. A pair has a quarter of them. */
+  maxPoolsPerRequest: 100,
+};
+
+export type RouteLimits = typeof LIMITS;
+
 export interface RouteSources {
   readonly directory: PoolDirectory;
   readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
   readonly estimates: DepthEstimates;
+  /** Where others than the usual ones hold, as in tests. */
+  readonly limits?: Partial<RouteLimits>;
 }
 
 /** A plan and the block of its pools; of several, the oldest. */
 export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
-
-type RouteLimits = Omit<RoutingLimits, 'maxRoutes' | 'minLegFractionE6'> & { readonly maxPoolsPerRequest: number };
-
-/** The least part of an order that a route of a split may have: a smaller one seldom pays for its gas. */
-const MIN_LEG_FRACTION_E6 = 20_000;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -36,11 +47,11 @@ const MIN_LEG_FRACTION_E6 = 20_000;
  */
 export async function findRoute(
   sources: RouteSources,
-  limits: RouteLimits,
   chainId: number,
   request: RouteRequest,
   deadline: Deadline,
 ): Promise<FoundRoute> {
+  const limits = { ...LIMITS, ...sources.limits };
   const table = await deadline.within(sources.directory.table());
   const estimates = sources.estimates.of(chainId);
   const paths = request.poolAddress
@@ -51,11 +62,10 @@ export async function findRoute(
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
   const snapshots = await deadline.within(sources.snapshots.of(chainId).depths(pools, { signal: deadline.signal }));
   estimates.observe(pools, snapshots);
-  const { splitThresholdE6, minImprovementE6 } = limits;
   const found = findPlan(
     paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType)),
     request,
-    { splitThresholdE6, minImprovementE6, minLegFractionE6: MIN_LEG_FRACTION_E6, maxRoutes: request.maxRoutes },
+    { ...limits, maxRoutes: request.maxRoutes },
     deadline.check,
   );
   if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };

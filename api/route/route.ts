@@ -1,4 +1,3 @@
-import type { RoutingConfig } from '../../config/routing-schema.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { tellBlock } from '../http/block-headers.ts';
@@ -12,7 +11,6 @@ import { routePlanBody } from './route-response.ts';
 
 export interface RouteDeps extends RouteSources {
   readonly chains: ServedChains;
-  readonly routing: RoutingConfig;
   /** Told which pools plans use. */
   readonly warmers?: QuotesDeps['warmers'];
 }
@@ -24,7 +22,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
   async findRoute(c) {
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
-    const found = await findRoute(deps, deps.routing, chain.chainId, request, new Deadline(DEADLINE_MS));
+    const found = await findRoute(deps, chain.chainId, request, new Deadline(DEADLINE_MS));
     tellBlock(c, found.block);
     const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
     deps.warmers?.of(chain.chainId).requested.markRequested(used, 'depths', c.get('key') !== null);

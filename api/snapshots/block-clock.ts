@@ -15,8 +15,6 @@ export interface BlockClockOptions {
   readonly blockTimeMs: number;
   /** Shortest time between two looks at the chain, and between two heads that are taken. */
   readonly minRefreshMs: number;
-  /** Shortest time between two looks that no request asks for; default: `minRefreshMs`. */
-  readonly pollMs?: number | undefined;
   readonly now?: Clock;
 }
 
@@ -35,7 +33,6 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   readonly #source: HeadSource<H>;
   readonly #blockTimeMs: number;
   readonly #minRefreshMs: number;
-  readonly #pollMs: number;
   readonly #now: Clock;
   readonly #seen = new SeenBlocks();
   readonly #listeners = new Set<HeadListener<H>>();
@@ -55,11 +52,10 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: HeadSource<H>, options: BlockClockOptions) {
-    const { blockTimeMs, minRefreshMs, pollMs = 0, now = () => performance.now() } = options;
+    const { blockTimeMs, minRefreshMs, now = () => performance.now() } = options;
     this.#source = source;
     this.#blockTimeMs = blockTimeMs;
     this.#minRefreshMs = minRefreshMs;
-    this.#pollMs = Math.max(minRefreshMs, pollMs);
     this.#now = now;
   }
 
@@ -222,7 +218,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#watchers === 0) return;
-    const lookAt = Math.max(this.#dueAt, this.#askedAt + this.#pollMs);
+    const lookAt = Math.max(this.#dueAt, this.#askedAt + this.#minRefreshMs);
     const at = this.#next ? Math.min(lookAt, this.#takenAt + this.#minRefreshMs) : lookAt;
     this.#timer = setTimeout(() => this.#wake(lookAt), Math.max(0, Math.ceil(at - this.#now()))).unref();
   }

@@ -19,8 +19,6 @@ export interface CurveSearcherDeps {
   readonly target: ChainTarget;
   /** Pools that may be simulated whole at one block. */
   readonly simulatedPoolsPerRead: number;
-  /** Of so many pools it is remembered what was found out. */
-  readonly rememberedPools: number;
   readonly countCurve: CountCurve;
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
@@ -41,6 +39,8 @@ interface SimulatedSwaps {
 
 /** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
 const SPARED_MS = 60_000;
+/** Pools, those read last, of which it is remembered what was found out. */
+const MAX_POOLS = 10_000;
 /** As much as a provider may take through the pool. */
 const ASKED_GAS = 3_000_000n;
 /** The amounts of a simulated swap: a selector and two words. */
@@ -62,8 +62,8 @@ export class CurveSearcher {
 
   constructor(deps: CurveSearcherDeps) {
     this.#deps = deps;
-    this.#known = new LRUCache({ max: deps.rememberedPools });
-    this.#spared = new LRUCache({ max: deps.rememberedPools, ttl: SPARED_MS });
+    this.#known = new LRUCache({ max: MAX_POOLS });
+    this.#spared = new LRUCache({ max: MAX_POOLS, ttl: SPARED_MS });
     this.#programs = new BlockBudget(deps.simulatedPoolsPerRead);
   }
 

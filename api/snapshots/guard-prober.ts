@@ -55,6 +55,8 @@ interface PoolClaim {
 const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
 /** How long pools whose guards burn all the gas are left alone. */
 const BURNED_MS = 60_000;
+/** Pools, those read last, of which it is remembered. */
+const MAX_POOLS = 10_000;
 const CLOSED: TradingSides = { bids: null, asks: null };
 const SILENCE: CallResult = { success: false, data: '0x' };
 
@@ -68,10 +70,9 @@ export class GuardProber {
   /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
   readonly #burnedOut: LRUCache<Address, true>;
 
-  /** @param rememberedPools of so many pools it is remembered that their guards burn all the gas */
-  constructor(target: MulticallTarget, rememberedPools: number, reports: GuardReports) {
+  constructor(target: MulticallTarget, reports: GuardReports) {
     this.#target = target;
-    this.#burnedOut = new LRUCache({ max: rememberedPools, ttl: BURNED_MS });
+    this.#burnedOut = new LRUCache({ max: MAX_POOLS, ttl: BURNED_MS });
     this.#reports = reports;
   }
 

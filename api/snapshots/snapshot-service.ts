@@ -16,9 +16,28 @@ import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
 import type { SnapshotService } from './types.ts';
 
+/** Bounds of reads that no operator sets. */
+const BOUNDS = {
+  /** Longest read of one snapshot, over all nodes and calls. */
+  readTimeoutMs: 8_000,
+  /** The same on chains of kind `ethereum`, where a slower read is answered with 503. */
+  ethereumReadTimeoutMs: 3_000,
+  /** Longest wait of a request for a read that another request started. */
+  waitTimeoutMs: 5_000,
+  /** Shortest time between two heads that are taken. */
+  minRefreshMs: 500,
+  /** Pools whose every level is simulated that one block has room for, by chain; the others get 503. */
+  simulatedPoolsPerRead: 10,
+  /** Size of the snapshot cache of each chain, in bins of about 1 KB. */
+  cacheBins: 100_000,
+};
+
+/** Settings, and bounds where others than the usual ones hold, as in tests. */
+export type SnapshotOptions = QuotesConfig & Partial<typeof BOUNDS>;
+
 export interface SnapshotServiceDeps {
   readonly chains: readonly ChainConfig[];
-  readonly quotes: QuotesConfig;
+  readonly quotes: SnapshotOptions;
   /** Sockets that push heads. */
   readonly feeds?: HeadFeeds;
   readonly countCall: CountChainCall;
@@ -44,14 +63,15 @@ function createSnapshotCache(
   chain: ChainConfig,
   { quotes, feeds, countCall, countLookup, countDisagreement, countCurve, logger }: SnapshotServiceDeps,
 ): SnapshotCache {
-  const { chainId, blockTimeMs, multicall3, pollMs, rpcUrls } = chain;
+  const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
+  const bounds = { ...BOUNDS, ...quotes };
   const isEthereum = chainId === 1 || chain.pamm?.kind === 'ethereum';
-  const readTimeoutMs = isEthereum ? quotes.ethereumReadTimeoutMs : quotes.readTimeoutMs;
+  const readTimeoutMs = isEthereum ? bounds.ethereumReadTimeoutMs : bounds.readTimeoutMs;
   // A node that is slow must leave time to ask the next one.
-  const timeoutMs = Math.min(quotes.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
+  const timeoutMs = Math.min(bounds.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
   const rpc = reservingRpc(openChainRpc(chain, timeoutMs, countCall));
   const target = { rpc, chainId, multicall3 };
-  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: quotes.minRefreshMs, pollMs });
+  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: bounds.minRefreshMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
   const chainLogger = logger.child({ chainId });
   const logUnknown = unknownErrorLog(chainLogger);
@@ -59,11 +79,10 @@ function createSnapshotCache(
     countDisagreement?.(chainId);
     chainLogger.warn({ pool }, 'guards did not do what their state says: every bin is probed');
   };
-  const prober = new GuardProber(target, quotes.rememberedPools, { onDisagreement, logUnknown });
+  const prober = new GuardProber(target, { onDisagreement, logUnknown });
   const searcher = new CurveSearcher({
     target,
-    simulatedPoolsPerRead: quotes.simulatedPoolsPerRead,
-    rememberedPools: quotes.rememberedPools,
+    simulatedPoolsPerRead: bounds.simulatedPoolsPerRead,
     countCurve: countCurve?.(chainId) ?? (() => undefined),
     logUnknown,
     logger: logger.child({ chainId }),
@@ -71,9 +90,9 @@ function createSnapshotCache(
   return new SnapshotCache({
     clock,
     reader: new PoolReader({ target, clock, prober, searcher, readTimeoutMs, logger: chainLogger, logUnknown }),
-    waitTimeoutMs: quotes.waitTimeoutMs,
+    waitTimeoutMs: bounds.waitTimeoutMs,
     readTimeoutMs,
-    cacheBins: quotes.cacheBins,
+    cacheBins: bounds.cacheBins,
     slowIsUnavailable: isEthereum,
     countLookup: (lookup) => countLookup?.(chainId, lookup),
   });

@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { StreamConfig } from '../../config/stream-schema.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
 import type { ChainSnapshots } from '../snapshots/types.ts';
@@ -11,9 +10,11 @@ import { LatestQuotes } from './latest-quotes.ts';
 import { Subscriber, type SubscriberSource } from './subscriber.ts';
 import type { ByeReason, ChainObserver, StreamTransport } from './types.ts';
 
+/** Most listed pools of a chain that a connection with a key may have without naming them. */
+const MAX_WILDCARD_POOLS = 2_000;
+
 export interface ChainStreamDeps {
   readonly chainId: number;
-  readonly config: Pick<StreamConfig, 'maxPoolsUnnamed'>;
   readonly warmer: ChainWarmer;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
@@ -80,7 +81,7 @@ export class ChainStream implements SubscriberSource {
    */
   allPools(): 'all' {
     const count = this.servedPools().length;
-    if (count <= this.#deps.config.maxPoolsUnnamed) return 'all';
+    if (count <= MAX_WILDCARD_POOLS) return 'all';
     throw badRequest(`the chain lists ${count} pools: name those that you want`);
   }
 

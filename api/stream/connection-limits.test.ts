@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { ApiError } from '../errors.ts';
-import { ConnectionLimits, type ConnectionOwner } from './connection-limits.ts';
+import { type ConnectionBounds, ConnectionLimits, type ConnectionOwner } from './connection-limits.ts';
 
-const limitsOf = (config: Partial<StreamConfig>) => new ConnectionLimits(StreamConfig.parse(config));
+const limitsOf = (bounds: Partial<ConnectionBounds>) => new ConnectionLimits({ ...StreamConfig.parse({}), ...bounds });
 const ignore = () => undefined;
 
 /** The answer to a connection that is refused; null when it is taken. */

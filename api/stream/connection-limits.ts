@@ -21,16 +21,22 @@ export interface CountedConnection {
 
 export type Transport = 'sse' | 'websocket';
 
+/** Connections per Trading API key; further ones get 429. */
+const MAX_PER_KEY = 200;
+
 /** When a refused client may try again; when another's connection ends is not known. */
 const RETRY_MS = 10_000;
 
+/** Settings, and the bound of connections per key where it is not the usual one, as in tests. */
+export type ConnectionBounds = StreamConfig & { readonly connectionsPerKey?: number };
+
 /** Counts the open streams of this process, SSE and WebSocket together, and refuses those beyond its bounds. */
 export class ConnectionLimits {
-  readonly #config: StreamConfig;
+  readonly #config: Required<ConnectionBounds>;
   readonly #open = new Set<{ readonly transport: Transport; owner: ConnectionOwner; readonly onRevoked: () => void }>();
 
-  constructor(config: StreamConfig) {
-    this.#config = config;
+  constructor(bounds: ConnectionBounds) {
+    this.#config = { connectionsPerKey: MAX_PER_KEY, ...bounds };
   }
 
   /** Connections that are open. */

@@ -44,7 +44,6 @@ beforeAll(async () => {
   const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
   streams = startStreams({
     chainIds: [CHAIN],
-    config: StreamConfig.parse({}),
     limits: new ConnectionLimits(StreamConfig.parse({})),
     observerOf: () => NO_OBSERVER,
     directory,

@@ -1,5 +1,4 @@
 import type { Address } from 'viem';
-import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
@@ -13,7 +12,6 @@ import type { ChainObserver } from './types.ts';
 
 export interface StreamsDeps {
   readonly chainIds: readonly number[];
-  readonly config: StreamConfig;
   readonly limits: ConnectionLimits;
   readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;

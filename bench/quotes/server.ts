@@ -43,7 +43,12 @@ runMain(async () => {
   const countCall = () => {
     calls += 1;
   };
-  const snapshots = createSnapshotService({ chains: [chain], quotes: QuotesConfig.parse(PATIENT), countCall, logger });
+  const snapshots = createSnapshotService({
+    chains: [chain],
+    quotes: { ...QuotesConfig.parse({}), ...PATIENT },
+    countCall,
+    logger,
+  });
   const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
   const app = createApp(bindRoutes(quotesResource, deps), {
     verifyKey: async () => null,

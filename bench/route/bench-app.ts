@@ -6,7 +6,6 @@ import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { type RouteDeps, routeResource } from '../../api/route/route.ts';
 import { PoolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { RoutingConfig } from '../../config/routing-schema.ts';
 import type { BenchMarket } from './market.ts';
 
 /** The route endpoint alone, over a market whose pools are known. */
@@ -27,7 +26,6 @@ export function benchApp(
     directory: { table: async () => table },
     snapshots,
     estimates,
-    routing: RoutingConfig.parse({}),
   });
   mountHandlers(app, bound);
   return app;

@@ -57,14 +57,6 @@ test.each([950, 1_000, 1_040])(
   },
 );
 
-test('a pause that is set is kept to', async () => {
-  const { chain, taker } = takerOf(1_000);
-  const stop = followHeads(taker, { ...PACE, pollMs: 5_000 }, undefined);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(chain.looks).toBe(13);
-  stop();
-});
-
 test('failures are told, and looks go on', async () => {
   const { chain, taker, taken, errors } = takerOf(1_000);
   chain.isDown = true;

@@ -20,8 +20,6 @@ export interface HeadPace {
   readonly blockTimeMs: number;
   /** Pause after a look that saw no new block, or a failed one. */
   readonly retryMs: number;
-  /** Pause after a look, whatever it saw. */
-  readonly pollMs?: number | undefined;
 }
 
 /** A look comes so much of a block time before the next block is due, so that looks draw near the time of new blocks. */
@@ -34,7 +32,7 @@ const EARLY_PART = 0.05;
  * @returns ends it
  */
 export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | undefined): () => void {
-  const { blockTimeMs, retryMs, pollMs } = pace;
+  const { blockTimeMs, retryMs } = pace;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let lastHash = '';
@@ -51,7 +49,6 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
       hasLooked = true;
       feed?.note({ number: BigInt(block.number), hash: block.hash, timestamp: BigInt(block.timestamp) });
       taker.onBlock(block);
-      if (pollMs !== undefined) return pollMs;
       if (!isNew) return retryMs;
     } catch (error) {
       if (!isStopped) taker.onError(error);

@@ -14,9 +14,9 @@ export function leadPonder(chains: readonly ChainConfig[], logger: Logger): void
   const follow = (chainId: number, taker: HeadTaker) => {
     const chain = chains.find((it) => it.chainId === chainId);
     if (chain === undefined) throw new RangeError(`chain ${chainId} is not indexed`);
-    const { blockTimeMs, pollMs } = chain;
+    const { blockTimeMs } = chain;
     const feed = feeds.get(chainId);
-    const stop = followHeads(taker, { blockTimeMs, pollMs, retryMs: pollingIntervalMs(blockTimeMs) }, feed);
+    const stop = followHeads(taker, { blockTimeMs, retryMs: pollingIntervalMs(blockTimeMs) }, feed);
     return () => {
       stop();
       feed?.close();

@@ -10,7 +10,6 @@ import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { RoutingConfig } from '../../config/routing-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -79,7 +78,6 @@ export async function openExampleApp() {
       }),
       database: listing.pool,
       statusMaxAgeSecs: 60,
-      routing: RoutingConfig.parse({}),
       lags: () => [],
       ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
       ...unusedStreams(),

@@ -10,7 +10,6 @@ import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { RoutingConfig } from '../../config/routing-schema.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -81,7 +80,6 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       directory,
       database: listing.pool,
       statusMaxAgeSecs: 86_400,
-      routing: RoutingConfig.parse({}),
       snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
       estimates: new DepthEstimates(),
       endpoints: new Map(),

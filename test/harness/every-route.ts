@@ -2,7 +2,6 @@ import type { BoundRoute } from '../../api/declaration/api-route.ts';
 import type { ServedChains } from '../../api/request.ts';
 import { bindResources } from '../../api/resources.ts';
 import type { StreamDeps } from '../../api/stream/stream.ts';
-import { RoutingConfig } from '../../config/routing-schema.ts';
 
 /** Every endpoint, for tests of what stands before the handlers: of these only the list of chains can answer. */
 export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
@@ -14,7 +13,6 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     database: unused(),
     ...unusedStreams(),
     statusMaxAgeSecs: 0,
-    routing: RoutingConfig.parse({}),
     lags: () => [],
     ages: unused,
     endpoints: new Map(),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
+import type { SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from '../../config/read-budget-schema.ts';
@@ -134,7 +135,7 @@ export function chainConfig(
 }
 
 /** Limits for tests that mine when they like: every request looks at the chain. */
-export const eagerQuotes = QuotesConfig.parse({ minRefreshMs: 1 });
+export const eagerQuotes: SnapshotOptions = { ...QuotesConfig.parse({}), minRefreshMs: 1 };
 
 /** Moves the feed behind a pool. */
 export function movePrice({ chain, deployment }: QuoteWorld, { feed }: WorldPool, price: number): Promise<void> {

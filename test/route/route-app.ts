@@ -5,14 +5,13 @@ import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
+import type { RouteLimits } from '../../api/route/find-route.ts';
 import { routeResource } from '../../api/route/route.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
-import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
 import type { operations } from '../../client/schema.d.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import type { QuotesConfig } from '../../config/quotes-schema.ts';
-import { RoutingConfig } from '../../config/routing-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
@@ -21,8 +20,8 @@ import { eagerQuotes } from '../quotes/quote-world.ts';
 export interface RouteAppOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
-  readonly quotes?: QuotesConfig;
-  readonly routing?: Partial<RoutingConfig>;
+  readonly quotes?: SnapshotOptions;
+  readonly routing?: Partial<RouteLimits>;
   /** Default: nothing is known of pools before they are read. */
   readonly estimates?: DepthEstimates;
   /** Default: off. */
@@ -45,10 +44,7 @@ export function routeApp({
   const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
   const deps = { chains, directory, snapshots };
   return createApp(
-    [
-      ...bindRoutes(quotesResource, deps),
-      ...bindRoutes(routeResource, { ...deps, estimates, routing: RoutingConfig.parse(routing) }),
-    ],
+    [...bindRoutes(quotesResource, deps), ...bindRoutes(routeResource, { ...deps, estimates, limits: routing })],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
       rateLimit: {

@@ -99,7 +99,7 @@ function chainsOf(chain: StreamChain, port: number): object {
     blockTimeMs: BLOCK_PAUSE_MS,
     warmBudget: { callsPerMinute: 100_000 },
   }));
-  return { ...rest, chains: entries, quotes: { minRefreshMs: 100 }, stream: { connectionsPerAddress: 1_000 } };
+  return { ...rest, chains: entries, stream: { connectionsPerAddress: 1_000 } };
 }
 
 async function keepMining(chain: StreamChain, truth: Truth, signal: AbortSignal): Promise<void> {

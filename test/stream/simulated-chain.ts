@@ -10,7 +10,6 @@ import { RequestedPools } from '../../api/warming/requested-pools.ts';
 import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
@@ -117,11 +116,9 @@ export class SimulatedChain {
       logger: createLogger('test', 'silent'),
     });
     const delistedAmong = async () => new Set<Address>();
-    const config = StreamConfig.parse({});
     const stream = new ChainStream({
       ...ofChain,
       observer: NO_OBSERVER,
-      config,
       warmer: { requested, warmer, schedule },
       delistedAmong,
       now,

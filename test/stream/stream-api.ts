@@ -5,8 +5,8 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
-import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
-import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
+import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
+import { type ConnectionBounds, ConnectionLimits } from '../../api/stream/connection-limits.ts';
 import { streamMetrics } from '../../api/stream/metrics.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -23,14 +23,14 @@ import { createMetrics } from '../../runtime/metrics.ts';
 export interface StreamApiOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
-  readonly quotes?: QuotesConfig;
-  readonly stream?: Partial<StreamConfig>;
+  readonly quotes?: SnapshotOptions;
+  readonly stream?: Partial<ConnectionBounds>;
   readonly pingMs?: number;
 }
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
-  const { quotes = QuotesConfig.parse({ minRefreshMs: 50 }) } = options;
+  const { quotes = { ...QuotesConfig.parse({}), minRefreshMs: 50 } } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
@@ -55,13 +55,12 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
   const chainIds = [chain.chainId];
-  const streamConfig = StreamConfig.parse(options.stream ?? {});
+  const streamConfig = { ...StreamConfig.parse({}), ...options.stream };
   const limits = new ConnectionLimits(streamConfig);
   const metrics = createMetrics('test');
   const { observerOf, countSilent } = streamMetrics(metrics, limits, chainIds);
   const streams = startStreams({
     chainIds,
-    config: streamConfig,
     limits,
     warmers,
     snapshots,
