@@ -80,6 +80,8 @@ export async function seedSwaps(database: pg.Pool, now: number, from: number, to
         0, k * 990000, 1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000]
         || array_fill(0::numeric, ARRAY[${TOTAL_NAMES.length - 21}])
       FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
+    // A swap writes the state of its pool, by which the refresh knows that something happened.
+    await database.query(`UPDATE ${schema}.pool_state SET block_number = 1000000 + ${to} WHERE chain_id = ${chainId}`);
   }
   await database.query('ANALYZE');
 }
