@@ -40,6 +40,7 @@ runMain(async () => {
 async function bench(swaps: number, requests: number): Promise<void> {
   const postgres = await startPostgres();
   const database = new pg.Pool({ connectionString: postgres.url, max: 4 });
+  database.on('error', () => undefined); // The end of Postgres ends its connections.
   const now = Math.floor(Date.now() / 1000);
   const perPool = swaps / (MARKET.poolsPerChain * MARKET.chainIds.length);
   try {
