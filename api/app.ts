@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
-import { type BoundRoute, PUBLIC_PREFIX } from './declaration/api-route.ts';
+import type { BoundRoute } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
@@ -15,6 +15,7 @@ import { httpMetrics } from './observability/http-metrics.ts';
 import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
+import { PUBLIC_PREFIX } from './request.ts';
 import { mountWebSocket, type WebSocketDeps } from './stream/web-socket.ts';
 
 export type AppDeps = {

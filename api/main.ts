@@ -1,13 +1,10 @@
 import { Command } from 'commander';
-import { createBuildersMetrics } from '../builders/submit/metrics.ts';
 import { assertChainIds } from '../chain/chain-ids.ts';
-import { closeHeadFeeds, openHeadFeeds } from '../chain/head-feed/open-head-feeds.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
-import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -18,21 +15,16 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
-import { curveCounter } from './observability/curve-metrics.ts';
-import { guardDisagreementCounter, snapshotLookupCounter } from './observability/snapshot-metrics.ts';
 import { startOperations } from './observability/start-operations.ts';
-import { registerWarmMetrics } from './observability/warm-metrics.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { DepthEstimates } from './route/depth-estimates.ts';
 import { reportedDepth } from './route/reported-depth.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
-import { createSnapshotService } from './snapshots/snapshot-service.ts';
-import { ConnectionLimits } from './stream/connection-limits.ts';
-import { streamMetrics } from './stream/metrics.ts';
+import { startSnapshots } from './snapshots/snapshot-service.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
-import { createPoolWarmers } from './warming/pool-warmers.ts';
+import { startPoolWarmers } from './warming/pool-warmers.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
@@ -79,70 +71,41 @@ async function serve(): Promise<void> {
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
-  const countCurve = curveCounter(metrics, chains.keys());
+  const common = { chains: file.chains, quotes: file.quotes, database: database.$client, metrics, logger };
   const estimates = new DepthEstimates();
   const catalog = new PoolCatalog({
+    ...common,
     database,
-    chains: file.chains,
-    logger,
     onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
-  const countCall = chainCallCounter(metrics);
-  const feeds = openHeadFeeds(file.chains, countCall, logger);
-  const snapshots = createSnapshotService({
-    chains: file.chains,
-    quotes: file.quotes,
-    feeds,
-    countCall,
-    countLookup: snapshotLookupCounter(metrics, chains.keys()),
-    countDisagreement: guardDisagreementCounter(metrics, chains.keys()),
-    countCurve: (chainId) => {
-      const reports = [countCurve(chainId), estimates.of(chainId).report];
-      return (report) => {
-        for (const take of reports) take(report);
-      };
-    },
-    logger,
+  const snapshots = startSnapshots({
+    ...common,
+    onCurve: (chainId, report) => estimates.of(chainId).report(report),
   });
-  const warmers = createPoolWarmers({
-    chains: file.chains,
-    quotes: file.quotes,
+  const warmers = startPoolWarmers({
+    ...common,
     snapshots,
     directory: catalog,
-    logger,
     isFunded: (pool) => catalog.isFunded(pool),
     rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
-  registerWarmMetrics(metrics, [...chains.keys()], (chainId) => warmers.of(chainId).warmer);
-  const limits = new ConnectionLimits(file.stream);
-  const { observerOf, countSilent } = streamMetrics(metrics, limits, chains.keys());
   const streams = startStreams({
+    ...common,
     chainIds: [...chains.keys()],
-    limits,
+    config: file.stream,
     warmers,
     snapshots,
     directory: catalog,
-    observerOf,
-    logger,
-    database: database.$client,
   });
-  const pamm = startPamm({
-    chains,
-    env,
-    redisUrl: settings.REDIS_URL,
-    queuePrefix: settings.QUEUE_PREFIX,
-    metrics: createBuildersMetrics(metrics),
-    logger,
-  });
+  const { limits, countSilent } = streams;
+  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
+  const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   const operations = startOperations({
-    chains: file.chains,
+    ...common,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    database: database.$client,
     knownHead: (chainId) => snapshots.of(chainId).knownHead,
     readHead: (chainId) => snapshots.of(chainId).head(),
-    workerMissing: pamm.workerMissing,
-    metrics,
-    logger,
+    warnings: pamm.warnings,
   });
   const app = createApp(
     bindResources({
@@ -180,12 +143,12 @@ async function serve(): Promise<void> {
   const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
-    ['streams', async () => streams.close()],
+    ['streams', async () => streams.stop()],
     ['http', () => server.stop(GRACE_MS)],
-    ['warmers', () => warmers.close()],
-    ['pamm', () => pamm.close()],
-    ['indexing watch', async () => operations.close()],
-    ['head feeds', async () => closeHeadFeeds(feeds)],
+    ['warmers', () => warmers.stop()],
+    ['pamm', () => pamm.stop()],
+    ['indexing watch', async () => operations.stop()],
+    ['head feeds', async () => snapshots.stop()],
     ['pool catalog', async () => catalog.stop()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],

@@ -4,6 +4,9 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import { firstIssue } from '../config/load-chains.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
 
+/** Every endpoint that counts in a limit lies below it; an invalid key is refused all over it. */
+export const PUBLIC_PREFIX = '/public/';
+
 /** Chains by id, as the API serves them. */
 export type ServedChains = ReadonlyMap<number, ChainConfig>;
 

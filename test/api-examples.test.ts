@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ApiRoute } from '../api/declaration/api-route.ts';
-import { EXAMPLE } from '../api/reference/example-market.ts';
+import { EXAMPLE } from '../api/declaration/example-market.ts';
 import { openApiDocument } from '../api/reference/openapi-document.ts';
 import { ROUTES } from '../api/resources.ts';
 import { parseJson, stringifyJson } from '../runtime/json.ts';

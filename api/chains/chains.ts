@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type ApiRoute, defineResource } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 import { ReadyBody, sendCached } from '../http/ready-body.ts';
-import { EXAMPLE } from '../reference/example-market.ts';
 import type { ServedChains } from '../request.ts';
 
 export const Chain = z

@@ -1,10 +1,8 @@
 import type { z } from '@hono/zod-openapi';
 import type { Handler } from 'hono';
 import type { LimitClass } from '../../config/limits-schema.ts';
-import type { Failures } from '../reference/responses.ts';
-
-/** Every endpoint that counts in a limit lies below it; an invalid key is refused all over it. */
-export const PUBLIC_PREFIX = '/public/';
+import type { PUBLIC_PREFIX } from '../request.ts';
+import type { Failures } from './responses.ts';
 
 /**
  * All that is to be known of an endpoint but its handler. The app derives the endpoint's middleware from it, the OpenAPI

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { EXAMPLE } from '../reference/example-market.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 
 const Block = z.int().nullable();
 const Age = z.int().nonnegative().nullable();

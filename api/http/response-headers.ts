@@ -1,6 +1,6 @@
 import type { Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { PUBLIC_PREFIX } from '../declaration/api-route.ts';
+import { PUBLIC_PREFIX } from '../request.ts';
 import { BLOCK_HEADERS } from './block-headers.ts';
 import { compressed } from './ready-body.ts';
 import { setEarly } from './set-early.ts';

@@ -1,6 +1,6 @@
 import { POOL_ANALYTICS_EXAMPLE } from '../../db/listing/pool-analytics.ts';
 import type { PoolRecord } from '../../db/listing/pool-record.ts';
-import { EXAMPLE } from '../reference/example-market.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 
 const POOL: PoolRecord = {
   pair: 'WETH/USDC',

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
-import { EXAMPLE } from '../reference/example-market.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 import { Integer } from '../request.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */

@@ -10,7 +10,6 @@ import type { ChainLag } from './chain-lag.ts';
 import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
 import { sharedCheck } from './shared-check.ts';
-import { registerWorkerMetric } from './worker-metric.ts';
 
 export type OperationsDeps = {
   readonly chains: readonly ChainConfig[];
@@ -22,8 +21,8 @@ export type OperationsDeps = {
   readonly knownHead: (chainId: number) => BlockRef | undefined;
   /** Asks a node. */
   readonly readHead: (chainId: number) => Promise<BlockRef>;
-  /** Whether no builders worker runs; null without a usable builder. */
-  readonly workerMissing: () => boolean | null;
+  /** What the operator should know, by subject. */
+  readonly warnings: () => Readonly<Record<string, string>>;
   readonly metrics: Registry;
   readonly logger: Logger;
 };
@@ -33,10 +32,8 @@ export type Operations = {
   readonly pages: (app: Hono) => void;
   /** How far the index of each chain is behind it, as last looked at. */
   readonly lags: () => readonly ChainLag[];
-  close(): void;
+  stop(): void;
 };
-
-const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 const pointOf = ({ number, timestamp }: BlockRef): BlockPoint => ({
   number: Number(number),
@@ -58,16 +55,15 @@ export function startOperations({ database, metrics, logger, ...deps }: Operatio
   });
   registerIndexingMetrics(metrics, () => watch.lags());
   watch.start();
-  registerWorkerMetric(metrics, deps.workerMissing);
   // Redis and the builders worker are no checks: without them every endpoint but quote updates still answers.
   const checks = {
     database: sharedCheck(async () => database.query('SELECT 1').then(() => null)),
     indexing: watch.check,
   };
-  const details = () => ({ warnings: deps.workerMissing() ? WORKER_MISSING : {}, chains: watch.lags() });
+  const details = () => ({ warnings: deps.warnings(), chains: watch.lags() });
   return {
     pages: (app) => mountHealth(app, { metrics, checks, details }),
     lags: () => watch.lags(),
-    close: () => watch.stop(),
+    stop: () => watch.stop(),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { errorOrTextResponse, errorResponse, PammChainIdPath, textErrorResponse } from '../reference/responses.ts';
+import { errorOrTextResponse, errorResponse, PammChainIdPath, textErrorResponse } from '../declaration/responses.ts';
 import { EthereumBody } from './body-shape.ts';
 import { ANSWER_EXAMPLE, UPDATE_EXAMPLE } from './examples.ts';
 

@@ -1,4 +1,4 @@
-import { EXAMPLE } from '../reference/example-market.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 
 /** A quote update for a WETH/USDC pool on Ethereum; its transaction is signed with a key that everybody knows. */
 export const UPDATE_EXAMPLE = {

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
 import { AnswerInbox } from '../../builders/submit/answers/answer-inbox.ts';
 import { QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
-import type { BuildersMetrics } from '../../builders/submit/metrics.ts';
+import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
 import type { ServedChains } from '../request.ts';
 import type { PammDeps } from './pamm-quote.ts';
+import { registerWorkerMetric } from './worker-metric.ts';
 import { WorkerWatch } from './worker-watch.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
+const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
   readonly chains: ServedChains;
@@ -20,17 +23,17 @@ export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
   readonly redisUrl: string;
   /** `QUEUE_PREFIX`. */
   readonly queuePrefix: string;
-  readonly metrics: BuildersMetrics;
+  readonly metrics: Registry;
   readonly logger: Logger;
 };
 
 export type Pamm = {
   /** What the endpoint's handler needs. */
   readonly deps: PammDeps;
-  /** Whether no builders worker runs, so that nothing sends the updates that are queued; null without a usable builder. */
-  workerMissing(): boolean | null;
+  /** What the operator should know, by subject. */
+  warnings(): Readonly<Record<string, string>>;
   /** To be called once no request is in flight any more. */
-  close(): Promise<void>;
+  stop(): Promise<void>;
 };
 
 /** The quote-update endpoint with connections of its own: one that fails fast, and one that hears the answers. */
@@ -41,7 +44,14 @@ export function startPamm(options: PammOptions): Pamm {
   const subscriber = connectPatient(redisUrl, logger);
   const replyTo = keys.answers(randomUUID());
   const inbox = new AnswerInbox(subscriber, replyTo, logger);
-  const dispatcher = new QuoteDispatcher({ redis, keys, inbox, replyTo, metrics, logger });
+  const dispatcher = new QuoteDispatcher({
+    redis,
+    keys,
+    inbox,
+    replyTo,
+    metrics: createBuildersMetrics(metrics),
+    logger,
+  });
   const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
 
   const all = [...endpoints.values()].flat();
@@ -52,11 +62,13 @@ export function startPamm(options: PammOptions): Pamm {
   const watch =
     all.length > 0 ? new WorkerWatch({ redis, keys, endpointIds: all.map(({ id }) => id), logger }) : undefined;
   watch?.start();
+  const workerMissing = () => watch?.isMissing() ?? null;
+  registerWorkerMetric(metrics, workerMissing);
 
   return {
     deps: { ...options, endpoints, submit: (...args) => dispatcher.submit(...args) },
-    workerMissing: () => watch?.isMissing() ?? null,
-    async close() {
+    warnings: () => (workerMissing() ? WORKER_MISSING : {}),
+    async stop() {
       watch?.stop();
       clearInterval(sweeper);
       inbox.close();

@@ -6,7 +6,7 @@ import {
   errorOrTextResponse,
   errorResponse,
   PoolAddressPath,
-} from '../reference/responses.ts';
+} from '../declaration/responses.ts';
 import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 

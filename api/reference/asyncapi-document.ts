@@ -1,7 +1,7 @@
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
+import { EXAMPLE } from '../declaration/example-market.ts';
 import { STREAM_MESSAGES, webSocketMessage } from '../stream/message-schema.ts';
 import { WsAck, WsAuth, WsError, WsPing, WsSubscribe, WsUnsubscribe } from '../stream/ws-operations.ts';
-import { EXAMPLE } from './example-market.ts';
 import { API_TITLE } from './openapi-document.ts';
 
 /** What clients send over a WebSocket, and how that is answered. */

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { COMMON_FAILURES, errorResponse, jsonContent } from '../declaration/responses.ts';
 import { MAX_BODY_BYTES } from '../http/limit-body.ts';
-import { COMMON_FAILURES, errorResponse, jsonContent } from './responses.ts';
 
 export const API_TITLE = 'Pool Trading Data API';
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { BlockHeaders, ChainIdPath, errorResponse, jsonContent } from '../reference/responses.ts';
+import { BlockHeaders, ChainIdPath, errorResponse, jsonContent } from '../declaration/responses.ts';
 import { PLAN_EXAMPLE, REQUEST_EXAMPLE } from './examples.ts';
 import { RouteBody } from './route-request.ts';
 import { RoutePlan } from './route-response.ts';

@@ -1,4 +1,4 @@
-import { EXAMPLE } from '../reference/example-market.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 
 const TOKENS = {
   tokenIn: EXAMPLE.weth,

@@ -9,9 +9,9 @@ import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bound
 import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CountCurve } from '../observability/curve-metrics.ts';
 import { batched } from './batched.ts';
 import { BlockBudget } from './block-budget.ts';
+import type { CountCurve } from './curve-metrics.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
 import { SnapshotError } from './types.ts';
 

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { SnapshotLookup } from '../observability/snapshot-metrics.ts';
 import type { BlockClock, HeadListener } from './block-clock.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
+import type { SnapshotLookup } from './snapshot-metrics.ts';
 import {
   type ChainSnapshots,
   type DepthSnapshot,

@@ -1,19 +1,25 @@
+import type { Registry } from 'prom-client';
 import type { Address } from 'viem';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
-import type { HeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
 import { reservingRpc } from '../../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
-import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CountCurve } from '../observability/curve-metrics.ts';
-import type { CountGuardDisagreement, CountLookup } from '../observability/snapshot-metrics.ts';
 import { BlockClock } from './block-clock.ts';
+import { type CountCurve, type CurveReport, curveCounter } from './curve-metrics.ts';
 import { CurveSearcher } from './curve-searcher.ts';
 import { GuardProber } from './guard-prober.ts';
 import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
+import {
+  type CountGuardDisagreement,
+  type CountLookup,
+  guardDisagreementCounter,
+  snapshotLookupCounter,
+} from './snapshot-metrics.ts';
 import type { SnapshotService } from './types.ts';
 
 /** Bounds of reads that no operator sets. */
@@ -45,6 +51,35 @@ export interface SnapshotServiceDeps {
   readonly countDisagreement?: CountGuardDisagreement;
   readonly countCurve?: (chainId: number) => CountCurve;
   readonly logger: Logger;
+}
+
+export interface SnapshotsOptions extends Pick<SnapshotServiceDeps, 'chains' | 'quotes' | 'logger'> {
+  readonly metrics: Registry;
+  /** Takes how the curve of a pool became known. */
+  readonly onCurve: (chainId: number, report: CurveReport) => void;
+}
+
+/** Opens the sockets that push heads, and counts what is read of the chains. */
+export function startSnapshots({ metrics, onCurve, ...deps }: SnapshotsOptions): SnapshotService & { stop(): void } {
+  const chainIds = deps.chains.map(({ chainId }) => chainId);
+  const countCall = chainCallCounter(metrics);
+  const countCurve = curveCounter(metrics, chainIds);
+  const feeds = openHeadFeeds(deps.chains, countCall, deps.logger);
+  const service = createSnapshotService({
+    ...deps,
+    feeds,
+    countCall,
+    countLookup: snapshotLookupCounter(metrics, chainIds),
+    countDisagreement: guardDisagreementCounter(metrics, chainIds),
+    countCurve: (chainId) => {
+      const count = countCurve(chainId);
+      return (report) => {
+        count(report);
+        onCurve(chainId, report);
+      };
+    },
+  });
+  return { ...service, stop: () => closeHeadFeeds(feeds) };
 }
 
 /** Snapshots of all chains of the configuration. */

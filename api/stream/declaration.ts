@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { QUOTE_EXAMPLE } from '../quotes/examples.ts';
-import { EXAMPLE } from '../reference/example-market.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse } from '../reference/responses.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 
 /** Most pools that a connection may name. */

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
@@ -6,9 +7,8 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { NO_OBSERVER, SimulatedChain } from '../../test/stream/simulated-chain.ts';
+import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import { PoolCatalog } from '../snapshots/pool-catalog.ts';
-import { ConnectionLimits } from './connection-limits.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 import { type Streams, startStreams } from './streams.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
@@ -44,8 +44,8 @@ beforeAll(async () => {
   const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
   streams = startStreams({
     chainIds: [CHAIN],
-    limits: new ConnectionLimits(StreamConfig.parse({})),
-    observerOf: () => NO_OBSERVER,
+    config: StreamConfig.parse({}),
+    metrics: new Registry(),
     directory,
     database: database.$client,
     logger,
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  streams.close();
+  streams.stop();
   directory.stop();
   await database.$client.end();
   await home.drop();

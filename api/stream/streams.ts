@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -6,18 +7,18 @@ import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import type { PoolWarmers } from '../warming/pool-warmers.ts';
 import { ChainStream } from './chain-stream.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
+import { type ConnectionBounds, ConnectionLimits } from './connection-limits.ts';
 import { startKeyChecks } from './key-checks.ts';
-import type { ChainObserver } from './types.ts';
+import { streamMetrics } from './metrics.ts';
 
 export interface StreamsDeps {
   readonly chainIds: readonly number[];
-  readonly limits: ConnectionLimits;
+  readonly config: ConnectionBounds;
   readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
-  readonly observerOf: (chainId: number) => ChainObserver;
+  readonly metrics: Registry;
   readonly logger: Logger;
 }
 
@@ -30,21 +31,26 @@ export interface Streams {
    * @throws ApiError 503 when the process stops
    */
   of(chainId: number): ChainStream;
+  readonly limits: ConnectionLimits;
+  /** Counts a client that was terminated because it answered no pings. */
+  readonly countSilent: (chainId: number) => void;
   /** Says `bye` to all and takes no more. */
-  close(): void;
+  stop(): void;
 }
 
 /** Starts the streams, their heartbeats and the checks of their clients' keys. */
 export function startStreams({
   chainIds,
-  limits,
+  config,
   warmers,
   snapshots,
   database,
-  observerOf,
+  metrics,
   logger,
   ...deps
 }: StreamsDeps): Streams {
+  const limits = new ConnectionLimits(config);
+  const { observerOf, countSilent } = streamMetrics(metrics, limits, chainIds);
   const startStream = (chainId: number) =>
     new ChainStream({
       ...deps,
@@ -71,7 +77,9 @@ export function startStreams({
       if (isClosed) throw unavailable(new Error('the process stops'));
       return stream;
     },
-    close() {
+    limits,
+    countSilent,
+    stop() {
       isClosed = true;
       clearInterval(timer);
       stopKeyChecks();

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../reference/responses.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../declaration/responses.ts';
 import { Integer } from '../request.ts';
 
 export const DEFAULT_LIMIT = 50;

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CurveReport } from '../observability/curve-metrics.ts';
+import type { CurveReport } from '../snapshots/curve-metrics.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import {
   type ChainSnapshots,

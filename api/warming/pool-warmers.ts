@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -5,6 +6,7 @@ import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { BlockWarmer, type BlockWarmerDeps } from './block-warmer.ts';
 import { RequestedPools } from './requested-pools.ts';
+import { registerWarmMetrics } from './warm-metrics.ts';
 import { WarmSchedule } from './warm-schedule.ts';
 
 export interface PoolWarmersDeps {
@@ -14,6 +16,7 @@ export interface PoolWarmersDeps {
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
   readonly rankOf: BlockWarmerDeps['rankOf'];
+  readonly metrics: Registry;
   readonly logger: Logger;
 }
 
@@ -29,19 +32,20 @@ export interface PoolWarmers {
   /** @throws RangeError when the chain is not configured */
   of(chainId: number): ChainWarmer;
   /** Reads no more. Resolves when the runs in progress are over. */
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** What reads the requested pools of each chain once there are any. */
-export function createPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
+export function startPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
   const warmers = new Map(deps.chains.map((chain) => [chain.chainId, createChainWarmer(chain, deps)]));
+  registerWarmMetrics(deps.metrics, warmers);
   return {
     of(chainId) {
       const found = warmers.get(chainId);
       if (!found) throw new RangeError(`chain ${chainId} is not configured`);
       return found;
     },
-    close: async () => {
+    stop: async () => {
       await Promise.all([...warmers.values()].map(({ warmer }) => warmer.close()));
     },
   };

@@ -7,7 +7,6 @@ import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
-import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
@@ -59,7 +58,7 @@ export async function openExampleApp() {
     chains,
     env: {},
     redisUrl: redis.url,
-    metrics: createBuildersMetrics(metrics),
+    metrics,
     logger,
     queuePrefix: `t${randomBytes(6).toString('hex')}`,
   });
@@ -98,7 +97,7 @@ export async function openExampleApp() {
     app,
     pool,
     async close() {
-      await pamm.close();
+      await pamm.stop();
       limiterRedis.disconnect();
       await Promise.all([listing.close(), world.stop(), redis.drop()]);
     },

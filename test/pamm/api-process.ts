@@ -2,7 +2,6 @@ import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
-import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
@@ -25,7 +24,7 @@ runMain(async () => {
     env: process.env,
     redisUrl: env.REDIS_URL,
     queuePrefix: env.QUEUE_PREFIX,
-    metrics: createBuildersMetrics(registry),
+    metrics: registry,
     logger,
   });
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
@@ -43,7 +42,7 @@ runMain(async () => {
   process.stdout.write(`listening on ${server.port}\n`);
   stopOnSignal(logger, [
     ['server', () => server.stop(1_000)],
-    ['quote updates', () => pamm.close()],
+    ['quote updates', () => pamm.stop()],
     ['limits', async () => limiterRedis.disconnect()],
   ]);
 });

@@ -183,7 +183,7 @@ export async function startApi(
     redisUrl,
     queuePrefix,
     ...waiting,
-    metrics: createBuildersMetrics(registry),
+    metrics: registry,
     logger,
   });
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
@@ -219,7 +219,7 @@ export async function startApi(
       }),
     async stop() {
       await server.stop(1_000);
-      await pamm.close();
+      await pamm.stop();
       limiterRedis.disconnect();
     },
   };

@@ -6,12 +6,11 @@ import { quotesResource } from '../../api/quotes/quotes.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
-import { type ConnectionBounds, ConnectionLimits } from '../../api/stream/connection-limits.ts';
-import { streamMetrics } from '../../api/stream/metrics.ts';
+import type { ConnectionBounds } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
-import { createPoolWarmers } from '../../api/warming/pool-warmers.ts';
+import { startPoolWarmers } from '../../api/warming/pool-warmers.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
@@ -43,32 +42,30 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     countCall: (_chainId, method) => calls.push(method),
     countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
-  const warmers = createPoolWarmers({
+  const metrics = createMetrics('test');
+  const warmers = startPoolWarmers({
     chains: [chain],
     quotes,
     snapshots,
     directory,
+    metrics,
     logger,
     isFunded: () => true,
     rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
-  const chainIds = [chain.chainId];
-  const streamConfig = { ...StreamConfig.parse({}), ...options.stream };
-  const limits = new ConnectionLimits(streamConfig);
-  const metrics = createMetrics('test');
-  const { observerOf, countSilent } = streamMetrics(metrics, limits, chainIds);
   const streams = startStreams({
-    chainIds,
-    limits,
+    chainIds: [chain.chainId],
+    config: { ...StreamConfig.parse({}), ...options.stream },
     warmers,
     snapshots,
     directory,
     database,
-    observerOf,
+    metrics,
     logger,
   });
+  const { limits, countSilent } = streams;
   const chains = new Map([[chain.chainId, chain]]);
   const deps = { chains, directory, snapshots, streams, limits, trustedProxies: 0, warmers };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
@@ -95,11 +92,11 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     metrics,
     warmer: warmers.of(chain.chainId),
     /** Ends the streams as a stop of the process does. */
-    closeStreams: () => streams.close(),
+    closeStreams: () => streams.stop(),
     async stop() {
-      streams.close();
+      streams.stop();
       await server.stop(1_000);
-      await warmers.close();
+      await warmers.stop();
     },
   };
 }

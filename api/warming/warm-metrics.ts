@@ -1,11 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { BlockWarmer } from '../warming/block-warmer.ts';
+import type { BlockWarmer } from './block-warmer.ts';
 
 /** Shows how many requested pools of each chain were not read at the last block, of how many. */
 export function registerWarmMetrics(
   registry: Registry,
-  chainIds: readonly number[],
-  warmerOf: (chainId: number) => Pick<BlockWarmer, 'coverage'>,
+  warmers: ReadonlyMap<number, { readonly warmer: BlockWarmer }>,
 ): void {
   const gauge = (name: string, help: string, field: 'requested' | 'unread') =>
     new Gauge({
@@ -14,7 +13,7 @@ export function registerWarmMetrics(
       labelNames: ['chain'] as const,
       registers: [registry],
       collect() {
-        for (const chainId of chainIds) this.set({ chain: String(chainId) }, warmerOf(chainId).coverage[field]);
+        for (const [chainId, { warmer }] of warmers) this.set({ chain: String(chainId) }, warmer.coverage[field]);
       },
     });
   gauge('requested_pools', 'Pools that clients request, to be read at each new block', 'requested');
