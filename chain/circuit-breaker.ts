@@ -5,7 +5,7 @@ export type Clock = () => number;
 const MAX_FAILURES = 3;
 /** First pause of an open breaker; it doubles with each failed trial. */
 const MIN_PAUSE_MS = 500;
-/** Longest pause; also how long a trial may take that nobody reports on. */
+/** Longest pause; also how long a trial may take whose end is not reported. */
 const MAX_PAUSE_MS = 15_000;
 
 /**

@@ -87,7 +87,7 @@ export const settings = {
   OPERATOR_KEY: variable(
     z.string().min(24).optional(),
     'a key of at least 24 characters',
-    'Builders: opens the queue dashboard at `/queues` for requests that send it. Without it there is none.',
+    'Builders: opens the queue dashboard at `/queues` for requests that send it. Without it the dashboard is off.',
   ),
   PORT: variable(
     z.coerce.number().int().min(0).max(65_535),

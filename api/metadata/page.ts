@@ -83,7 +83,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     const name = hashOf([chains, query]);
     const isKept = isCommon(query) || requested.has(name);
     requested.set(name, true);
-    // A refresh may come before the page is read: then it is newer than its key, which nobody asks for again.
+    // A refresh may come before the page is read: then it is newer than its key, which no later request has.
     const key = `${version} ${name}`;
     const read = isCommon(query) ? readCommon : readUncommon;
     const page = await pages.forceFetch(key, { context: () => read(query, chains) });

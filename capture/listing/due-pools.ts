@@ -16,7 +16,7 @@ export type DueQuery = {
   readonly pricedSince: Date;
 };
 
-/** A pool that holds so much in priced tokens is computed at each change of their prices: a stranger has to pay for it. */
+/** A pool that holds so much in priced tokens is computed at each change of their prices: an untrusted pool would have to pay for that. */
 const FUNDED_USD = 1;
 /** Of the other pools whose prices changed, each refresh computes so many, in turn. */
 const REPRICED_POOLS = 500;

@@ -42,7 +42,7 @@ export class HeadFeed {
     this.#sources = options.wsUrls.map((url) => this.#open(url));
   }
 
-  /** Whether a socket pushed a new head within two block times: nobody needs to poll. */
+  /** Whether a socket pushed a new head within two block times: no poll is needed. */
   get isLive(): boolean {
     return this.#now() - this.#pushedAt < silentAfterMs(this.#options.blockTimeMs);
   }
