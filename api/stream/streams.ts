@@ -1,4 +1,3 @@
-import type { Address } from 'viem';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -54,11 +53,6 @@ export function startStreams({
       warmer: warmers.of(chainId),
       snapshots: snapshots.of(chainId),
       observer: observerOf(chainId),
-      delistedAmong: (pools) =>
-        readDelisted(database, chainId, pools).catch((error) => {
-          logger.warn({ err: error }, 'failed to read delisted pools');
-          return new Set();
-        }),
     });
   const streams = new Map(chainIds.map((chainId) => [chainId, startStream(chainId)]));
   const stopKeyChecks = startKeyChecks(limits, database, logger);
@@ -80,12 +74,4 @@ export function startStreams({
       for (const stream of streams.values()) stream.close('shutdown');
     },
   };
-}
-
-async function readDelisted(database: Queryable, chainId: number, pools: readonly Address[]): Promise<Set<Address>> {
-  const { rows } = await database.query<{ pool: Address }>(
-    'SELECT pool FROM read_model.delisted_pool WHERE chain_id = $1 AND pool = ANY($2)',
-    [chainId, pools],
-  );
-  return new Set(rows.map(({ pool }) => pool));
 }

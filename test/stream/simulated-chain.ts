@@ -116,14 +116,12 @@ export class SimulatedChain {
       now,
       logger: createLogger('test', 'silent'),
     });
-    const delistedAmong = async () => new Set<Address>();
     const config = StreamConfig.parse({});
     const stream = new ChainStream({
       ...ofChain,
       observer: NO_OBSERVER,
       config,
       warmer: { requested, warmer, schedule },
-      delistedAmong,
       now,
     });
     return { clock, snapshots, requested, warmer, schedule, stream };
