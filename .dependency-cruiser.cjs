@@ -56,7 +56,7 @@ const FOLDERS = {
 };
 
 /** Tests beside the code may use everything, and so may `test/` and `bench/`. */
-const TESTS = ['^(test|bench)/', '[.](test|fixture|arbitrary)[.]ts$', '^vitest[.]config[.]ts$'];
+const TESTS = ['^(test|bench)/', '[.](test|fixture)[.]ts$', '^vitest[.]config[.]ts$'];
 const OURS = '^(?!node_modules/|ponder:)';
 
 const inside = (folder) => `^${folder.replaceAll('.', '[.]')}${folder.endsWith('.ts') ? '$' : '/'}`;

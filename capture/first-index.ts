@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { servedSchema } from '../db/served-schema.ts';
 import type { Queryable } from '../db/transaction.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { pause } from '../runtime/pause.ts';
 import { loggableError } from './loggable-error.ts';
 
 const POLL_MS = 1_000;
@@ -21,6 +21,6 @@ export async function firstIndex(database: Queryable, logger: Logger, signal: Ab
     if (failure === null) return;
     if (failure.message !== lastMessage) logger.info({ err: loggableError(failure) }, 'jobs wait for the first index');
     lastMessage = failure.message;
-    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_MS, signal);
   }
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../runtime/logger.ts';
+import { pause } from '../runtime/pause.ts';
 import { loggableError } from './loggable-error.ts';
 
 /** Work that is done again and again, each round on its own. */
@@ -47,7 +47,7 @@ export function startJob(
         logger.error({ err: loggableError(failure), job: job.name }, 'job failed');
       if (failure === null && lastFailure !== null) logger.info({ job: job.name }, 'job works again');
       lastFailure = message;
-      await sleep(pauseMs(job, durationMs), undefined, { signal: wake.signal }).catch(() => undefined);
+      await pause(pauseMs(job, durationMs), wake.signal);
     }
   };
   const done = loop();

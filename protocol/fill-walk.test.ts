@@ -6,7 +6,7 @@ import type { BinEdges } from './bin-price.ts';
 import { tradingBins, type WalkLevel } from './fill-walk.ts';
 import { E8, minBigint } from './fixed-point.ts';
 import { sideCurve } from './layouts/flat/geometry.ts';
-import { pricedPool, tradeAmount } from './layouts/flat/pool-state.arbitrary.ts';
+import { pricedPool, tradeAmount } from './layouts/flat/pool-state.fixture.ts';
 import type { PricedPool } from './layouts/ladder.ts';
 
 /** Levels from pairs of cumulative input and output. */

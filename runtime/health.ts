@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
+import { withTimeout } from './with-timeout.ts';
 
 /** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
 export type ReadinessCheck = () => Promise<string | null>;
@@ -36,7 +36,6 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
 
 /** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */
 async function runCheck(check: ReadinessCheck): Promise<string | null> {
-  const late = sleep(CHECK_TIMEOUT_MS, 'no answer in time', { ref: false });
   const answer = check().catch((error: unknown) => (error instanceof Error ? error.name : 'failed'));
-  return Promise.race([answer, late]);
+  return withTimeout(answer, CHECK_TIMEOUT_MS).catch(() => 'no answer in time');
 }

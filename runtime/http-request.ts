@@ -70,6 +70,15 @@ export async function sendRequest(
   }
 }
 
+/** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when it is missing or malformed. */
+export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number = Date.now()): number | undefined {
+  const header = String(headers['retry-after'] ?? '');
+  if (header.trim() === '') return undefined;
+  const seconds = Number(header);
+  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
+  return Number.isFinite(wait) && wait >= 0 ? Math.ceil(wait) : undefined;
+}
+
 async function unpacked(bytes: Uint8Array): Promise<string> {
   return (await gunzipped(bytes, { maxOutputLength: MAX_RESPONSE_BYTES })).toString();
 }

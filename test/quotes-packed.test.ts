@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sellAndBuyPrices } from '../devnet/actions.ts';
 import { type PricedPool, pricePool } from '../protocol/layouts/ladder.ts';
 import { FEE_FORMULAS } from '../protocol/layouts/packed/formulas.ts';
-import { poolStateOf, quoteUpTo } from '../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../protocol/layouts/packed/pool-state.fixture.ts';
 import { MAX_PRICE_BITS, type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
 import { bringAbout, ordinary } from './packed/packed-states.ts';
 import {

@@ -124,12 +124,12 @@ test('all listed pools come with a key alone; one that is listed joins, one that
   const [, , third] = pools as [WorldPool, WorldPool, WorldPool];
   const listed = table.find(31337, third.address);
   if (!listed) throw new Error('the pool is not served');
-  table.remove(listed);
+  table.remove(listed, 'not_served');
   const client = await open('depth=false', undefined, { Authorization: 'Bearer good' });
   await expect.poll(() => client.book.quotes.size, WAIT).toBe(2);
   table.put(listed);
   await expect.poll(() => client.book.quotes.has(third.address), WAIT).toBe(true);
-  table.remove(listed);
+  table.remove(listed, 'not_served');
   await expect.poll(() => [...client.book.removed], WAIT).toEqual([third.address]);
   expect(client.book.quotes.size).toBe(2);
   table.put(listed);

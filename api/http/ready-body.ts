@@ -11,7 +11,7 @@ export const COMPRESS_FROM_BYTES = 4 * 1024;
 export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM_BYTES });
 
 /** Fast rather than small, for what lives for seconds. */
-export const FAST = { level: constants.Z_BEST_SPEED };
+const FAST = { level: constants.Z_BEST_SPEED };
 /** Small rather than fast, for files. */
 export const SMALL = { level: constants.Z_BEST_COMPRESSION };
 /** Up to here it takes about a millisecond; on a busy machine the way to another thread and back takes several. */
@@ -51,7 +51,7 @@ export class ReadyBody {
 }
 
 /** Whether the client takes gzip: it names it, or any, without refusing it by `q=0`. */
-export const acceptsGzip = (c: Context): boolean =>
+const acceptsGzip = (c: Context): boolean =>
   /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(c.req.header('Accept-Encoding') ?? '');
 
 /**

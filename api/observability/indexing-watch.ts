@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type ChainLag, type ChainLook, isFollowing, isYoung, lagBetween } from './chain-lag.ts';
 
 type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>;
@@ -122,7 +122,4 @@ function describe({ chainId, indexedBlock, headBlock, lagBlocks }: ChainLag): st
 }
 
 /** Failures show as unknown values, in `/ready` and in the counters of chain calls; the caller looks again soon. */
-async function answerOrNull<T>(answer: Promise<T>): Promise<T | null> {
-  const late = sleep(PATIENCE_MS, null, { ref: false });
-  return Promise.race([answer.catch(() => null), late]);
-}
+const answerOrNull = <T>(answer: Promise<T>): Promise<T | null> => withTimeout(answer, PATIENCE_MS).catch(() => null);

@@ -1,9 +1,8 @@
-import { gzipSync } from 'node:zlib';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
 import { tellBlock } from '../http/block-headers.ts';
-import { acceptsGzip, COMPRESS_FROM_BYTES, FAST } from '../http/ready-body.ts';
+import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
@@ -34,7 +33,7 @@ function toLevel(level: Level): z.infer<typeof DepthLevel> {
 
 interface Texts {
   readonly json: string;
-  gzip: Uint8Array<ArrayBuffer> | undefined;
+  body: ReadyBody | undefined;
 }
 
 /** Texts live as long as their snapshots: one serialisation per pool, block and depth, however many clients ask. */
@@ -43,15 +42,13 @@ const texts = new WeakMap<Snapshot, Texts>();
 function textsOf(snapshot: Snapshot): Texts {
   const known = texts.get(snapshot);
   if (known) return known;
-  const made: Texts = { json: JSON.stringify(toQuote(snapshot)), gzip: undefined };
+  const made: Texts = { json: JSON.stringify(toQuote(snapshot)), body: undefined };
   texts.set(snapshot, made);
   return made;
 }
 
 /** The JSON text of a snapshot's quote. */
 export const quoteJson = (snapshot: Snapshot): string => textsOf(snapshot).json;
-
-const HEADERS = { 'Content-Type': 'application/json', Vary: 'Accept-Encoding' };
 
 /** Whether clients see the same in both but for `serverTs`. */
 export function isSameQuote(one: Snapshot, other: Snapshot): boolean {
@@ -81,10 +78,9 @@ const isSameLevel = (one: Level, other: Level): boolean =>
   one.priceImpactE6 === other.priceImpactE6;
 
 /** The quote as a response, from texts that are ready: compressed once, where the client takes it so. */
-export function quoteResponse(c: Context, snapshot: Snapshot): Response {
-  const ready = textsOf(snapshot);
+export function quoteResponse(c: Context, snapshot: Snapshot): Promise<Response> {
+  const texts = textsOf(snapshot);
+  texts.body ??= new ReadyBody(texts.json);
   tellBlock(c, snapshot.block);
-  if (ready.json.length < COMPRESS_FROM_BYTES || !acceptsGzip(c)) return c.body(ready.json, 200, HEADERS);
-  ready.gzip ??= new Uint8Array(gzipSync(ready.json, FAST));
-  return c.body(ready.gzip, 200, { ...HEADERS, 'Content-Encoding': 'gzip' });
+  return sendReady(c, texts.body);
 }

@@ -3,7 +3,7 @@ import { type Address, concatHex, encodeAbiParameters, type Hex, parseAbiParamet
 import { expect, it } from 'vitest';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
-import { poolStateOf, tradableQuote } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import { poolStateOf, tradableQuote } from '../../protocol/layouts/flat/pool-state.fixture.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { encodeBin, encodeSlot0 } from '../../test/protocol/flat-storage.ts';
 import { decodePool, type PoolAnswers, withDepth } from './pool-calls.ts';

@@ -96,8 +96,8 @@ export class PoolCatalog implements PoolDirectory {
     this.#deps = deps;
     this.#rows = createRowReader(deps.database.$client, slice);
     this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, new CatalogChain(chain)]));
-    this.#table.onChange((pool, isServed) => {
-      if (!isServed) deps.onReport?.(pool, null);
+    this.#table.onChange((pool, removal) => {
+      if (removal) deps.onReport?.(pool, null);
     });
     this.#stopPolling = startRepeating(() => this.#pollQuietly(), pollMs);
   }
@@ -190,7 +190,7 @@ export class PoolCatalog implements PoolDirectory {
     this.#delisted = delisted;
     for (const { chainId, address } of rows) {
       const pool = this.#table.find(chainId, address);
-      if (pool) this.#table.remove(pool);
+      if (pool) this.#table.remove(pool, 'delisted');
     }
   }
 
@@ -211,7 +211,7 @@ export class PoolCatalog implements PoolDirectory {
       }
     }
     await inTurns(this.#mustReload ? this.#table.ofChain(chainId) : chain.undoable, (pool) => {
-      if (!seen.has(pool)) this.#table.remove(pool);
+      if (!seen.has(pool)) this.#table.remove(pool, 'not_served');
     });
     chain.undoable = undoable;
     chain.undoableFrom = undoableFrom;

@@ -90,8 +90,11 @@ function makeGuardPlan(pool: ServedPool): GuardPlan {
 /** Guards whose refusals the snapshots know. Any other may refuse a trader whatever a snapshot says. */
 const PROBED_GUARDS = new Set(['stopLoss', 'priceVelocityGuard']);
 
-/** `isServed` is false of a pool that was removed. */
-export type PoolListener = (pool: ServedPool, isServed: boolean) => void;
+/** Why a pool is no longer served: an operator delisted it, or it is not in the index any more. */
+export type RemovalReason = 'delisted' | 'not_served';
+
+/** Takes a pool that was added, or the reason why it was removed. A replaced pool is first removed as `not_served`. */
+export type PoolListener = (pool: ServedPool, removal: RemovalReason | null) => void;
 
 interface ChainPools {
   readonly byAddress: Map<Address, ServedPool>;
@@ -121,19 +124,19 @@ export class PoolTable {
   put(pool: ServedPool): void {
     const { byAddress, graph } = this.#chain(pool.chainId);
     const known = byAddress.get(pool.address);
-    if (known) this.remove(known);
+    if (known) this.remove(known, 'not_served');
     byAddress.set(pool.address, pool);
     if (isOpenToAnyone(pool)) graph.add(pool);
-    for (const listener of this.#listeners) listener(pool, true);
+    for (const listener of this.#listeners) listener(pool, null);
   }
 
   /** Removes a pool, unless another one is in its place. */
-  remove(pool: ServedPool): void {
+  remove(pool: ServedPool, reason: RemovalReason): void {
     const { byAddress, graph } = this.#chain(pool.chainId);
     if (byAddress.get(pool.address) !== pool) return;
     graph.remove(pool);
     byAddress.delete(pool.address);
-    for (const listener of this.#listeners) listener(pool, false);
+    for (const listener of this.#listeners) listener(pool, reason);
   }
 
   /** Calls for each pool that is put or removed. The listener must not throw. */

@@ -36,8 +36,8 @@ it('changes pool by pool, and so does the graph of each chain', () => {
   table.put(changed);
   expect(table.find(1, here.address)).toBe(changed);
   expect(directPools(table)).toEqual([next]);
-  table.remove(next);
-  table.remove(next);
+  table.remove(next, 'not_served');
+  table.remove(next, 'not_served');
   expect(directPools(table)).toEqual([]);
   expect(table.graph(1).neighbours(address(2)).size).toBe(0);
   expect(table.find(1, next.address)).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import type { PoolDirectory, PoolTable, ServedPool } from '../snapshots/pool-directory.ts';
+import type { PoolDirectory, PoolTable, RemovalReason, ServedPool } from '../snapshots/pool-directory.ts';
 import type { ChainSnapshots } from '../snapshots/types.ts';
 import type { WarmResult } from '../warming/block-warmer.ts';
 import type { ChainWarmer } from '../warming/pool-warmers.ts';
@@ -18,8 +18,6 @@ export interface ChainStreamDeps {
   readonly warmer: ChainWarmer;
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
-  /** Which of these pools an operator delisted; must not throw. */
-  readonly delistedAmong: (pools: readonly Address[]) => Promise<ReadonlySet<Address>>;
   readonly observer: ChainObserver;
   readonly now?: () => number;
 }
@@ -33,8 +31,6 @@ export class ChainStream implements SubscriberSource {
   readonly #subscribers = new Set<Subscriber>();
   /** Who is affected when a pool changes. */
   readonly #holders: Record<QuoteKind, Map<Address, Set<Subscriber>>> = { prices: new Map(), depths: new Map() };
-  /** Removed in this turn. */
-  readonly #removed: Address[] = [];
   #table: PoolTable | undefined;
   #head: BlockRef | undefined;
 
@@ -63,7 +59,7 @@ export class ChainStream implements SubscriberSource {
     this.#head = await this.#deps.snapshots.head().catch((cause) => {
       throw unavailable(cause);
     });
-    if (!this.#table) table.onChange((pool, isServed) => this.#takeListing(pool, isServed));
+    if (!this.#table) table.onChange((pool, removal) => this.#takeListing(pool, removal));
     this.#table = table;
   }
 
@@ -140,22 +136,15 @@ export class ChainStream implements SubscriberSource {
     this.observer.written(readyAt - seenAt, this.now() - seenAt);
   }
 
-  #takeListing({ chainId, address }: ServedPool, isServed: boolean): void {
+  #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {
     if (chainId !== this.chainId) return;
-    if (isServed) {
-      for (const subscriber of this.#subscribers) subscriber.join(address);
-      return;
-    }
-    if (this.#removed.length === 0) setImmediate(() => this.#sendRemoved(this.#removed.splice(0)));
-    this.#removed.push(address);
+    if (removal) setImmediate(() => this.#sendRemoved(address, removal));
+    else for (const subscriber of this.#subscribers) subscriber.join(address);
   }
 
-  async #sendRemoved(pools: readonly Address[]): Promise<void> {
-    const delisted = await this.#deps.delistedAmong(pools);
-    // A pool may have come back meanwhile.
-    for (const pool of pools.filter((address) => !this.isServed(address))) {
-      const reason = delisted.has(pool) ? 'delisted' : 'not_served';
-      for (const subscriber of this.#subscribers) subscriber.remove(pool, reason);
-    }
+  #sendRemoved(pool: Address, reason: RemovalReason): void {
+    // A pool that was replaced is still served.
+    if (this.isServed(pool)) return;
+    for (const subscriber of this.#subscribers) subscriber.remove(pool, reason);
   }
 }

@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
@@ -58,11 +57,6 @@ export function startStreams({
       warmer: warmers.of(chainId),
       snapshots: snapshots.of(chainId),
       observer: observerOf(chainId),
-      delistedAmong: (pools) =>
-        readDelisted(database, chainId, pools).catch((error) => {
-          logger.warn({ err: error }, 'failed to read delisted pools');
-          return new Set();
-        }),
     });
   const streams = new Map(chainIds.map((chainId) => [chainId, startStream(chainId)]));
   const stopKeyChecks = startKeyChecks(limits, database, logger);
@@ -86,12 +80,4 @@ export function startStreams({
       for (const stream of streams.values()) stream.close('shutdown');
     },
   };
-}
-
-async function readDelisted(database: Queryable, chainId: number, pools: readonly Address[]): Promise<Set<Address>> {
-  const { rows } = await database.query<{ pool: Address }>(
-    'SELECT pool FROM read_model.delisted_pool WHERE chain_id = $1 AND pool = ANY($2)',
-    [chainId, pools],
-  );
-  return new Set(rows.map(({ pool }) => pool));
 }

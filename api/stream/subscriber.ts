@@ -1,18 +1,12 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { RemovalReason } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { QuoteKind } from '../warming/requested-pools.ts';
 import { isRead, type LatestQuotes, type PoolOutcome } from './latest-quotes.ts';
 import { MessageWriter } from './message-writer.ts';
 import { poolParts } from './pool-parts.ts';
-import type {
-  ByeReason,
-  ChainObserver,
-  RemovalReason,
-  StreamEventName,
-  StreamTransport,
-  Subscription,
-} from './types.ts';
+import type { ByeReason, ChainObserver, StreamEventName, StreamTransport, Subscription } from './types.ts';
 
 /** What a subscriber needs of its stream. */
 export interface SubscriberSource {

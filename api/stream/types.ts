@@ -6,9 +6,6 @@ export type StreamEventName = 'snapshot' | 'update' | 'stale' | 'removed' | 'reo
 /** Why a connection ends from our side. */
 export type ByeReason = 'shutdown' | 'limits' | 'key_revoked';
 
-/** Why a pool is no longer served: an operator delisted it, or it is not in the index any more. */
-export type RemovalReason = 'delisted' | 'not_served';
-
 /** What a connection's transport offers: server-sent events or a WebSocket. */
 export interface StreamTransport {
   /**

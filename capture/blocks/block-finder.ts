@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { loggableError } from '../loggable-error.ts';
 import { findLastBlockUntil, type ReadTimestamp, type TimedBlock } from './block-search.ts';
 
@@ -45,9 +45,7 @@ export function createBlockFinder(
 
   const searchPatiently = async (timestamp: number, newest: TimedBlock): Promise<number> => {
     if (isSearching) throw new Error('an earlier search still waits for the chain');
-    const found = await Promise.race([search(timestamp, newest), sleep(patienceMs, null, { ref: false })]);
-    if (found === null) throw new Error('the chain takes too long');
-    return found;
+    return withTimeout(search(timestamp, newest), patienceMs);
   };
 
   return async (timestamp, newest) => {

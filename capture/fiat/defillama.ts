@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
+import { retryAfterMs, sendRequest } from '../../runtime/http-request.ts';
+import { pause } from '../../runtime/pause.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
 
@@ -138,30 +138,25 @@ async function fetchWithRetries(baseUrl: string, batch: readonly Coin[], rules: 
       return await fetchPrices(url, rules);
     } catch (error) {
       if (!(error instanceof DefiLlamaError) || !error.retryable || attempt === ATTEMPTS) throw error;
-      await sleep(error.retryAfterMs ?? rules.retryMs * 2 ** (attempt - 1));
+      await pause(error.retryAfterMs ?? rules.retryMs * 2 ** (attempt - 1));
     }
   }
 }
 
 async function fetchPrices(url: string, { timeoutMs, maxBytes }: typeof LIMITS): Promise<Map<string, FiatPrice>> {
-  const dispatcher = new Agent({ maxResponseSize: maxBytes });
-  try {
-    const response = await request(url, { dispatcher, signal: AbortSignal.timeout(timeoutMs) });
-    if (response.statusCode !== 200) {
-      const retryable = response.statusCode === 429 || response.statusCode >= 500;
-      const retryAfterMs = retryAfter(response.headers['retry-after']);
-      throw new DefiLlamaError(`the price service returned ${response.statusCode}`, { retryable, retryAfterMs });
-    }
-    const text = await response.body.text();
-    const answer = Answer.safeParse(parseOrNull(text));
-    if (!answer.success) throw new DefiLlamaError('the price service returned malformed prices', { retryable: true });
-    return toPrices(answer.data);
-  } catch (cause) {
-    if (cause instanceof DefiLlamaError) throw cause;
+  const { status, headers, text } = await sendRequest(url, { timeoutMs }).catch((cause) => {
     throw new DefiLlamaError('the price service is unavailable, or its response too large', { retryable: true, cause });
-  } finally {
-    await dispatcher.destroy();
+  });
+  if (status !== 200) {
+    const wait = retryAfterMs(headers);
+    throw new DefiLlamaError(`the price service returned ${status}`, {
+      retryable: status === 429 || status >= 500,
+      retryAfterMs: wait === undefined ? null : Math.min(wait, MAX_RETRY_AFTER_MS),
+    });
   }
+  const answer = Answer.safeParse(text.length > maxBytes ? null : parseOrNull(text));
+  if (!answer.success) throw new DefiLlamaError('the price service returned malformed prices', { retryable: true });
+  return toPrices(answer.data);
 }
 
 function parseOrNull(text: string): unknown {
@@ -183,9 +178,4 @@ function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
     prices.set(name.toLowerCase(), { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) });
   }
   return prices;
-}
-
-function retryAfter(header: string | string[] | undefined): number | null {
-  const seconds = Number(header ?? Number.NaN);
-  return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : null;
 }

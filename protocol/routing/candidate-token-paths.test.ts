@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { candidateTokenPaths } from './candidate-token-paths.ts';
 import { type GraphPool, PoolGraph } from './graph.ts';
-import { TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import type { PoolCandidate } from './pool-candidate.ts';
 
 const MOST = 100;

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { candidateTokenPaths, type PairOrder } from './candidate-token-paths.ts';
 import { choosePools } from './choose-pools.ts';
-import { type CrowdedPool, crowdedMarket } from './crowded-market.arbitrary.ts';
+import { type CrowdedPool, crowdedMarket } from './crowded-market.fixture.ts';
 import type { TradeType } from './fill-curve.ts';
 import { type GraphPool, PoolGraph, type TokenPath } from './graph.ts';
-import { hopPaths, orderIn, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { hopPaths, orderIn, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import { findPlan } from './plan.ts';
 import { estimateDepth, type PoolCandidate, type RoughOrder } from './pool-candidate.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { walkExactInput, walkExactOutput } from '../../test/protocol/fill-walk.ts';
 import { tradingBins, type WalkLevel } from '../fill-walk.ts';
 import { capacity, fillCurve, foundAt, givenWithin, levelAt, type TradeType } from './fill-curve.ts';
-import { anySide } from './market.arbitrary.ts';
+import { anySide } from './market.fixture.ts';
 
 const tradeType = fc.constantFrom<TradeType>('exact_in', 'exact_out');
 /** A part of a whole, in thousandths. */

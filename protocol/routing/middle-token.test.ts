@@ -6,7 +6,7 @@ import { MAX_POSITION } from '../pool-state.ts';
 import type { TradeType } from './fill-curve.ts';
 import type { Hop } from './hop.ts';
 import { type FoundPlan, findPlan } from './plan.ts';
-import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.arbitrary.ts';
+import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.fixture.ts';
 import type { HopFill } from './settle.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { describe, expect, it } from 'vitest';
 import type { TradeType } from './fill-curve.ts';
-import { hopPaths, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { hopPaths, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import { findPlan, type RoutingLimits, routeImpactE6 } from './plan.ts';
 
 const MIDDLE: Address = '0x00000000000000000000000000000000000000c3';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fillCurve, type TradeType } from './fill-curve.ts';
-import { anySide } from './market.arbitrary.ts';
+import { anySide } from './market.fixture.ts';
 import { priceSteps } from './price-steps.ts';
 
 const tradeType = fc.constantFrom<TradeType>('exact_in', 'exact_out');

@@ -4,7 +4,7 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import {
   createTestPools,

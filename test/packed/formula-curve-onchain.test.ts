@@ -6,7 +6,7 @@ import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import { pricePool } from '../../protocol/layouts/ladder.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/side-curve.ts';
 import {
   callPool,

@@ -6,7 +6,7 @@ import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { agreeingFormulas, trialProbes } from '../../protocol/layouts/packed/formula-trial.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import {
   callPool,
   createTestPools,

@@ -5,7 +5,7 @@ import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts'
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
 import {

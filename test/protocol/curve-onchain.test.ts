@@ -6,7 +6,7 @@ import type { DepthLevel } from '../../protocol/depth.ts';
 import { E6 } from '../../protocol/fixed-point.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { pricePool, walkSides } from '../../protocol/layouts/flat/geometry.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/flat/pool-state.fixture.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { E6, E8, Q64 } from '../../protocol/fixed-point.ts';
 import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
-import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.arbitrary.ts';
+import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.fixture.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';

@@ -98,7 +98,7 @@ test.each(['named', 'all'] as const)(
     before.cut();
     const told = before.book.events.length;
     const [gone] = chain.pools as [ServedPool];
-    chain.table.remove(gone);
+    chain.table.remove(gone, 'not_served');
     await nextBlock();
     const after = await connect(wish, true, before.book);
     expect(after.book.events.slice(told)).toEqual(['gap', 'snapshot']);
@@ -112,7 +112,7 @@ test('a client that resumes with all pools while one is being removed does not k
   const before = await connect('all', true);
   before.cut();
   const [gone] = chain.pools as [ServedPool];
-  chain.table.remove(gone);
+  chain.table.remove(gone, 'not_served');
   const after = await connect('all', true, before.book);
   await nextBlock();
   expect(after.book.quotes.has(gone.address)).toBe(false);

@@ -115,12 +115,10 @@ export class SimulatedChain {
       now,
       logger: createLogger('test', 'silent'),
     });
-    const delistedAmong = async () => new Set<Address>();
     const stream = new ChainStream({
       ...ofChain,
       observer: NO_OBSERVER,
       warmer: { requested, warmer, schedule },
-      delistedAmong,
       now,
     });
     return { clock, snapshots, requested, warmer, schedule, stream };

@@ -130,7 +130,7 @@ class World {
     if (address === this.chain.pools.at(-1)?.address) return;
     if ((table.find(chainId, address) !== undefined) === isListed) return;
     if (isListed) table.put(pool);
-    else table.remove(pool);
+    else table.remove(pool, 'not_served');
   }
 
   #start(table: PoolTable) {

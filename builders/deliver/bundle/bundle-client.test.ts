@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { updateOf } from '../../../test/pamm/sample-updates.ts';
 import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
-import { retryAfterMs, sendBundle } from './bundle-client.ts';
+import { sendBundle } from './bundle-client.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const update = updateOf({ tx: '0x02f8', blockNumber: 2n ** 64n - 1n, maxTimestamp: 1_800_000_000n });
@@ -116,17 +116,4 @@ describe('the verdict', () => {
       answer: { error: expect.stringMatching(/^transport error: (ECONNREFUSED|connection failed)$/) },
     });
   });
-});
-
-test.each([
-  ['120', 120_000],
-  ['0', 0],
-  ['1.5', 1_500],
-  [new Date(1_800_000_010_000).toUTCString(), 10_000],
-  [new Date(1_700_000_000_000).toUTCString(), undefined],
-  ['-5', undefined],
-  ['soon', undefined],
-  ['', undefined],
-])('Retry-After: %j is a wait of %j ms', (header, expected) => {
-  expect(retryAfterMs(header, 1_800_000_000_000)).toBe(expected);
 });

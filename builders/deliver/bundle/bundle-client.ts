@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HttpFailure, type HttpResponse, sendRequest } from '../../../runtime/http-request.ts';
+import { HttpFailure, type HttpResponse, retryAfterMs, sendRequest } from '../../../runtime/http-request.ts';
 import { stringifyJson } from '../../../runtime/json.ts';
 import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
@@ -44,7 +44,7 @@ function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
   // The key must not follow to wherever the builder's host points.
   if (status >= 300 && status < 400) return failed('transport error: connection failed');
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
-    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(String(headers['retry-after'] ?? '')));
+    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(headers));
   }
   const parsed = RpcResponse.safeParse(parseOrNull(text));
   if (!parsed.success) {
@@ -73,14 +73,6 @@ const failed = (error: string, retryAfter?: number): PushOutcome => ({
   answer: { accepted: false, error },
   ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
 });
-
-/** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when it is missing or makes no sense. */
-export function retryAfterMs(header: string, nowMs: number = Date.now()): number | undefined {
-  if (header.trim() === '') return undefined;
-  const seconds = Number(header);
-  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
-  return Number.isFinite(wait) && wait >= 0 ? Math.ceil(wait) : undefined;
-}
 
 /** Words for a failed request that tell neither headers nor key. */
 function describeTransportError(error: unknown): string {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logger.ts';
+import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answers/skip-reasons.ts';
 import type { BundleState, TakeResult } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
@@ -53,7 +53,7 @@ export class BundleDelivery {
     const { endpoint, log } = this.#deps;
     switch (taken.kind) {
       case 'busy':
-        return sleep(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
+        return pause(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
       case 'late':
         return log.ended(endpoint, taken.submission, 'dropped');
       case 'expired':

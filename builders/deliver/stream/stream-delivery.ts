@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { LRUCache } from 'lru-cache';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answers/skip-reasons.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
@@ -77,7 +77,7 @@ export class StreamDelivery {
         if (!(await this.#admit(submission))) return;
         if (this.#socket.isOpen) return this.#send(submission);
       }
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
   }
 
@@ -89,7 +89,7 @@ export class StreamDelivery {
   /** Waits for acknowledgements still due, at most `limitMs`, then closes the connection. */
   async stop(limitMs: number): Promise<void> {
     const giveUpAt = Date.now() + limitMs;
-    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await sleep(POLL_MS);
+    while (!this.#outstanding.isEmpty && Date.now() < giveUpAt) await pause(POLL_MS);
     clearInterval(this.#sweeper);
     this.#socket.close();
     for (const submission of this.#outstanding.takeAll()) this.#unanswered(submission);

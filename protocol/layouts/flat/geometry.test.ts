@@ -5,7 +5,7 @@ import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { binEdges, edgeDistancesE6, edgePriceFloor } from '../ladder.ts';
 import { isTradableQuote, priceFrame, pricePool, sellAndBuyPrices } from './geometry.ts';
-import { poolState, pricedPool, tradableQuote } from './pool-state.arbitrary.ts';
+import { poolState, pricedPool, tradableQuote } from './pool-state.fixture.ts';
 
 const BIN = { token0Scaled: 0n, token1Scaled: 0n, lengthE6: 1_000, addFeeBuyE6: 0, addFeeSellE6: 0 };
 

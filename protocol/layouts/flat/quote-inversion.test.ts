@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { priceAtFloor } from '../../bin-price.ts';
 import { E6, Q64 } from '../../fixed-point.ts';
 import { cursorEdges, priceFrame, sellAndBuyPrices } from './geometry.ts';
-import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
+import { poolState, tradableQuote } from './pool-state.fixture.ts';
 import { invertPrices } from './quote-inversion.ts';
 
 function distance(a: bigint, b: bigint): bigint {

@@ -7,7 +7,7 @@ import { E6 } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
 import { levelAtInput } from '../side-curve.ts';
 import { pricePool, sellAndBuyPrices, sideCurve, walkSides } from './geometry.ts';
-import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.arbitrary.ts';
+import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.fixture.ts';
 
 const direction = fc.boolean();
 

@@ -8,7 +8,7 @@ import { binAt, type PoolState } from '../../pool-state.ts';
 import { levelsWithin, type SideCurve } from '../side-curve.ts';
 import { stopLossLimit } from '../stop-loss-limit.ts';
 import { pricePool, sideCurve } from './geometry.ts';
-import { poolState, tradableQuote } from './pool-state.arbitrary.ts';
+import { poolState, tradableQuote } from './pool-state.fixture.ts';
 
 const E18 = 10n ** 18n;
 

@@ -15,7 +15,7 @@ import { MAX_POSITION } from '../../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
 import { binSharesSlot, binSlot, decodeBin, HEAD_SLOTS, stateSlots } from '../storage.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
-import { poolState } from './pool-state.arbitrary.ts';
+import { poolState } from './pool-state.fixture.ts';
 import { flatStorage } from './storage.ts';
 
 const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);

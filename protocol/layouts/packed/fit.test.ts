@@ -8,7 +8,7 @@ import { fitSide } from './fit.ts';
 import { type FitPlan, planFit } from './fit-plan.ts';
 import { agreesWithPrice } from './fit-proof.ts';
 import { FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
-import { immutables, poolStateOf, quoteUpTo } from './pool-state.arbitrary.ts';
+import { immutables, poolStateOf, quoteUpTo } from './pool-state.fixture.ts';
 
 /** Bins that hold dozens of tokens, or nothing. */
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };

@@ -4,7 +4,7 @@ import { E6, Q64 } from '../../fixed-point.ts';
 import { binAt } from '../../pool-state.ts';
 import { binEdges, edgeDistancesE6, edgePriceFloor, pricePool } from '../ladder.ts';
 import { baseFeeX64 } from './formulas.ts';
-import { pricedPool } from './pool-state.arbitrary.ts';
+import { pricedPool } from './pool-state.fixture.ts';
 import { isTradableQuote } from './quote.ts';
 
 describe('edges of bins', () => {

@@ -4,7 +4,7 @@ import { MAX_POSITION } from '../../pool-state.ts';
 import { type PricedPool, pricePool } from '../ladder.ts';
 import { levelAtInput, levelsWithin, type SideCurve, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
-import { pricedPool } from './pool-state.arbitrary.ts';
+import { pricedPool } from './pool-state.fixture.ts';
 
 const [OLDER] = FEE_FORMULAS;
 const formula = fc.constantFrom(...FEE_FORMULAS);

@@ -9,7 +9,7 @@ import type { PricedPool } from '../ladder.ts';
 import { levelsWithin, multipliers, type SideCurve } from '../side-curve.ts';
 import { stopLossLimit } from '../stop-loss-limit.ts';
 import { FEE_FORMULAS, formulaCurve } from './formulas.ts';
-import { pricedPool } from './pool-state.arbitrary.ts';
+import { pricedPool } from './pool-state.fixture.ts';
 
 const E18 = 10n ** 18n;
 const E6 = 1_000_000n;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
 import type { DepthLevel } from '../depth.ts';
-import { MIDDLE, pricedSide, type Scale, scale, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.arbitrary.ts';
+import { MIDDLE, pricedSide, type Scale, scale, type TestPool, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import { type DepthEstimate, estimateDepth } from './pool-candidate.ts';
 
 /** Markets with many pools of a pair, most of them hostile, and what is known of them before they are read. */
