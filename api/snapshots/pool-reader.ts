@@ -91,7 +91,7 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { target, clock, searcher, logger, logUnknown } = this.#deps;
+    const { target, searcher, logger, logUnknown } = this.#deps;
     const pools = reads.map(({ pool }) => pool);
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
@@ -100,7 +100,6 @@ export class PoolReader {
       this.#readStates(head.block, pools, signal),
       boundedCalls(target, head.block, calls, signal).catch((error) => this.#withoutPrices(error)),
     ]);
-    clock.confirm(head);
     const readAt = Math.floor(Date.now() / 1000);
     return reads.map((read, index) => {
       const prices = answers[index]?.results;

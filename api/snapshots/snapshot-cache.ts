@@ -64,8 +64,8 @@ export class SnapshotCache implements ChainSnapshots {
     return this.#deps.clock.known?.block;
   }
 
-  onHead(listener: HeadListener<ReportedHead>): () => void {
-    return this.#deps.clock.onHead(listener);
+  onHead(listener: HeadListener<ReportedHead>): void {
+    this.#deps.clock.onHead(listener);
   }
 
   watch(): () => void {

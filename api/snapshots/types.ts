@@ -84,9 +84,9 @@ export interface ChainSnapshots {
   head(): Promise<BlockRef>;
   /** The newest block if it is known and fresh: no node is asked, now or later. */
   readonly knownHead: BlockRef | undefined;
-  /** Called for every head that is taken to read at; gives what ends it. The listener must not throw. */
-  onHead(listener: HeadListener<ReportedHead>): () => void;
-  /** While anyone watches, heads are seen without a request; gives what ends it. */
+  /** Calls for every head that is taken to read at. The listener must not throw. */
+  onHead(listener: HeadListener<ReportedHead>): void;
+  /** Until what it gives is called, heads are seen without a request. */
   watch(): () => void;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;

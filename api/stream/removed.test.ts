@@ -39,8 +39,7 @@ beforeAll(async () => {
   database = openDatabase(home.url, logger);
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
-  const pace = { pollMs: 20 };
-  directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pace });
+  directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pollMs: 20 });
   const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
   streams = startStreams({
     chainIds: [CHAIN],
