@@ -103,8 +103,8 @@ async function serve(): Promise<void> {
   const operations = startOperations({
     ...common,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    knownHead: (chainId) => snapshots.of(chainId).knownHead,
-    readHead: (chainId) => snapshots.of(chainId).head(),
+    knownHead: (chainId) => snapshots.of(chainId).clock.known?.block,
+    readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
     warnings: pamm.warnings,
   });
   const app = createApp(

@@ -110,7 +110,7 @@ test('a pool of which clients heard is read when the block comes: a request find
   expect(requested.list().map(({ address }) => address)).toContain(first.address);
   const reads = new Promise<void>((resolve) => {
     api.warmer.warmer.onResult((round) => {
-      if (round.kind === 'depths' && Number(round.block.number) >= block) resolve();
+      if (round?.kind === 'depths' && Number(round.block.number) >= block) resolve();
     });
   });
   await reads;

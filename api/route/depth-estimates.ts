@@ -4,8 +4,8 @@ import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
 import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../../protocol/routing/pool-candidate.ts';
-import type { CurveReport } from '../snapshots/curve-metrics.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
 import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 
 export type Candidate = PoolCandidate<ServedPool>;

@@ -10,16 +10,15 @@ import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/cur
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from './batched.ts';
-import { BlockBudget } from './block-budget.ts';
-import type { CountCurve } from './curve-metrics.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
+import type { SnapshotObserver } from './snapshot-metrics.ts';
 import { SnapshotError } from './types.ts';
 
 export interface CurveSearcherDeps {
   readonly target: ChainTarget;
   /** Pools that may be simulated whole at one block. */
   readonly simulatedPoolsPerRead: number;
-  readonly countCurve: CountCurve;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'curve'>;
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -56,15 +55,13 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
-  readonly #known: LRUCache<Address, CurveKnowledge>;
-  readonly #spared: LRUCache<Address, true>;
-  readonly #programs: BlockBudget;
+  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
+  readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
+  /** The pools that are simulated whole at the last block. */
+  #simulated: { readonly hash: Hex; readonly pools: Set<Address> } = { hash: '0x', pools: new Set() };
 
   constructor(deps: CurveSearcherDeps) {
     this.#deps = deps;
-    this.#known = new LRUCache({ max: MAX_POOLS });
-    this.#spared = new LRUCache({ max: MAX_POOLS, ttl: SPARED_MS });
-    this.#programs = new BlockBudget(deps.simulatedPoolsPerRead);
   }
 
   /** What earlier searches found out about a pool. */
@@ -95,24 +92,18 @@ export class CurveSearcher {
     const end = await this.#run(block, pool, () => search.start(context), signal);
     if (end.known) this.#known.set(pool.address, end.known);
     else this.#known.delete(pool.address);
-    this.#deps.countCurve({
-      pool: pool.address,
-      rank: end.kind === 'failed' ? 'none' : end.rank,
-      dropped: end.dropped,
-    });
+    const rank = end.kind === 'failed' ? 'none' : end.rank;
+    this.#deps.observer.curve?.({ pool: pool.address, rank, dropped: end.dropped });
     if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
     return end;
   }
 
   async #run(block: BlockRef, pool: ServedPool, start: () => SearchStep, signal: AbortSignal): Promise<End> {
-    const run = { mayRunPrograms: false, swaps: 0, silent: 0 };
+    const run = { swaps: 0, silent: 0 };
     try {
       let step = start();
       while (!isEnd(step)) {
-        if (step.kind === 'program') run.mayRunPrograms ||= this.#programs.take(block);
-        if (step.kind === 'program' && !run.mayRunPrograms) {
-          throw new SnapshotError('unavailable', 'as many pools as may be at this block are simulated already');
-        }
+        if (step.kind === 'program') this.#reserveSimulation(block, pool);
         step = await this.#answer(block, pool, step, run, signal);
       }
       if (step.kind === 'failed' && 2 * run.silent > run.swaps) this.#spared.set(pool.address, true);
@@ -121,6 +112,15 @@ export class CurveSearcher {
       if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
       throw new SnapshotError('read_failed', `the search for the curve of ${pool.address} failed`, { cause: error });
     }
+  }
+
+  /** @throws SnapshotError when other pools have all the places at this block */
+  #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
+    if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
+    this.#simulated.pools.add(address);
+    if (this.#simulated.pools.size <= this.#deps.simulatedPoolsPerRead) return;
+    this.#simulated.pools.delete(address);
+    throw new SnapshotError('unavailable', 'the limit of simulated pools at this block is reached');
   }
 
   /** The step that follows from the chain's answer. */

@@ -16,7 +16,7 @@ const MAX_WILDCARD_POOLS = 2_000;
 export interface ChainStreamDeps {
   readonly chainId: number;
   readonly warmer: ChainWarmer;
-  readonly snapshots: Pick<ChainSnapshots, 'head'>;
+  readonly snapshots: Pick<ChainSnapshots, 'clock'>;
   readonly directory: PoolDirectory;
   readonly observer: ChainObserver;
   readonly now?: () => number;
@@ -38,9 +38,9 @@ export class ChainStream implements SubscriberSource {
     this.chainId = deps.chainId;
     this.observer = deps.observer;
     this.#deps = deps;
-    deps.warmer.warmer.onResult((result) => this.#take(result));
-    deps.warmer.warmer.onSleep(() => {
-      for (const latest of Object.values(this.latest)) latest.clear();
+    deps.warmer.warmer.onResult((result) => {
+      if (result) this.#take(result);
+      else for (const latest of Object.values(this.latest)) latest.clear();
     });
   }
 
@@ -56,9 +56,10 @@ export class ChainStream implements SubscriberSource {
    */
   async ready(): Promise<void> {
     const table = await this.#deps.directory.table();
-    this.#head = await this.#deps.snapshots.head().catch((cause) => {
+    const { block } = await this.#deps.snapshots.clock.head().catch((cause) => {
       throw unavailable(cause);
     });
+    this.#head = block;
     if (!this.#table) table.onChange((pool, removal) => this.#takeListing(pool, removal));
     this.#table = table;
   }

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
-import type { CurveReport } from '../../api/snapshots/curve-metrics.ts';
+import type { CurveReport } from '../../api/snapshots/snapshot-metrics.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';

@@ -101,7 +101,7 @@ export class SimulatedChain {
         prices: (head, { pool }) => this.#price(head, pool),
         depth: async (_head, prices) => withDepth(prices),
       },
-      countLookup: () => undefined,
+      observer: {},
     });
     const requested = new RequestedPools({ warmMs: 5_000, now });
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;

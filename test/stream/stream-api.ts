@@ -38,9 +38,8 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     chains: [chain],
     quotes,
     logger,
-    countCurve: (chainId) => estimates.of(chainId).report,
+    observe: (chainId) => ({ curve: estimates.of(chainId).report, lookup: (result) => lookups.push(result) }),
     countCall: (_chainId, method) => calls.push(method),
-    countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
   const metrics = createMetrics('test');
   const warmers = startPoolWarmers({
