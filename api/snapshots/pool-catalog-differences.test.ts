@@ -150,9 +150,9 @@ const CHANGES = {
   list: (at: Place) =>
     run(
       at,
-      `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
+      `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
          locked_pricing, deposit_allowlist)
-       VALUES ($1, $2, 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
+       VALUES ($1, $2, '${FACTORY}', 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
        ON CONFLICT (chain_id, pool) DO UPDATE SET tvl_fiat = excluded.tvl_fiat`,
     ),
   delist: (at: Place) =>

@@ -39,9 +39,9 @@ const chains = [chainOf(1, 1), chainOf(2, 1_000)];
 /** Lists pools with the numbers from `first` on. */
 const list = (chainId: number, first: number, count: number, tvl: number | null) =>
   home.client.query(
-    `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
+    `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
        locked_pricing, deposit_allowlist)
-     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), 'v1', 1, 'green', 1, $3::float8, false, false
+     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), '${FACTORY}', 'v1', 1, 'green', 1, $3::float8, false, false
      FROM generate_series(0, $4 - 1) n`,
     [chainId, first, tvl, count],
   );
