@@ -4,7 +4,8 @@ import { addLiquidity } from '../../devnet/actions.ts';
 import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { flatStorage, stateSlots } from '../../protocol/layouts/storage.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { gasHogPool, poolBehind } from '../../test/quotes/hostile-pools.ts';
 import {

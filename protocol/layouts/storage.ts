@@ -129,12 +129,6 @@ export function poolStorage(binBits: 8 | 16): PoolStorage {
   };
 }
 
-/** How pools of the flat layout are stored: bins have 8 bits. */
-export const flatStorage = poolStorage(8);
-
-/** How pools of the packed layout are stored, as the official lenses read it: bins have 16 bits, a setting lies above the fees. */
-export const packedStorage = poolStorage(16);
-
 /** The head of a pool from the result of {@link HEAD_DATA}; null when it is not an answer. */
 export function readHead({ decodeHead }: PoolStorage, { success, data }: CallResult): PoolHead | null {
   if (!success || size(data) < HEAD_BYTES) return null;

@@ -23,9 +23,10 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
 import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
-import { BIN_WORD, binSlot, HEAD_SLOTS, packedStorage } from '../../protocol/layouts/storage.ts';
+import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 

@@ -12,7 +12,8 @@ import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
 import { encodeBinStates, isAsShown } from '../../protocol/layouts/packed/calibration/check-storage.ts';
 import { packedEvents } from '../../protocol/layouts/packed/events.ts';
 import { readDetails } from '../../protocol/layouts/packed/interpretations.ts';
-import { binSharesSlot, binSlot, decodeBin, packedStorage, stateSlots } from '../../protocol/layouts/storage.ts';
+import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
+import { binSharesSlot, binSlot, decodeBin, stateSlots } from '../../protocol/layouts/storage.ts';
 import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
 import type { BinState } from '../../protocol/pool-state.ts';
 

@@ -6,10 +6,10 @@ import type { PoolState } from '../../pool-state.ts';
 import { createAdapter, type LayoutParts, type ReadPrices } from '../create-adapter.ts';
 import { poolCurve } from '../pool-side.ts';
 import { stopLossReader } from '../stop-loss-reader.ts';
-import { flatStorage } from '../storage.ts';
 import { isTradableQuote, pricePool, sellAndBuyPrices, walkSides } from './geometry.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { invertPrices } from './quote-inversion.ts';
+import { flatStorage } from './storage.ts';
 
 const SIMULATE_SWAP = prepareEncodeFunctionData({ abi: flatPoolFunctions, functionName: 'simulateSwapAndRevert' });
 

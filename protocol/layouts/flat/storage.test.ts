@@ -13,9 +13,10 @@ import { describe, expect, it } from 'vitest';
 import { decodeHead, encodeBin, encodePair, encodeSlot0, type TokenPair } from '../../../test/protocol/flat-storage.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from '../extsload.ts';
-import { binSharesSlot, binSlot, decodeBin, flatStorage, HEAD_SLOTS, stateSlots } from '../storage.ts';
+import { binSharesSlot, binSlot, decodeBin, HEAD_SLOTS, stateSlots } from '../storage.ts';
 import { flatPoolFunctions } from './pool-abi.ts';
 import { poolState } from './pool-state.fixture.ts';
+import { flatStorage } from './storage.ts';
 
 const uint128 = fc.bigInt(0n, (1n << 128n) - 1n);
 const pair: fc.Arbitrary<TokenPair> = fc.record({ token0Scaled: uint128, token1Scaled: uint128 });

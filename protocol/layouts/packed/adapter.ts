@@ -1,9 +1,9 @@
 import { createAdapter } from '../create-adapter.ts';
 import { stopLossReader } from '../stop-loss-reader.ts';
-import { packedStorage } from '../storage.ts';
 import { packedSearch } from './curve-methods.ts';
 import { PACKED_QUOTE } from './quote.ts';
 import { packedSimulation } from './simulation.ts';
+import { packedStorage } from './storage.ts';
 import { packedStoredLayout } from './stored-layout.ts';
 
 /** Pools whose storage and events are public in part, and whose fees combine as each pool itself shows. */

@@ -1,8 +1,9 @@
 import { NO_ARRANGEMENT, type StoredLayout } from '../../stored-layout.ts';
-import { HEAD_BYTES, HEAD_DATA, packedStorage, readHead, type TokenPair } from '../storage.ts';
+import { HEAD_BYTES, HEAD_DATA, readHead, type TokenPair } from '../storage.ts';
 import { checkStorage } from './calibration/check-storage.ts';
 import { evaluateWords, WORDS } from './calibration/evaluate-words.ts';
 import { observeSwaps } from './calibration/observe-swaps.ts';
+import { packedStorage } from './storage.ts';
 
 /** What capture reads of packed pools. Sums of fees by direction can be kept before anyone knows what their halves mean. */
 export const packedStoredLayout: StoredLayout = {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { numberToHex } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { BIN_WORD, packedStorage } from '../storage.ts';
+import { BIN_WORD } from '../storage.ts';
 import { hexReader, signedHalves, unsignedHalves, type WordShape } from '../words.ts';
+import { packedStorage } from './storage.ts';
 import { readWord, writeWord } from './words.fixture.ts';
 
 const STORED: readonly WordShape<string>[] = [packedStorage.slot0, BIN_WORD];

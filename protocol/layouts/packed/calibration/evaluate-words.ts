@@ -11,7 +11,9 @@ export const WORDS = ['details', 'fees', 'platformFees', 'notional'] as const;
  * Compares every interpretation of the words of swaps with what their pools stored: what is not publicly known of a
  * factory's swaps. Without `details`, which tell exact inputs, nothing is known of `notional`.
  */
-export function evaluateWords(swaps: readonly ObservedSwap[]): readonly Finding[] {
+export function evaluateWords(observed: readonly ObservedSwap[]): readonly Finding[] {
+  // A swap that moved nothing has no direction.
+  const swaps = observed.filter(({ swap }) => swap.amount0Delta > 0n || swap.amount1Delta > 0n);
   const details = judge('details', DETAILS_HYPOTHESES, swaps);
   const decided = details.decided as Details | null;
   const [fees, platformFees, notional] = [FEES, PLATFORM_FEES, notionalHypotheses(decided ?? 'flagsFirst')];

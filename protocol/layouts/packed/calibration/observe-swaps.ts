@@ -4,9 +4,10 @@ import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
 import type { TokenScale } from '../../../scaling.ts';
 import { type SingleSwap, singleSwaps } from '../../../single-swaps.ts';
 import { decodeExtsload, encodeExtsload } from '../../extsload.ts';
-import { HEAD_SLOTS, type PoolHead, packedStorage, type TokenPair } from '../../storage.ts';
+import { HEAD_SLOTS, type PoolHead, type TokenPair } from '../../storage.ts';
 import { packedPoolEvents } from '../abi.ts';
 import { packedEvents } from '../events.ts';
+import { packedStorage } from '../storage.ts';
 
 /** A swap that was all that its pool did in its block, and what the pool's storage held before and after the block. */
 export interface ObservedSwap {
@@ -31,7 +32,7 @@ export interface SwapFlow {
   readonly unitIn: bigint;
 }
 
-/** The flow of a swap. */
+/** The flow of a swap that moved something. */
 export function swapFlow({ swap, before, after, scale }: ObservedSwap): SwapFlow {
   const zeroForOne = swap.amount0Delta > 0n;
   const kept = change(before.binTotals, after.binTotals);
@@ -78,11 +79,10 @@ export async function observeSwaps(
 async function observe(
   chain: CalibrationChain,
   { pool, blockNumber, blockHash, ...logs }: SingleSwap,
-): Promise<ObservedSwap | 'unreadable' | 'useless'> {
+): Promise<ObservedSwap | 'unreadable' | 'reorganised'> {
   const [earlier, later] = await Promise.all([chain.blockAt(blockNumber - 1n), chain.blockAt(blockNumber)]);
   const swap = packedEvents.Swap(decodeEventLog({ ...DECODED, eventName: 'Swap', ...topicsOf(logs.swap) }).args);
-  const isReorganised = later.hash !== blockHash;
-  if (isReorganised || (swap.amount0Delta <= 0n && swap.amount1Delta <= 0n)) return 'useless';
+  if (later.hash !== blockHash) return 'reorganised';
   const bins = logs.bins.map((log) =>
     packedEvents.BinSwapped(decodeEventLog({ ...DECODED, eventName: 'BinSwapped', ...topicsOf(log) }).args),
   );
