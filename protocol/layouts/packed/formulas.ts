@@ -6,7 +6,12 @@ import type { Charge } from '../bin-fill.ts';
 import type { PricedPool, ProviderQuote } from '../ladder.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { addFeeX64, type SideFees } from '../side-fees.ts';
-import type { Probe } from './searched-swaps.ts';
+
+/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
+export interface Probe {
+  readonly zeroForOne: boolean;
+  readonly amountSpecified: bigint;
+}
 
 /** How base, bin and notional fee combine, as far as formulas are guessed. */
 export interface FeeFormula {

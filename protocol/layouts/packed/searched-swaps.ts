@@ -5,14 +5,8 @@ import { toScaled } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
 import { simulatedAmounts, swapOutcome } from '../pool-errors.ts';
 import { multipliers, type SideCurve, type SwapAmounts } from '../side-curve.ts';
-import { FEE_FORMULAS, formulaCurve } from './formulas.ts';
+import { FEE_FORMULAS, formulaCurve, type Probe } from './formulas.ts';
 import { packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
-
-/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
-export interface Probe {
-  readonly zeroForOne: boolean;
-  readonly amountSpecified: bigint;
-}
 
 /**
  * Gas of a simulated swap, measured: a base, so much for each bin that it touches, and the search for the output of an input
