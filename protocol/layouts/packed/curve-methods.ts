@@ -1,27 +1,22 @@
 import type { Address } from 'viem';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
-import type {
-  CurveKnowledge,
-  CurveRank,
-  CurveSearch,
-  DropReason,
-  SearchChain,
-  SearchContext,
-  SearchEnd,
-} from '../../curve-search.ts';
-import type { PoolState } from '../../pool-state.ts';
-import { decodeQuote, type ReadPrices } from '../create-adapter.ts';
-import { type PricedPool, pricePool } from '../ladder.ts';
-import { swapOutcome } from '../pool-errors.ts';
+import type { CurveKnowledge, CurveRank, CurveSearch, DropReason, SearchChain, SearchEnd } from '../../curve-search.ts';
+import { decodeQuote } from '../create-adapter.ts';
+import { pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
-import { bareSide } from './bare-side.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
-import { agreeingFormulas, matchFormulas, type Probe, type Sides } from './formulas.ts';
+import { agreeingFormulas, matchFormulas, type Sides } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
-import { filledSwap, formSwaps, knownForm, searchedSwaps } from './searched-swaps.ts';
+import {
+  type Asking,
+  areGuardsAsked,
+  emptySidesGiveNothing,
+  type PackedRead,
+  type Search,
+  simulate,
+} from './search.ts';
+import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { walkSide } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';
@@ -43,26 +38,6 @@ import { walkedCurve } from './walked-curve.ts';
  * 0, one call; a side that is read as empty is asked for a unit. Known guards are left out of simulated swaps where the node
  * can do that. However the curve was found, guards are then evaluated or probed on it as on any pool's.
  */
-
-/** What was read of a pool at one block. */
-export interface PackedRead extends ReadPrices {
-  readonly state: PoolState;
-  /** The provider that the pool's storage names; null when it is an immutable of the pool. */
-  readonly mutablePriceProvider: Address | null;
-}
-
-/** A pool whose quote is known. */
-interface Search extends PackedRead {
-  readonly priced: PricedPool;
-  readonly provider: Address | null;
-  readonly context: SearchContext;
-  readonly chain: SearchChain;
-}
-
-/** A search that knows how swaps are simulated. */
-interface Asking extends Search {
-  readonly form: SimulationForm;
-}
 
 /** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
 const READS_WITHOUT_FIT = 30;
@@ -119,33 +94,6 @@ async function searchCurve(search: Search, before: CurveKnowledge | undefined): 
 async function askForm({ priced, context, chain }: Search): Promise<SimulationForm | null> {
   const swaps = formSwaps(priced, areGuardsAsked(context));
   return knownForm((await chain.simulate(swaps, context.evaluatedGuards)).results);
-}
-
-/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
-const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
-  isGuarded && evaluatedGuards.length === 0;
-
-async function simulate({ priced, form, context, chain }: Asking, probes: readonly Probe[]) {
-  if (probes.length === 0) return { results: [], isSilenced: true };
-  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsAsked(context)), context.evaluatedGuards);
-}
-
-/**
- * Asks each side that holds less than a raw unit for a unit: other swaps do not touch it, and it must give nothing. A
- * rejection shows nothing, but where guards are asked they close the side.
- */
-async function emptySidesGiveNothing(asking: Asking): Promise<boolean> {
-  const probes = [true, false]
-    .filter((zeroForOne) => (bareSide(asking.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
-    .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
-  const { results, isSilenced } = await simulate(asking, probes);
-  const mayReject = areGuardsAsked(asking.context) || (asking.context.isGuarded && !isSilenced);
-  const givesNothing = (probe: Probe, result: CallResult | undefined) => {
-    const outcome = result ? swapOutcome(result) : 'silence';
-    if (outcome === 'fills') return filledSwap(probe, result)?.amountOut === 0n;
-    return mayReject || !isRejection(outcome);
-  };
-  return probes.every((probe, index) => givesNothing(probe, results[index]));
 }
 
 /** The first time by formulas, if they agree with simulated swaps; else fitted to the same swaps, if that holds. */

@@ -1,0 +1,60 @@
+import type { Address } from 'viem';
+import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
+import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
+import type { SearchChain, SearchContext } from '../../curve-search.ts';
+import type { PoolState } from '../../pool-state.ts';
+import type { ReadPrices } from '../create-adapter.ts';
+import type { PricedPool } from '../ladder.ts';
+import { swapOutcome } from '../pool-errors.ts';
+import { bareSide } from './bare-side.ts';
+import type { Probe } from './formulas.ts';
+import { filledSwap, searchedSwaps } from './searched-swaps.ts';
+import type { SimulationForm } from './simulation.ts';
+
+/** What was read of a pool at one block. */
+export interface PackedRead extends ReadPrices {
+  readonly state: PoolState;
+  /** The provider that the pool's storage names; null when it is an immutable of the pool. */
+  readonly mutablePriceProvider: Address | null;
+}
+
+/** A pool whose quote is known. */
+export interface Search extends PackedRead {
+  readonly priced: PricedPool;
+  readonly provider: Address | null;
+  readonly context: SearchContext;
+  readonly chain: SearchChain;
+}
+
+/** A search that knows how swaps are simulated. */
+export interface Asking extends Search {
+  readonly form: SimulationForm;
+}
+
+/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
+export const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
+  isGuarded && evaluatedGuards.length === 0;
+
+/** Simulates swaps of the pool, without known guards where the node can leave them out. */
+export async function simulate({ priced, form, context, chain }: Asking, probes: readonly Probe[]) {
+  if (probes.length === 0) return { results: [], isSilenced: true };
+  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsAsked(context)), context.evaluatedGuards);
+}
+
+/**
+ * Asks each side that holds less than a raw unit for a unit: other swaps do not touch it, and it must give nothing. A
+ * rejection shows nothing, but where guards are asked they close the side.
+ */
+export async function emptySidesGiveNothing(asking: Asking): Promise<boolean> {
+  const probes = [true, false]
+    .filter((zeroForOne) => (bareSide(asking.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
+    .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
+  const { results, isSilenced } = await simulate(asking, probes);
+  const mayReject = areGuardsAsked(asking.context) || (asking.context.isGuarded && !isSilenced);
+  const givesNothing = (probe: Probe, result: CallResult | undefined) => {
+    const outcome = result ? swapOutcome(result) : 'silence';
+    if (outcome === 'fills') return filledSwap(probe, result)?.amountOut === 0n;
+    return mayReject || !isRejection(outcome);
+  };
+  return probes.every((probe, index) => givesNothing(probe, results[index]));
+}
