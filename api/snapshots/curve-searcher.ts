@@ -5,8 +5,9 @@ import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
+import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolCurve } from '../../protocol/curve.ts';
+import type { CurveKnowledge, CurveSearch, SearchChain, SearchEnd } from '../../protocol/curve-search.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from './batched.ts';
@@ -22,12 +23,6 @@ export interface CurveSearcherDeps {
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
 }
-
-/** The end of a search that found the curve. */
-export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' }>;
-type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
-type Question = Exclude<SearchStep, End>;
-type Program = Extract<SearchStep, { readonly kind: 'program' }>;
 
 /** Of one pool. */
 interface SimulatedSwaps {
@@ -74,7 +69,7 @@ export class CurveSearcher {
    *
    * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
    */
-  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<FoundCurve> {
+  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<PoolCurve> {
     if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
     const context = {
       pool: pool.address,
@@ -89,25 +84,19 @@ export class CurveSearcher {
         this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
       },
     };
-    const end = await this.#run(block, pool, () => search.start(context), signal);
+    const swaps = { asked: 0, silent: 0 };
+    const end = await this.#run(pool, () => search.find(context, this.#chain(block, pool, swaps, signal)));
     if (end.known) this.#known.set(pool.address, end.known);
     else this.#known.delete(pool.address);
-    const rank = end.kind === 'failed' ? 'none' : end.rank;
-    this.#deps.observer.curve?.({ pool: pool.address, rank, dropped: end.dropped });
-    if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
-    return end;
+    this.#deps.observer.curve?.({ pool: pool.address, rank: end.rank, dropped: end.dropped });
+    if (end.rank !== 'none') return end.curve;
+    if (2 * swaps.silent > swaps.asked) this.#spared.set(pool.address, true);
+    throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
   }
 
-  async #run(block: BlockRef, pool: ServedPool, start: () => SearchStep, signal: AbortSignal): Promise<End> {
-    const run = { swaps: 0, silent: 0 };
+  async #run(pool: ServedPool, find: () => Promise<SearchEnd>): Promise<SearchEnd> {
     try {
-      let step = start();
-      while (!isEnd(step)) {
-        if (step.kind === 'program') this.#reserveSimulation(block, pool);
-        step = await this.#answer(block, pool, step, run, signal);
-      }
-      if (step.kind === 'failed' && 2 * run.silent > run.swaps) this.#spared.set(pool.address, true);
-      return step;
+      return await find();
     } catch (error) {
       if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
       throw new SnapshotError('read_failed', `the search for the curve of ${pool.address} failed`, { cause: error });
@@ -123,43 +112,46 @@ export class CurveSearcher {
     throw new SnapshotError('unavailable', 'the limit of simulated pools at this block is reached');
   }
 
-  /** The step that follows from the chain's answer. */
-  async #answer(
+  /** The chain as a search of one pool asks it; counts its swaps. */
+  #chain(
     block: BlockRef,
     pool: ServedPool,
-    step: Question,
-    run: { swaps: number; silent: number },
+    count: { asked: number; silent: number },
     signal: AbortSignal,
-  ): Promise<SearchStep> {
+  ): SearchChain {
     const { target, logUnknown } = this.#deps;
     const { address } = pool;
-    if (step.kind === 'simulate') {
-      const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-      const { results, isSilenced } = await this.#simulate(block, { swaps, silenced: step.silenced, signal });
-      // An unknown extension may revert with anything.
-      if (guardPlan(pool).kind !== 'probed') for (const result of results) logUnknown(address, result);
-      run.swaps += results.length;
-      run.silent += results.filter(({ data }) => data === '0x').length;
-      return step.next(results, isSilenced);
-    }
-    if (step.kind === 'ask') {
-      const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
-      return step.next(await target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused));
-    }
-    if (step.kind === 'code') {
-      const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
-      return step.next(await Promise.all(step.accounts.map(codeOf)));
-    }
-    return step.next(await this.#runProgram(block, step, signal));
+    return {
+      simulate: async (searched, silenced) => {
+        const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
+        const simulated = await this.#simulate(block, { swaps, silenced, signal });
+        // An unknown extension may revert with anything.
+        if (guardPlan(pool).kind !== 'probed') for (const result of simulated.results) logUnknown(address, result);
+        count.asked += simulated.results.length;
+        count.silent += simulated.results.filter(({ data }) => data === '0x').length;
+        return simulated;
+      },
+      ask: (to, data) => {
+        const call = { from: zeroAddress, to, data, gas: ASKED_GAS, block };
+        return target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused);
+      },
+      codes: (accounts) =>
+        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRefused))),
+      program: (data, silenced) => {
+        this.#reserveSimulation(block, pool);
+        return this.#runProgram(block, data, silenced, signal);
+      },
+    };
   }
 
   /** A node that refuses to put other code in place runs the program with the extensions as they are. */
-  async #runProgram(block: BlockRef, step: Program, signal: AbortSignal): Promise<Hex> {
+  async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
-    if (step.silenced.length === 0) return runProgram(target, block, step, signal);
-    return runProgram(target, block, step, signal, withoutObjection(step.silenced)).catch((error) => {
+    const program = { data, gas: CALL_GAS_CAP };
+    if (silenced.length === 0) return runProgram(target, block, program, signal);
+    return runProgram(target, block, program, signal, withoutObjection(silenced)).catch((error) => {
       if (!isRefusal(error)) throw error;
-      return runProgram(target, block, step, signal);
+      return runProgram(target, block, program, signal);
     });
   }
 
@@ -183,6 +175,3 @@ function nothingWhenRefused(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;
 }
-
-const isEnd = (step: SearchStep): step is End =>
-  step.kind === 'curve' || step.kind === 'sides' || step.kind === 'failed';

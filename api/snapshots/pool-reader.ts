@@ -164,8 +164,8 @@ export class PoolReader {
   async #tradingSides({ pool, block, curve: source }: PriceSnapshot): Promise<TradingSides> {
     if (!source) return { bids: [], asks: [] };
     if (typeof source === 'function') return this.#withinGuards(block, { pool, curve: source() });
-    const found = await this.#deps.searcher.find(block, pool, source, this.#deadline());
-    return found.kind === 'sides' ? found.sides : this.#withinGuards(block, { pool, curve: found.curve });
+    const curve = await this.#deps.searcher.find(block, pool, source, this.#deadline());
+    return this.#withinGuards(block, { pool, curve });
   }
 
   /** The part of a curve that the pool's guards let trade. */
