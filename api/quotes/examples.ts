@@ -9,8 +9,8 @@ export const QUOTE_EXAMPLE = {
   priceProviderStatus: 'healthy',
   bidAdj: '55329108845520254429809',
   askAdj: '55351355618928499510261',
-  totalToken0Available: '12000000000000000000',
-  totalToken1Available: '24000000000',
+  totalToken0Available: '8000000000000000000',
+  totalToken1Available: '12000000000',
   serverTs: 1795000002,
   depth: {
     bids: [
@@ -28,13 +28,6 @@ export const QUOTE_EXAMPLE = {
         cumulativeInputVolume: '4002802562514505441',
         priceImpactE6: '1000',
       },
-      {
-        binIdx: -2,
-        price: '55218450627829213920950',
-        cumulativeVolume: '23999976000',
-        cumulativeInputVolume: '8009613942824633874',
-        priceImpactE6: '1999',
-      },
     ],
     asks: [
       {
@@ -50,13 +43,6 @@ export const QUOTE_EXAMPLE = {
         cumulativeVolume: '7999992000000000000',
         cumulativeInputVolume: '24028804801',
         priceImpactE6: '1999',
-      },
-      {
-        binIdx: 2,
-        price: '55517409685785285008793',
-        cumulativeVolume: '11999988000000000000',
-        cumulativeInputVolume: '36061210801',
-        priceImpactE6: '3000',
       },
     ],
   },

@@ -3,7 +3,7 @@ import { tokenScale } from '../../protocol/scaling.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import { reportedDepth } from './reported-depth.ts';
+import { reportedDepth } from './depth-estimates.ts';
 
 /** WETH for USDC. */
 const POOL: ServedPool = {

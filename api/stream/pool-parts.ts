@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import { poolNotServed, snapshotFailure } from '../quotes/bid-ask.ts';
 import { quoteJson } from '../quotes/quote-body.ts';
+import { quoteFailure } from '../quotes/quotes.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { PoolOutcome } from './latest-quotes.ts';
 
@@ -41,6 +41,6 @@ export function* poolParts(
 }
 
 function errorJson(poolAddress: Address, outcome: SnapshotError | undefined): string {
-  const { status, message } = outcome ? snapshotFailure(outcome) : poolNotServed(poolAddress);
+  const { status, message } = quoteFailure(poolAddress, outcome);
   return JSON.stringify({ poolAddress, status, error: message });
 }

@@ -5,8 +5,7 @@ import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { depthParam } from '../quotes/bid-ask.ts';
-import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
+import { depthParam, namedPools } from '../quotes/quotes.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
@@ -71,8 +70,7 @@ function poolsParam(c: Context): Address[] | undefined {
   const text = c.req.query('pools');
   if (text === undefined && !c.get('key')) throw invalidApiKey();
   if (text === undefined) return undefined;
-  if (text === '') throw badRequest('pools must name at least one pool address');
-  const addresses = eachPoolOnce(text.split(',')).map(({ address }) => address);
+  const addresses = [...namedPools(text === '' ? [] : text.split(',')).keys()];
   if (addresses.length <= MAX_NAMED_POOLS) return addresses;
   throw badRequest(`pools names ${addresses.length} addresses; at most ${MAX_NAMED_POOLS} are allowed`);
 }

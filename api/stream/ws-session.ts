@@ -5,7 +5,7 @@ import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
-import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
+import { namedPools } from '../quotes/quotes.ts';
 import type { ChainStream } from './chain-stream.ts';
 import type { CountedConnection } from './connection-limits.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
@@ -155,7 +155,7 @@ export class WsSession {
   }
 }
 
-const addressesOf = (pools: readonly string[]): Address[] => eachPoolOnce(pools).map(({ address }) => address);
+const addressesOf = (pools: readonly string[]): Address[] => [...namedPools(pools).keys()];
 
 /** The id of a message that may be no operation. */
 function idOf(json: ReadJson): string | number | null {

@@ -4,7 +4,7 @@ import type { Address } from 'viem';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import type { QuotesDeps } from '../../api/quotes/bid-ask.ts';
+import type { QuotesDeps } from '../../api/quotes/quotes.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { CountCurve } from '../../api/snapshots/curve-metrics.ts';
