@@ -96,7 +96,6 @@ async function serve(): Promise<void> {
     snapshots,
     directory: catalog,
   });
-  const { limits, countSilent } = streams;
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   const operations = startOperations({
@@ -115,7 +114,6 @@ async function serve(): Promise<void> {
       estimates,
       warmers,
       streams,
-      limits,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
@@ -130,7 +128,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, streams, limits, countSilent },
+      webSockets: { chains, streams },
       metrics,
       logger,
       pages: (it) => {

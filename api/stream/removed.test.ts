@@ -78,8 +78,7 @@ function listen() {
 
 test('who is connected is told that a pool was delisted, and of one that left the index that it is not served', async () => {
   const { told, transport, removed } = listen();
-  const stream = streams.of(CHAIN);
-  await stream.ready();
+  const stream = await streams.ready(CHAIN);
   const subscriber = stream.open(transport, false);
   subscriber.subscribe({ pools: simulated.pools.map(({ address }) => address), depth: false });
   await vi.waitUntil(
