@@ -1496,7 +1496,7 @@ export interface operations {
                      *             "priceProviderStatus": "healthy",
                      *             "bidAdj": "55329108845520254429809",
                      *             "askAdj": "55351355618928499510261",
-                     *             "totalToken0Available": "8000000000000000000",
+                     *             "totalToken0Available": "4000000000000000000",
                      *             "totalToken1Available": "12000000000",
                      *             "serverTs": 1795000002,
                      *             "depth": null
@@ -1616,20 +1616,13 @@ export interface operations {
                      *       "priceProviderStatus": "healthy",
                      *       "bidAdj": "55329108845520254429809",
                      *       "askAdj": "55351355618928499510261",
-                     *       "totalToken0Available": "8000000000000000000",
+                     *       "totalToken0Available": "4000000000000000000",
                      *       "totalToken1Available": "12000000000",
                      *       "serverTs": 1795000002,
                      *       "depth": {
                      *         "bids": [
                      *           {
                      *             "binIdx": 0,
-                     *             "price": "55329108845520254429809",
-                     *             "cumulativeVolume": "0",
-                     *             "cumulativeInputVolume": "0",
-                     *             "priceImpactE6": "0"
-                     *           },
-                     *           {
-                     *             "binIdx": -1,
                      *             "price": "55273779736674734175379",
                      *             "cumulativeVolume": "11999988000",
                      *             "cumulativeInputVolume": "4002802562514505441",
@@ -1643,13 +1636,6 @@ export interface operations {
                      *             "cumulativeVolume": "3999996000000000000",
                      *             "cumulativeInputVolume": "12008401201",
                      *             "priceImpactE6": "1000"
-                     *           },
-                     *           {
-                     *             "binIdx": 1,
-                     *             "price": "55462058330166356509281",
-                     *             "cumulativeVolume": "7999992000000000000",
-                     *             "cumulativeInputVolume": "24028804801",
-                     *             "priceImpactE6": "1999"
                      *           }
                      *         ]
                      *       }
@@ -1754,20 +1740,13 @@ export interface operations {
                      *           "priceProviderStatus": "healthy",
                      *           "bidAdj": "55329108845520254429809",
                      *           "askAdj": "55351355618928499510261",
-                     *           "totalToken0Available": "8000000000000000000",
+                     *           "totalToken0Available": "4000000000000000000",
                      *           "totalToken1Available": "12000000000",
                      *           "serverTs": 1795000002,
                      *           "depth": {
                      *             "bids": [
                      *               {
                      *                 "binIdx": 0,
-                     *                 "price": "55329108845520254429809",
-                     *                 "cumulativeVolume": "0",
-                     *                 "cumulativeInputVolume": "0",
-                     *                 "priceImpactE6": "0"
-                     *               },
-                     *               {
-                     *                 "binIdx": -1,
                      *                 "price": "55273779736674734175379",
                      *                 "cumulativeVolume": "11999988000",
                      *                 "cumulativeInputVolume": "4002802562514505441",
@@ -1781,13 +1760,6 @@ export interface operations {
                      *                 "cumulativeVolume": "3999996000000000000",
                      *                 "cumulativeInputVolume": "12008401201",
                      *                 "priceImpactE6": "1000"
-                     *               },
-                     *               {
-                     *                 "binIdx": 1,
-                     *                 "price": "55462058330166356509281",
-                     *                 "cumulativeVolume": "7999992000000000000",
-                     *                 "cumulativeInputVolume": "24028804801",
-                     *                 "priceImpactE6": "1999"
                      *               }
                      *             ]
                      *           }

@@ -48,8 +48,6 @@ const Q64 = 2 ** 64;
 /** What routes know of a chain's pools before they read them: the depth observed last, else what is reported. */
 export class ChainDepthEstimates {
   readonly #pools = new Map<Address, KnownPool>();
-  /** Pools of which anything is reported. */
-  #reports = 0;
   readonly #compared = new LRUCache<string, readonly TokenPath<Candidate>[]>({
     maxSize: COMPARED_POOLS,
     ttl: COMPARED_MS,
@@ -63,7 +61,7 @@ export class ChainDepthEstimates {
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
     const known = this.#known(pool.address);
     if (known.observedUntil < performance.now()) known.observed = null;
-    return new LiveCandidate(pool, zeroForOne, known, this);
+    return new LiveCandidate(pool, zeroForOne, known);
   };
 
   /**
@@ -86,11 +84,6 @@ export class ChainDepthEstimates {
     return this.#pools.get(address)?.rank;
   }
 
-  /** Whether anything is reported of any pool: a pool without a report has nothing then. */
-  get hasReports(): boolean {
-    return this.#reports > 0;
-  }
-
   /** Keeps what snapshots showed. A read that failed because of the chain says nothing of the pool. */
   observe(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
     for (const { address } of pools) {
@@ -104,11 +97,10 @@ export class ChainDepthEstimates {
     }
   }
 
-  /** Takes what is reported of a pool, null when nothing is. */
+  /** Takes what is reported of a pool; null of one that is no longer served, of which all is forgotten. */
   record({ address }: ServedPool, reported: ReportedDepth | null): void {
-    const known = this.#known(address);
-    this.#reports += Number(reported !== null) - Number(known.reported !== null);
-    known.reported = reported;
+    if (reported) this.#known(address).reported = reported;
+    else this.#pools.delete(address);
   }
 
   #known(pool: Address): KnownPool {
@@ -125,11 +117,10 @@ class LiveCandidate implements Candidate {
     readonly pool: ServedPool,
     readonly zeroForOne: boolean,
     private readonly known: KnownPool,
-    private readonly chain: ChainDepthEstimates,
   ) {}
 
   get estimate(): DepthEstimate | null {
-    const sides = this.known.observed ?? this.known.reported ?? (this.chain.hasReports ? NO_DEPTH : null);
+    const sides = this.known.observed ?? this.known.reported;
     return sides?.[this.zeroForOne ? 'bids' : 'asks'] ?? null;
   }
 
@@ -161,20 +152,20 @@ export class DepthEstimates {
 }
 
 /**
- * What a pool claims to give by its balances and prices: the whole balance at the best price, since it has no more.
- *
- * @returns null unless it is healthy and holds anything
+ * What a pool claims to give by its balances and prices: the whole balance at the best price, since it has no more, and
+ * nothing unless it is healthy.
  */
-export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): ReportedDepth | null {
+export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): ReportedDepth {
   const { isHealthy, balance0, balance1, tier } = report;
-  if (!isHealthy || balance0 + balance1 === 0) return null;
+  const tierRank = TIER_RANKS[tier ?? 'unclassified'];
+  if (!isHealthy) return { ...NO_DEPTH, tierRank };
   // Raw token1 for a raw token0.
   const unit = Number(scale.multiplier0) / Number(scale.multiplier1) / Q64;
   const [sell, buy] = [report.sellX64 * unit, report.buyX64 * unit];
   return {
     bids: claim(sell > 0 ? balance1 / sell : 0, balance1),
     asks: claim(balance0 * buy, balance0),
-    tierRank: TIER_RANKS[tier ?? 'unclassified'],
+    tierRank,
   };
 }
 

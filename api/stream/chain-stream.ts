@@ -17,7 +17,6 @@ export interface ChainStreamDeps {
   readonly snapshots: Pick<ChainSnapshots, 'head'>;
   readonly directory: PoolDirectory;
   readonly metrics: StreamMetrics;
-  readonly now?: () => number;
 }
 
 /** The stream of one chain: takes what is read at each block, and lets each subscriber send what concerns it. */
@@ -47,13 +46,13 @@ export class ChainStream {
    * @throws ApiError 503 when the pools or the head are not known
    */
   async ready(): Promise<void> {
-    const { chainId, directory, snapshots, warmer, metrics, now = () => performance.now() } = this.#deps;
+    const { chainId, directory, snapshots, warmer, metrics } = this.#deps;
     const table = await directory.table();
     const head = await snapshots.head().catch((cause) => {
       throw unavailable(cause);
     });
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
-    this.#source = { chainId, latest: this.#latest, head, table, requested: warmer.requested, metrics, now };
+    this.#source = { chainId, latest: this.#latest, head, table, requested: warmer.requested, metrics };
   }
 
   /** A new connection, without subscriptions yet. */
@@ -92,7 +91,7 @@ export class ChainStream {
   }
 
   #take({ kind, block, replacedFrom, outcomes, seenAt, readyAt }: WarmResult): void {
-    const { chainId, metrics, now = () => performance.now() } = this.#deps;
+    const { chainId, metrics } = this.#deps;
     const isNewBlock = this.#latest[kind].block?.hash !== block.hash;
     this.#latest[kind].take(block, outcomes);
     if (replacedFrom !== null) for (const subscriber of this.#subscribers) subscriber.reorg(replacedFrom);
@@ -100,7 +99,7 @@ export class ChainStream {
       if (subscriber.hasDepth === (kind === 'depths')) subscriber.flush(isNewBlock);
     }
     metrics.read.observe({ chain: chainId }, (readyAt - seenAt) / 1_000);
-    metrics.written.observe({ chain: chainId }, (now() - seenAt) / 1_000);
+    metrics.written.observe({ chain: chainId }, (performance.now() - seenAt) / 1_000);
   }
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {

@@ -11,37 +11,20 @@ const MAX_UNSENT_BYTES = 256 * 1024;
 /** Most of one message, in characters: a single quote may take more. */
 const PART_LENGTH = 60 * 1024;
 
-/** Writes the messages of one connection, and knows how its client keeps up. */
+/** Writes the messages of one connection. */
 export class MessageWriter {
   /** The id of the last message; empty when a connection cannot resume after it. */
   lastId = '';
-  #sentAt: number;
-  #fullSince: number | null = null;
   #count = 0;
 
   constructor(
     private readonly chainId: number,
     private readonly transport: StreamTransport,
-    private readonly now: () => number,
-  ) {
-    this.#sentAt = now();
-  }
+  ) {}
 
   /** Whether the client must take some of what was sent before it is sent more. */
   get isFull(): boolean {
-    const isFull = this.transport.unsentBytes >= MAX_UNSENT_BYTES;
-    this.#fullSince = isFull ? (this.#fullSince ?? this.now()) : null;
-    return isFull;
-  }
-
-  /** For how long it has been full, in milliseconds. */
-  get fullMs(): number {
-    return this.isFull ? this.now() - (this.#fullSince ?? this.now()) : 0;
-  }
-
-  /** Since the last message, in milliseconds. */
-  get idleMs(): number {
-    return this.now() - this.#sentAt;
+    return this.transport.unsentBytes >= MAX_UNSENT_BYTES;
   }
 
   /** @param fields more of the message, as JSON that begins with a comma, or nothing */
@@ -52,30 +35,30 @@ export class MessageWriter {
     const at = `"blockNumber":${block.number},"blockHash":"${block.hash}","blockTimestamp":${block.timestamp}`;
     this.transport.send(event, id, `${head},${at},"serverTs":${Math.floor(Date.now() / 1_000)}${fields}}`);
     this.lastId = id;
-    this.#sentAt = this.now();
   }
 }
 
-/** A pool to be sent; without a quote it is not served. */
-interface NamedQuote {
-  readonly pool: Address;
-  readonly quote?: LatestQuote;
+/** What a connection was sent of a pool. */
+export interface SentQuote {
+  /** Version of the quote that was sent last; null before, so that a `snapshot` is the first. */
+  version: number | null;
+  /** Number of the block of the message that had it. */
+  sentAt: bigint;
 }
 
-/** What one message says of pools, as JSON each. */
-interface MessagePart<Q extends NamedQuote> {
-  readonly pools: Q[];
-  readonly quotes: string[];
-  readonly errors: string[];
-  readonly isLast: boolean;
+/** A pool to be sent; without a quote it is not served. */
+export interface DuePool {
+  readonly pool: Address;
+  readonly sent?: SentQuote;
+  readonly quote?: LatestQuote;
 }
 
 /**
  * Pools in parts of bounded length, each with its quote or why it has none. A quote's text is made once, however many
  * connections are sent it.
  */
-export function* messageParts<Q extends NamedQuote>(pools: readonly Q[]): Iterable<MessagePart<Q>> {
-  let part = { pools: [] as Q[], quotes: [] as string[], errors: [] as string[] };
+export function* messageParts(pools: readonly DuePool[]) {
+  let part = { pools: [] as DuePool[], quotes: [] as string[], errors: [] as string[] };
   let length = 0;
   for (const each of pools) {
     const outcome = each.quote?.outcome;

@@ -3,8 +3,8 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
-import { isRead, type LatestQuote, type LatestQuotes } from './latest-quotes.ts';
-import { MessageWriter, messageParts } from './message-writer.ts';
+import { isRead, type LatestQuotes } from './latest-quotes.ts';
+import { type DuePool, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
 
@@ -17,31 +17,19 @@ export interface SubscriberSource {
   readonly table: PoolTable;
   readonly requested: RequestedPools;
   readonly metrics: StreamMetrics;
-  readonly now: () => number;
 }
 
-interface Held {
+interface Held extends SentQuote {
   readonly kind: QuoteKind;
   readonly release: () => void;
-  /** Version of the quote that was sent last; null before, so that a `snapshot` is the first. */
-  version: number | null;
-  /** Number of the block of the message that had it. */
-  sentAt: bigint;
-}
-
-/** A pool to be sent; one that is not held is not served. */
-interface DuePool {
-  readonly pool: Address;
-  readonly held?: Held;
-  readonly quote?: LatestQuote;
 }
 
 /** Of no quote: what was sent is sent again, as an update. */
 const OUTDATED = 0;
-/** A heartbeat follows when nothing was sent for so long. */
-const MAX_IDLE_MS = 14_000;
-/** A connection to which nothing more can be sent for so long is terminated. */
-const MAX_FULL_MS = 10_000;
+/** A heartbeat follows when nothing was sent for so many seconds. */
+const MAX_IDLE_SECS = 14;
+/** A connection to which nothing more can be sent for so many seconds is terminated. */
+const MAX_FULL_SECS = 10;
 /** When to come back, in milliseconds: between these two times, so that clients of a stopped process do not come all at once. */
 const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
   shutdown: [1_000, 5_000],
@@ -71,6 +59,9 @@ export class Subscriber {
   #reorgFrom: bigint | null = null;
   #hasGap = false;
   #isOver = false;
+  /** Seconds since the last message, and since it could be sent more. */
+  #idleSecs = 0;
+  #fullSecs = 0;
   #all: QuoteKind | null = null;
 
   /**
@@ -83,13 +74,8 @@ export class Subscriber {
     private readonly source: SubscriberSource,
     private readonly onOver: () => void,
   ) {
-    this.#writer = new MessageWriter(source.chainId, transport, source.now);
+    this.#writer = new MessageWriter(source.chainId, transport);
     transport.onDrain(() => this.flush(false));
-  }
-
-  /** Pools that it is subscribed to now. */
-  get poolCount(): number {
-    return this.#held.size;
   }
 
   /** Sends a snapshot of these pools, or resumes, then sends their changes. Pools that it has already are sent again. */
@@ -161,21 +147,24 @@ export class Subscriber {
     this.flush(false);
   }
 
-  /** To be called about once a second. */
+  /** To be called once a second. */
   tick(): void {
-    if (this.#writer.fullMs >= MAX_FULL_MS) {
+    this.#idleSecs += 1;
+    this.#fullSecs = this.#writer.isFull ? this.#fullSecs + 1 : 0;
+    if (this.#fullSecs > MAX_FULL_SECS) {
       this.source.metrics.terminations.inc({ chain: this.source.chainId, reason: 'unread' });
       this.disconnected();
       this.transport.terminate();
-    } else if (this.#writer.idleMs >= MAX_IDLE_MS) this.flush(true);
+    } else if (this.#idleSecs >= MAX_IDLE_SECS) this.flush(true);
   }
 
   /** Sends what is to be sent, as far as the client takes it; with nothing to send, a heartbeat when `mayBeat`. */
   flush(mayBeat: boolean): void {
     if (!this.isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
+    this.#fullSecs = 0;
     const hasVoided = this.#sendVoided();
     const due = this.#due();
-    const isFirst = ({ held }: DuePool) => !held || held.version === null;
+    const isFirst = ({ sent }: DuePool) => !sent || sent.version === null;
     const isStale = ({ quote }: DuePool) => quote?.outcome instanceof SnapshotError;
     const snapshot = due.filter(isFirst);
     const changed = due.filter((each) => !isFirst(each));
@@ -213,7 +202,7 @@ export class Subscriber {
     const due: DuePool[] = [...this.#unserved].map((pool) => ({ pool }));
     for (const [pool, held] of this.#held) {
       const quote = this.source.latest[held.kind].get(pool);
-      if (quote && quote.version !== held.version) due.push({ pool, held, quote });
+      if (quote && quote.version !== held.version) due.push({ pool, sent: held, quote });
     }
     return due;
   }
@@ -222,11 +211,11 @@ export class Subscriber {
   *#parts(due: readonly DuePool[]) {
     for (const part of messageParts(due)) {
       if (this.#writer.isFull) return;
-      for (const { pool, held, quote } of part.pools) {
+      for (const { pool, sent, quote } of part.pools) {
         this.#unserved.delete(pool);
-        if (!held || !quote) continue;
-        held.version = quote.version;
-        held.sentAt = this.#block()?.number ?? 0n;
+        if (!sent || !quote) continue;
+        sent.version = quote.version;
+        sent.sentAt = this.#block()?.number ?? 0n;
       }
       yield part;
     }
@@ -234,6 +223,7 @@ export class Subscriber {
 
   #send(event: StreamEventName, fields: string, id?: string): void {
     const { latest, head } = this.source;
+    this.#idleSecs = 0;
     this.#writer.send(event, this.#block() ?? latest.prices.block ?? head, fields, id);
   }
 

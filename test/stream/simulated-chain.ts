@@ -112,7 +112,6 @@ export class SimulatedChain {
       ...ofChain,
       metrics: streamMetrics(new Registry(), () => ({}), []),
       warmer: { requested, warmer, schedule },
-      now,
     });
     return { clock, snapshots, requested, warmer, schedule, stream };
   }
