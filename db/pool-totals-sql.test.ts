@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addActivity, NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
+import { NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
+import { addToList } from '../indexer/reducers/number-list.ts';
 import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
 import { createDatabase } from '../test/harness/database.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
@@ -88,7 +89,7 @@ test('a total that a pool does not have is null in any window, and 0 before anyt
     [10, 1],
     [20, 3],
   ] as const) {
-    const totals = addActivity(NO_PACKED_ACTIVITY, [
+    const totals = addToList(NO_PACKED_ACTIVITY, [
       [TOTAL.swapCount, BigInt(swaps)],
       [TOTAL.saleBinFeesHigh, 5n],
     ]);

@@ -1,4 +1,5 @@
-import { type ActivityGain, addActivity } from '../reducers/activity.ts';
+import type { ActivityGain } from '../reducers/activity.ts';
+import { addToList } from '../reducers/number-list.ts';
 import type { PoolStateRow } from '../reducers/swap.ts';
 import { poolActivity } from '../schema/activity.ts';
 import { poolState } from '../schema/pools.ts';
@@ -26,7 +27,7 @@ export async function advancePool<T extends PoolAdvance>(
   const steps: { done: T; newest: number | null; totals: string }[] = [];
   await db.update(poolState, { chainId, pool }).set((state) => {
     const done = advance(state);
-    const totals = addActivity(state.activityTotals, done.gain);
+    const totals = addToList(state.activityTotals, done.gain);
     steps.push({ done, newest: state.activityTimestamp, totals });
     return { activityTimestamp: blockTimestamp, activityTotals: totals, ...stamp, ...done.changes };
   });
