@@ -10,10 +10,11 @@ import type { BackfillReport } from '../indexer/backfill/run.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { onDatabase, type Result, withDatabase } from './run-command.ts';
+import { chainIdArgument } from './arguments.ts';
+import { addCommand, type JsonOption, onDatabase, printResult, type Result, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-type RunOptions = { chains?: number[] | 'all'; schema?: string; fresh?: true; json?: true };
+type RunOptions = JsonOption & { chains?: number[] | 'all'; schema?: string; fresh?: true };
 
 const program = new Command('backfill')
   .description(
@@ -27,7 +28,7 @@ const program = new Command('backfill')
     'after',
     `
 Every chain is indexed from its first block. Logs come from the cache in the database where it has them; those of
---chains are removed from it first. Killed or stopped at any point, the same command goes on where it was.
+--chains are removed from it first. Killed or stopped at any point, the same command continues where it was.
 
 Examples:
   npm run backfill                                  after an update of the code or of CHAINS_CONFIG
@@ -38,16 +39,14 @@ Examples:
 
 Settings: CHAINS_CONFIG, DATABASE_URL.
 Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node or schema not available now;
-130, 143 interrupted: run it again to go on.`,
+130, 143 interrupted: run it again to continue.`,
   )
   .enablePositionalOptions()
   .action((options: RunOptions) => withDatabase((database) => run(database, options)));
 
-program
-  .command('list')
-  .description('list the indexes of the database')
-  .option('--json', 'print JSON')
-  .action(onDatabase((database, _: { json?: true }) => list(database)));
+addCommand(program, 'list', 'list the indexes of the database').action(
+  onDatabase((database, _: JsonOption) => list(database)),
+);
 
 program
   .command('drop')
@@ -60,7 +59,7 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   const refetch = chains === undefined ? null : chainIdsOf(chains, configured);
   const request = { schema, refetch, fresh: fresh === true };
-  const report = (line: BackfillReport) => process.stdout.write(`${json ? JSON.stringify(line) : describe(line)}\n`);
+  const report = (line: BackfillReport) => printResult(json, line, `${describe(line)}\n`);
   // What talks to chains is slow to load, and the other commands do without.
   const { runBackfill } = await import('../indexer/backfill/run.ts');
   await runBackfill(database, configured, request, report, whenInterrupted());
@@ -134,9 +133,7 @@ function whenInterrupted(): Promise<never> {
 
 function chainsArgument(text: string): number[] | 'all' {
   if (text === 'all') return text;
-  if (!/^[1-9]\d{0,15}(,[1-9]\d{0,15})*$/.test(text))
-    throw new InvalidArgumentError('not chain ids such as 1,56, nor all');
-  return text.split(',').map(Number);
+  return text.split(',').map(chainIdArgument);
 }
 
 function schemaArgument(text: string): string {
