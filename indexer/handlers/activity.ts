@@ -1,8 +1,7 @@
 import type { ActivityGain } from '../reducers/activity.ts';
 import { addToList } from '../reducers/number-list.ts';
-import type { PoolStateRow } from '../reducers/swap.ts';
 import { poolActivity } from '../schema/activity.ts';
-import { poolState } from '../schema/pools.ts';
+import { type PoolStateRow, poolState } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 import { required } from './required.ts';
 

@@ -1,9 +1,6 @@
 import type { Address } from 'viem';
-import { poolState, pool as poolTable } from '../schema/pools.ts';
+import { type PoolRow, type PoolStateRow, poolState, pool as poolTable } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
-
-export type PoolRow = typeof poolTable.$inferSelect;
-type PoolStateRow = typeof poolState.$inferSelect;
 
 /*
  * A pool under construction may announce its settings before the factory announces the pool. `PoolCreated` repeats

@@ -1,7 +1,6 @@
 import type { BinFeesUpdated, BinLiquidityChange, PoolCreation } from '../../protocol/pool-events.ts';
-import type { pool } from '../schema/pools.ts';
+import type { PoolRow, PoolStateRow } from '../schema/pools.ts';
 import { addToList, setListEntry } from './number-list.ts';
-import type { PoolStateRow } from './swap.ts';
 
 /*
  * Bins of a pool are lists, from the lowest bin upwards. All of these throw a RangeError for a bin that the pool does not
@@ -52,7 +51,7 @@ export function changeShares(
 
 /** Additional fees of bins after those of one were set. */
 export function changeBinFees(
-  row: Pick<typeof pool.$inferSelect, 'lowestBin' | 'binAddFeesBuyE6' | 'binAddFeesSellE6'>,
+  row: Pick<PoolRow, 'lowestBin' | 'binAddFeesBuyE6' | 'binAddFeesSellE6'>,
   { bin, addFeeBuyE6, addFeeSellE6 }: BinFeesUpdated,
 ) {
   return {

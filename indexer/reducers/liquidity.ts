@@ -1,6 +1,6 @@
 import type { LiquidityChanged } from '../../protocol/pool-events.ts';
 import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
-import type { pool } from '../schema/pools.ts';
+import type { PoolRow } from '../schema/pools.ts';
 
 /** Sums of a liquidity change over its bins. Signed: positive into the pool. */
 export type LiquiditySums = ReturnType<typeof sumLiquidityChange>;
@@ -8,7 +8,7 @@ export type LiquiditySums = ReturnType<typeof sumLiquidityChange>;
 /** Adds up a liquidity change and rounds its raw amounts as the pool does: once for all bins, in its own favour. */
 export function sumLiquidityChange(
   { changes }: LiquidityChanged,
-  scale: Pick<typeof pool.$inferSelect, 'token0ScaleMultiplier' | 'token1ScaleMultiplier'>,
+  scale: Pick<PoolRow, 'token0ScaleMultiplier' | 'token1ScaleMultiplier'>,
 ) {
   const delta0Scaled = changes.reduce((sum, change) => sum + change.delta0Scaled, 0n);
   const delta1Scaled = changes.reduce((sum, change) => sum + change.delta1Scaled, 0n);

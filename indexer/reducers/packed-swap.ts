@@ -1,7 +1,7 @@
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
 import { required } from '../handlers/required.ts';
+import type { PoolStateRow } from '../schema/pools.ts';
 import { addToList } from './number-list.ts';
-import type { PoolStateRow } from './swap.ts';
 
 /**
  * What is certain of a packed swap: the pool's balances, and sums of the words that its bins logged. The cursor and what

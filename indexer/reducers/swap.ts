@@ -1,10 +1,8 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
-import type { poolState } from '../schema/pools.ts';
+import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
 import { listEntry } from './number-list.ts';
-
-export type PoolStateRow = typeof poolState.$inferSelect;
 
 /** What a swap cost its trader, scaled: bin fees in the input token, the notional fee in one of the two. */
 export type SwapFees = ReturnType<typeof settleSwap>['fees'];

@@ -3,9 +3,10 @@ import { zeroAddress } from 'viem';
 import { eventLayoutOf } from '../chains.ts';
 import { placeOf } from '../handlers/context.ts';
 import { recordPoolCreation } from '../handlers/pool-creation.ts';
-import { type PoolRow, updatePool } from '../handlers/pool-settings.ts';
+import { updatePool } from '../handlers/pool-settings.ts';
 import { addressOrNull, changeSettings } from '../handlers/settings.ts';
 import { factory, factoryCollection } from '../schema/factories.ts';
+import type { PoolRow } from '../schema/pools.ts';
 
 /** Which columns events of a factory change, by the name of the event. */
 type ChangesByEvent<Row> = {

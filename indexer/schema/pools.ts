@@ -142,3 +142,6 @@ export const poolState = onchainTable(
   },
   keyOf('chainId', 'pool'),
 );
+
+export type PoolRow = typeof pool.$inferSelect;
+export type PoolStateRow = typeof poolState.$inferSelect;
