@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
-import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { pause } from '../../runtime/pause.ts';
 import { shownTables } from './shown-tables.ts';
@@ -53,7 +52,6 @@ export async function serveSchema(
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
-        await queryThatFits(client, await totalsStatements(client));
         await checkReadModel(client);
         await alongside(client);
       });
