@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addActivity, NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
-import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../protocol/pool-totals.ts';
+import { NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
+import { addToList } from '../indexer/reducers/number-list.ts';
+import { TOTAL, TOTAL_NAMES, totalColumn } from '../protocol/pool-totals.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools } from '../test/harness/seed-pools.ts';
+
+/** Postgres type of a total's column: counts are int8, amounts numeric. */
+const totalType = (name: string) => (name.endsWith('Count') ? 'int8' : 'numeric');
 
 let database: IndexedDatabase;
 let client: pg.Client;
@@ -66,7 +70,7 @@ test('a total that a pool does not have is null in any window, and 0 before anyt
     [10, 1],
     [20, 3],
   ] as const) {
-    const totals = addActivity(NO_PACKED_ACTIVITY, [
+    const totals = addToList(NO_PACKED_ACTIVITY, [
       [TOTAL.swapCount, BigInt(swaps)],
       [TOTAL.saleBinFeesHigh, 5n],
     ]);

@@ -13,10 +13,8 @@ export function shownTables(schema: string, tables: readonly string[]): Readonly
   return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
 }
 
-type Unpacked = 'pool_bin' | 'packed_bin' | 'bin_swap' | 'packed_bin_swap';
-
 /** Only packed pools have sums of swap deltas, and only their swaps have `details`. */
-function unpacked(schema: string): Readonly<Record<Unpacked, string>> {
+function unpacked(schema: string): Readonly<Record<string, string>> {
   return {
     pool_bin: `
       SELECT s.chain_id, s.pool, s.lowest_bin + bin.place::int4 - 1 AS bin_idx,
