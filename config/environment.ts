@@ -84,11 +84,6 @@ export const settings = {
     'the path of an .svg, .png or .ico file',
     'API: path of a picture for the head of the web page, at most 100 kB.',
   ),
-  OPERATOR_KEY: variable(
-    z.string().min(24).optional(),
-    'a key of at least 24 characters',
-    'Builders: opens the queue dashboard at `/queues` for requests that send it. Without it the dashboard is off.',
-  ),
   PORT: variable(
     z.coerce.number().int().min(0).max(65_535),
     'a port number from 0 to 65535',

@@ -98,7 +98,6 @@ test('a missing or malformed setting is named, with what it takes', () => {
     TRUSTED_PROXIES: ['-1', 'a whole number from 0'],
     INDEXING_MAX_LAG_SECS: ['soon', 'a number above 0'],
     LOG_LEVEL: ['loud', 'one of silent, fatal, error, warn, info, debug, trace'],
-    OPERATOR_KEY: ['short', 'a key of at least 24 characters'],
   } as const;
   for (const [key, [value, expected]] of Object.entries(wrong)) {
     const read = () => readEnvironment([key as keyof typeof wrong], { [key]: value });

@@ -47,6 +47,7 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['OPERATOR_KEY', 'the queue dashboard is gone: pamm_queue_depth says what waits'],
   ['PRICE_STATUS_MAX_AGE_SECS', 'a price status is shown for 60 s'],
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
   ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],

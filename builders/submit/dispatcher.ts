@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
 import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
-import type { Answer } from './answers/answer.ts';
-import type { AnswerInbox, Expectation } from './answers/answer-inbox.ts';
-import { skipped } from './answers/skip-reasons.ts';
+import { type Answer, skipped } from './answers/answer.ts';
+import { AnswerInbox } from './answers/answer-inbox.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
 import { encodeMessage } from './message.ts';
-import type { BuildersMetrics } from './metrics.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { ACKNOWLEDGE_WITHIN_MS, isCancel, type QuoteUpdate, type Submission } from './quote-update.ts';
@@ -28,26 +27,32 @@ export class QueuesUnavailableError extends AppError {
 export type DispatcherDeps = {
   /** Must fail at once while Redis is unreachable: no offline queue, no resending. */
   readonly redis: Redis;
+  /** A dedicated connection that queues commands, for the answers. */
+  readonly subscriber: Redis;
   readonly keys: RedisKeys;
-  readonly inbox: AnswerInbox;
-  /** Channel that the inbox listens on. */
-  readonly replyTo: string;
-  readonly metrics: BuildersMetrics;
+  readonly metrics: Registry;
   readonly logger: Logger;
 };
+
+type NoteAnswer = (endpointId: string, answer: Answer) => void;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
   readonly #deps: DispatcherDeps;
+  readonly #replyTo: string;
+  readonly #inbox: AnswerInbox;
   readonly #queues: EndpointQueues;
   readonly #order: StreamOrder;
   readonly #log: UpdateLog;
 
   constructor(deps: DispatcherDeps) {
+    const { redis, subscriber, keys, metrics, logger } = deps;
     this.#deps = deps;
-    this.#queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
-    this.#order = new StreamOrder(deps.redis, deps.keys);
-    this.#log = new UpdateLog(deps.redis, deps.keys, deps.metrics, deps.logger);
+    this.#replyTo = keys.answers(randomUUID());
+    this.#inbox = new AnswerInbox(subscriber, this.#replyTo, logger);
+    this.#queues = new EndpointQueues(redis, keys.prefix, logger);
+    this.#order = new StreamOrder(redis, keys);
+    this.#log = new UpdateLog(redis, keys, metrics, logger);
   }
 
   /**
@@ -66,23 +71,25 @@ export class QuoteDispatcher {
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
   ): Promise<ProviderResult[]> {
     if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
-    const submission: Submission = {
-      id: randomUUID(),
-      replyTo: this.#deps.replyTo,
-      arrivedAtMs: times.arrivedAtMs,
-      update,
+    const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
+    const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
+    const answers = new Map<string, Answer>();
+    let onComplete: (() => void) | undefined;
+    const completed = new Promise<void>((resolve) => {
+      onComplete = resolve;
+    });
+    const noteAnswer: NoteAnswer = (endpointId, answer) => {
+      answers.set(endpointId, answer);
+      if (answers.size === endpoints.length) onComplete?.();
     };
-    const expectation = this.#deps.inbox.expect(
-      submission.id,
-      endpoints.map(({ id }) => id),
-    );
+    const stopListening = this.#inbox.listen(submission.id, noteAnswer);
     try {
-      await this.#enqueueAll(submission, holder, endpoints, expectation, times.queueUntilMs);
+      await this.#enqueueAll(submission, holder, endpoints, noteAnswer, queueUntilMs);
       this.#log.submitted(submission);
-      await before(times.waitUntilMs, expectation.complete);
-      return endpoints.map(({ id, provider }) => ({ provider, answer: expectation.answers.get(id) }));
+      await before(waitUntilMs, completed);
+      return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
     } finally {
-      expectation.stop();
+      stopListening();
     }
   }
 
@@ -91,7 +98,9 @@ export class QuoteDispatcher {
     await Promise.all(endpoints.map(({ id }) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
   }
 
+  /** Ends its own work; the connections are their owner's to close. */
   async close(): Promise<void> {
+    this.#inbox.close();
     await this.#queues.close();
   }
 
@@ -99,7 +108,7 @@ export class QuoteDispatcher {
     submission: Submission,
     holder: string,
     endpoints: readonly Endpoint[],
-    expectation: Expectation,
+    noteAnswer: NoteAnswer,
     untilMs: number,
   ): Promise<void> {
     let queued = 0;
@@ -111,7 +120,7 @@ export class QuoteDispatcher {
         const answer = await this.#enqueue(endpoint, submission, await registering);
         queued += 1;
         if (!answer) return;
-        expectation.settle(endpoint.id, answer);
+        noteAnswer(endpoint.id, answer);
         this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;

@@ -1,11 +1,10 @@
 import type { Redis } from 'ioredis';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Answer, AnswerNotice, AnswerOutcome } from './answers/answer.ts';
-import { outcomeOf } from './answers/skip-reasons.ts';
+import { type Answer, type AnswerNotice, type AnswerOutcome, outcomeOf } from './answers/answer.ts';
 import type { Endpoint } from './endpoints.ts';
 import { encodeMessage } from './message.ts';
-import type { BuildersMetrics } from './metrics.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { isCancel, type Submission } from './quote-update.ts';
 
@@ -39,6 +38,8 @@ export type AuditEntry =
       readonly answeredAtMs: number;
     };
 
+const ANSWER_BUCKETS_SECS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
+
 /**
  * Brings the course of updates to who wants to know: answers to the API process that waits for them, by publish; submissions
  * and outcomes to the audit stream, from which the worker writes them to the database, and to the metrics. Nothing waits for
@@ -47,14 +48,29 @@ export type AuditEntry =
 export class UpdateLog {
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #metrics: BuildersMetrics;
   readonly #logger: Logger;
+  /** By provider, as the id of its endpoint, which has no URL. */
+  readonly #outcomes: Counter<'provider' | 'outcome'>;
+  readonly #latency: Histogram<'provider'>;
 
-  constructor(redis: Redis, keys: RedisKeys, metrics: BuildersMetrics, logger: Logger) {
+  /** Once for each registry: it holds the metrics of the log. */
+  constructor(redis: Redis, keys: RedisKeys, registry: Registry, logger: Logger) {
     this.#redis = redis;
     this.#key = keys.audit();
-    this.#metrics = metrics;
     this.#logger = logger;
+    this.#outcomes = new Counter({
+      name: 'pamm_outcomes_total',
+      help: 'Quote updates by how they ended at a builder',
+      labelNames: ['provider', 'outcome'],
+      registers: [registry],
+    });
+    this.#latency = new Histogram({
+      name: 'pamm_answer_seconds',
+      help: 'Time from arrival of a quote update to its outcome at a builder',
+      labelNames: ['provider'],
+      buckets: ANSWER_BUCKETS_SECS,
+      registers: [registry],
+    });
   }
 
   /** Notes an update that was queued. */
@@ -81,21 +97,14 @@ export class UpdateLog {
     this.note(endpoint, submission, answer);
   }
 
-  /** Notes an answer that needs no sending. */
-  note(endpoint: Endpoint, submission: Submission, answer: Answer): void {
-    this.#ended(endpoint, submission, outcomeOf(answer), answer);
-  }
-
-  /** Notes that an update ended without an answer: dropped before sending, or never acknowledged. */
-  ended(endpoint: Endpoint, submission: Submission, outcome: 'dropped' | 'unanswered'): void {
-    this.#ended(endpoint, submission, outcome);
-  }
-
-  #ended(endpoint: Endpoint, submission: Submission, outcome: AnswerOutcome, answer?: Answer): void {
+  /** Notes how an update ended: by an answer, dropped before sending, or never acknowledged. */
+  note(endpoint: Endpoint, submission: Submission, end: Answer | 'dropped' | 'unanswered'): void {
+    const answer = typeof end === 'string' ? undefined : end;
+    const outcome = typeof end === 'string' ? end : outcomeOf(end);
     const answeredAtMs = Date.now();
     const secs = Math.max(0, answeredAtMs - submission.arrivedAtMs) / 1000;
-    this.#metrics.outcomes.inc({ provider: endpoint.id, outcome });
-    this.#metrics.latency.observe({ provider: endpoint.id }, secs);
+    this.#outcomes.inc({ provider: endpoint.id, outcome });
+    this.#latency.observe({ provider: endpoint.id }, secs);
     this.#append({
       kind: 'answer',
       submissionId: submission.id,

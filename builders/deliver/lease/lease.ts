@@ -5,10 +5,9 @@ import { loadScript } from '../../submit/queue/redis-script.ts';
 
 const acquire = loadScript('./acquire.lua', import.meta.url);
 const renew = loadScript('./renew.lua', import.meta.url);
-const release = loadScript('./release.lua', import.meta.url);
 
-/** Part of its duration that a holder does not use, so that it stops sending before anyone else may start. */
-const SAFETY_SHARE = 0.2;
+/** Part of its duration that a holder uses, so that it stops sending before anyone else may start. */
+const USED_SHARE = 0.8;
 
 /**
  * The right to be the one worker that talks to an endpoint. Redis ends it by itself when it is not renewed; the holder
@@ -26,7 +25,7 @@ export class Lease {
     this.#key = key;
     this.fence = fence;
     this.#durationMs = durationMs;
-    this.#heldUntil = askedAt + durationMs * (1 - SAFETY_SHARE);
+    this.#heldUntil = askedAt + durationMs * USED_SHARE;
   }
 
   /**
@@ -40,15 +39,11 @@ export class Lease {
     redis: Redis,
     keys: RedisKeys,
     endpointId: string,
-    options: { durationMs: number; heldBefore: boolean },
+    { durationMs, heldBefore }: { durationMs: number; heldBefore: boolean },
   ): Promise<Lease | undefined> {
     const askedAt = performance.now();
-    const { durationMs, heldBefore } = options;
-    const fence = await acquire(
-      redis,
-      [keys.lease(endpointId), keys.lastFence(endpointId), keys.epoch()],
-      [durationMs, durationMs, heldBefore ? '1' : '0'],
-    );
+    const names = [keys.lease(endpointId), keys.lastFence(endpointId), keys.epoch()];
+    const fence = await acquire(redis, names, [durationMs, durationMs, heldBefore ? '1' : '0']);
     return fence ? new Lease(redis, keys.lease(endpointId), fence as string, durationMs, askedAt) : undefined;
   }
 
@@ -61,14 +56,19 @@ export class Lease {
   async renew(): Promise<boolean> {
     const askedAt = performance.now();
     const held = (await renew(this.#redis, [this.#key], [this.fence, this.#durationMs])) === 1;
-    this.#heldUntil = held ? Math.max(this.#heldUntil, askedAt + this.#durationMs * (1 - SAFETY_SHARE)) : 0;
+    this.#heldUntil = held ? Math.max(this.#heldUntil, askedAt + this.#durationMs * USED_SHARE) : 0;
     return held;
   }
 
-  /** Gives the lease up at once; nothing may be sent under it any more. */
-  async release(): Promise<void> {
+  /** Nothing may be sent under it any more; others still have to wait for {@link release}. */
+  finish(): void {
     this.#heldUntil = 0;
-    await release(this.#redis, [this.#key], [this.fence]);
+  }
+
+  /** Leaves it to others at once. */
+  async release(): Promise<void> {
+    this.finish();
+    await renew(this.#redis, [this.#key], [this.fence, 0]);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Answer } from '../answers/answer.ts';
-import { skipped } from '../answers/skip-reasons.ts';
+import { type Answer, skipped } from '../answers/answer.ts';
 import { decodeMessage, encodeMessage } from '../message.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import { loadScript, sortableUint64 } from '../queue/redis-script.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
@@ -10,23 +9,15 @@ export type RedisScript = (
 ) => Promise<unknown>;
 
 /**
- * Loads a Lua script that lies beside the calling module.
+ * Loads a Lua script that lies next to the calling module. It is sent whole each time, since a restarted Redis knows none;
+ * Redis compiles it once.
  *
  * @param file such as `./take.lua`
  * @param base `import.meta.url` of the caller
  */
 export function loadScript(file: string, base: string): RedisScript {
   const source = readFileSync(new URL(file, base), 'utf8');
-  const digest = createHash('sha1').update(source).digest('hex');
-  return async (redis, keys, args) => {
-    try {
-      return await redis.evalsha(digest, keys.length, ...keys, ...args);
-    } catch (error) {
-      // A restarted Redis has forgotten the script: send it whole, once.
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(source, keys.length, ...keys, ...args);
-    }
-  };
+  return (redis, keys, args) => redis.eval(source, keys.length, ...keys, ...args);
 }
 
 /** A uint64 as 20 digits, so that text compares as the numbers do: Lua numbers round above 2^53. */
