@@ -11,10 +11,11 @@ import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import type { Hex, Submission } from '../submit/quote-update.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
-import { type EndpointContext, EndpointRunner, LEASE_MS } from './lease/endpoint-runner.ts';
+import { type EndpointContext, LEASE_MS, startEndpointRunner } from './lease/endpoint-runner.ts';
+import type { Lease } from './lease/lease.ts';
 import { registerQueueDepths } from './queue-depth.ts';
 import { createSimulator } from './simulator.ts';
-import { StreamDelivery } from './stream/stream-delivery.ts';
+import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
 /** Updates of one stream that may be on their way to the socket at once. */
 const STREAM_CONCURRENCY = 16;
@@ -40,7 +41,7 @@ export type WorkerDeps = {
 
 /** Delivers quote updates to every builder endpoint that this process wins the lease of, and simulates them. */
 export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> } {
-  const { chains, env, redis, keys, metrics, logger } = deps;
+  const { chains, env, redis, keys, metrics, logger, times = TIMES } = deps;
   const queues = new EndpointQueues(redis, keys.prefix, logger);
   const log = new UpdateLog(redis, keys, metrics, logger);
   const simulatorOf = createSimulators(deps);
@@ -51,8 +52,8 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
       // Once for all builders of the chain.
       const onUpdate = (submission: Submission) => index === 0 && simulate?.(submission);
       return endpoint.transport === 'bundle'
-        ? startBundleRunner(context, queues, deps)
-        : startStreamRunner(context, onUpdate, deps);
+        ? startEndpointRunner(context, 1, bundleStarter(context, queues), times.leaseMs)
+        : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });
   const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
@@ -81,35 +82,18 @@ function createSimulators({ simulate, metrics, logger }: WorkerDeps) {
   };
 }
 
-function startStreamRunner(
-  context: EndpointContext,
-  onUpdate: (submission: Submission) => void,
-  { times = TIMES }: WorkerDeps,
-): EndpointRunner {
+/** Starts a delivery whenever the lease is taken; what it remembers of what was sent outlives leases. */
+function streamStarter(context: EndpointContext, onUpdate: (submission: Submission) => void, dialTimes: DialTimes) {
   const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
-  return new EndpointRunner(
-    context,
-    STREAM_CONCURRENCY,
-    (lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes: times.dial }),
-    times.leaseMs,
-  );
+  return (lease: Lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes });
 }
 
-function startBundleRunner(
-  context: EndpointContext,
-  queues: EndpointQueues,
-  { times = TIMES }: WorkerDeps,
-): EndpointRunner {
-  return new EndpointRunner(
-    context,
-    1,
-    (lease) => {
-      // Pushes may wait whose jobs an earlier holder has already taken.
-      queues
-        .add(context.endpoint.id, {})
-        .catch((error: unknown) => context.logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
-      return new BundleDelivery(context, lease);
-    },
-    times.leaseMs,
-  );
+function bundleStarter(context: EndpointContext, queues: EndpointQueues) {
+  return (lease: Lease) => {
+    // Pushes may wait whose jobs an earlier holder has already taken.
+    queues
+      .add(context.endpoint.id, {})
+      .catch((error: unknown) => context.logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
+    return new BundleDelivery(context, lease);
+  };
 }

@@ -150,7 +150,7 @@ export class QuoteDispatcher {
       return skipped.cancel;
     }
     if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
-    const { verdict, removed } = await state.offer(submission, update.maxTimestamp, Date.now());
+    const { verdict, removed } = await state.offer(submission, Date.now());
     if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
     if (verdict !== 'queued') return verdict;
     await this.#queues.add(endpoint.id, {});

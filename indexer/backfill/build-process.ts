@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
+import { hideUrlSecrets } from '../../config/url-secrets.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { sendRequest } from '../../runtime/http-request.ts';
-import { hideUrlSecrets } from '../../runtime/url-secrets.ts';
 import { type BuildMetrics, readBuildMetrics } from './build-metrics.ts';
 
 const INDEXER = fileURLToPath(new URL('../main.ts', import.meta.url));

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../submit/endpoints.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
-import { Lease, LeaseLostError } from './lease.ts';
+import { acquireLease, type Lease, LeaseLostError } from './lease.ts';
 
 /** What the parts of a worker that serve one endpoint share. */
 export type EndpointContext = {
@@ -36,83 +36,64 @@ const RETRY_AFTER_CONNECTION_LOSS_MS = 100;
 /** Longest wait for jobs at hand, a little more than a builder may take. */
 const END_WITHIN_MS = 4_000;
 
-/** Competes for one endpoint's lease and, while it holds it, works its queue. */
-export class EndpointRunner {
-  readonly #context: EndpointContext;
-  readonly #concurrency: number;
-  readonly #startDelivery: (lease: Lease) => Delivery;
-  readonly #leaseMs: number;
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
-  #heldBefore = false;
+/**
+ * Competes for one endpoint's lease and, while it holds it, works its queue.
+ *
+ * @param concurrency most jobs at a time
+ * @returns `stop` finishes the jobs at hand and gives the lease up
+ */
+export function startEndpointRunner(
+  context: EndpointContext,
+  concurrency: number,
+  startDelivery: (lease: Lease) => Delivery,
+  leaseMs = LEASE_MS,
+): { stop(): Promise<void> } {
+  const { endpoint, redis, keys, logger } = context;
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
-  /** @param concurrency most jobs at a time */
-  constructor(
-    context: EndpointContext,
-    concurrency: number,
-    startDelivery: (lease: Lease) => Delivery,
-    leaseMs = LEASE_MS,
-  ) {
-    this.#context = context;
-    this.#concurrency = concurrency;
-    this.#startDelivery = startDelivery;
-    this.#leaseMs = leaseMs;
-    this.#running = this.#run();
-  }
-
-  /** Finishes the jobs at hand, gives the lease up and stops. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const lease = await this.#acquire();
-      if (lease) await this.#serve(lease);
-      else await pause(this.#leaseMs * POLL_SHARE, this.#stopping.signal);
+  async function run(): Promise<void> {
+    let heldBefore = false;
+    while (!signal.aborted) {
+      const lease: Lease | undefined = redis.status === 'ready' ? await acquire(heldBefore) : undefined;
+      heldBefore ||= lease !== undefined;
+      if (lease) await serve(lease);
+      else await pause(leaseMs * POLL_SHARE, signal);
     }
   }
 
-  async #acquire(): Promise<Lease | undefined> {
-    const { redis, keys, endpoint, logger } = this.#context;
-    if (redis.status !== 'ready') return undefined;
-    try {
-      const options = { durationMs: this.#leaseMs, heldBefore: this.#heldBefore };
-      return await withTimeout(Lease.acquire(redis, keys, endpoint.id, options), this.#leaseMs);
-    } catch (error) {
+  function acquire(heldBefore: boolean): Promise<Lease | undefined> {
+    const lease = acquireLease(redis, keys, endpoint.id, leaseMs, heldBefore);
+    return withTimeout(lease, leaseMs).catch((error: unknown) => {
       logger.warn({ err: error }, 'cannot ask for the lease');
       return undefined;
-    }
+    });
   }
 
-  async #serve(lease: Lease): Promise<void> {
-    const { redis, logger } = this.#context;
-    this.#heldBefore = true;
+  async function serve(lease: Lease): Promise<void> {
     logger.info({ fence: lease.fence }, 'lease taken');
-    const delivery = this.#startDelivery(lease);
-    const worker = this.#startWorker(lease, delivery);
-    await this.#hold(lease);
+    const delivery = startDelivery(lease);
+    const worker = startWorker(context, concurrency, lease, delivery);
+    await hold(lease);
     const orderly = lease.isHeld() && redis.status === 'ready';
     logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
     lease.finish();
-    await this.#end('closing the queue', worker.close(!orderly));
+    await end('closing the queue', worker.close(!orderly));
     await delivery.stop?.(orderly);
-    if (orderly) await this.#end('releasing the lease', lease.release());
+    if (orderly) await end('releasing the lease', lease.release());
   }
 
   /** Waits for a step of the end, but not for an unreachable Redis: what is left there expires. */
-  async #end(step: string, done: Promise<void>): Promise<void> {
-    await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => this.#context.logger.warn({ err: error }, step));
+  async function end(step: string, done: Promise<void>): Promise<void> {
+    await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => logger.warn({ err: error }, step));
   }
 
   /** Renews the lease until it is lost or the runner stops. */
-  async #hold(lease: Lease): Promise<void> {
-    const { redis, logger } = this.#context;
-    while (!this.#stopping.signal.aborted && lease.isHeld()) {
-      await pause(this.#leaseMs / 5, this.#stopping.signal);
-      if (this.#stopping.signal.aborted || redis.status !== 'ready') continue;
-      const renewed = await withTimeout(lease.renew(), this.#leaseMs / 2).catch((error: unknown) => {
+  async function hold(lease: Lease): Promise<void> {
+    while (!signal.aborted && lease.isHeld()) {
+      await pause(leaseMs / 5, signal);
+      if (signal.aborted || redis.status !== 'ready') continue;
+      const renewed = await withTimeout(lease.renew(), leaseMs / 2).catch((error: unknown) => {
         logger.warn({ err: error }, 'cannot renew the lease');
         return true;
       });
@@ -120,31 +101,42 @@ export class EndpointRunner {
     }
   }
 
-  #startWorker(lease: Lease, delivery: Delivery): Worker<EndpointJob> {
-    const { endpoint, redis, keys, logger } = this.#context;
-    const worker = new Worker<EndpointJob>(endpoint.id, (job, token) => this.#process(lease, delivery, job, token), {
-      connection: redis,
-      prefix: keys.prefix,
-      concurrency: this.#concurrency,
-      lockDuration: JOB_LOCK_MS,
-      stalledInterval: JOB_LOCK_MS,
-      maxStalledCount: 3,
-      runRetryDelay: RETRY_AFTER_CONNECTION_LOSS_MS,
-    });
-    worker.on('error', (error) => logger.warn({ err: error }, 'queue error'));
-    worker.on('failed', (job, error) => logger.error({ err: error, job: job?.id }, 'an update failed'));
-    return worker;
-  }
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
 
-  /** A job that the lease no longer covers goes back to the queue, for the worker that holds it now. */
-  async #process(lease: Lease, delivery: Delivery, job: Job<EndpointJob>, token: string | undefined): Promise<void> {
+/** Works a queue. A job that the lease no longer covers goes back to it, for the worker that holds it now. */
+function startWorker(
+  { endpoint, redis, keys, logger }: EndpointContext,
+  concurrency: number,
+  lease: Lease,
+  delivery: Delivery,
+): Worker<EndpointJob> {
+  const work = async (job: Job<EndpointJob>, token?: string): Promise<void> => {
     try {
-      if (!lease.isHeld()) throw new LeaseLostError(this.#context.endpoint.id);
+      if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
       await delivery.process(job.data);
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       await job.moveToWait(token);
       throw new WaitingError();
     }
-  }
+  };
+  const worker = new Worker<EndpointJob>(endpoint.id, work, {
+    connection: redis,
+    prefix: keys.prefix,
+    concurrency,
+    lockDuration: JOB_LOCK_MS,
+    stalledInterval: JOB_LOCK_MS,
+    maxStalledCount: 3,
+    runRetryDelay: RETRY_AFTER_CONNECTION_LOSS_MS,
+  });
+  worker.on('error', (error) => logger.warn({ err: error }, 'queue error'));
+  worker.on('failed', (job, error) => logger.error({ err: error, job: job?.id }, 'an update failed'));
+  return worker;
 }

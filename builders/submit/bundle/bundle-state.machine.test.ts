@@ -86,7 +86,7 @@ class Offer implements Step {
       LIMITS,
     );
     box.model = modelled.model;
-    const result = await real.state.offer(submissionFor(push), BigInt(expiryMs / 1000), real.nowMs);
+    const result = await real.state.offer(submissionFor(push), real.nowMs);
     expect(describeVerdict(result.verdict)).toEqual(wordsOf(modelled.verdict));
     expect(result.removed?.id).toBe(modelled.removed?.id);
   }
