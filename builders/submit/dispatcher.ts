@@ -4,15 +4,15 @@ import type { Registry } from 'prom-client';
 import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
-import { type Answer, skipped } from './answers/answer.ts';
-import { AnswerInbox } from './answers/answer-inbox.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import { type Answer, type AnswerNotice, skipped } from './answer.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
-import { encodeMessage } from './message.ts';
+import { decodeMessage, encodeMessage } from './message.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { ACKNOWLEDGE_WITHIN_MS, isCancel, type QuoteUpdate, type Submission } from './quote-update.ts';
-import { type Registration, StreamOrder } from './stream/stream-order.ts';
+import { type Registration, registerUpdate } from './stream/stream-order.ts';
 import { UpdateLog } from './update-log.ts';
 
 /** What one builder said by the deadline; no answer means pending. */
@@ -36,23 +36,31 @@ export type DispatcherDeps = {
 
 type NoteAnswer = (endpointId: string, answer: Answer) => void;
 
+/** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
+const SUBSCRIBE_EVERY_MS = 5_000;
+
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
   readonly #deps: DispatcherDeps;
+  /** Channel of the answers to this process. */
   readonly #replyTo: string;
-  readonly #inbox: AnswerInbox;
+  /** What waits for answers, by submission. */
+  readonly #waiting = new Map<string, NoteAnswer>();
+  readonly #stopSubscribing: () => void;
   readonly #queues: EndpointQueues;
-  readonly #order: StreamOrder;
   readonly #log: UpdateLog;
 
   constructor(deps: DispatcherDeps) {
     const { redis, subscriber, keys, metrics, logger } = deps;
     this.#deps = deps;
     this.#replyTo = keys.answers(randomUUID());
-    this.#inbox = new AnswerInbox(subscriber, this.#replyTo, logger);
     this.#queues = new EndpointQueues(redis, keys.prefix, logger);
-    this.#order = new StreamOrder(redis, keys);
     this.#log = new UpdateLog(redis, keys, metrics, logger);
+    subscriber.on('message', (_channel: string, text: string) => this.#takeAnswer(text));
+    this.#stopSubscribing = startRepeating(async () => {
+      const subscribing = subscriber.subscribe(this.#replyTo);
+      await subscribing.catch((error: unknown) => logger.warn({ err: error }, 'cannot hear answers of builders'));
+    }, SUBSCRIBE_EVERY_MS);
   }
 
   /**
@@ -82,14 +90,15 @@ export class QuoteDispatcher {
       answers.set(endpointId, answer);
       if (answers.size === endpoints.length) onComplete?.();
     };
-    const stopListening = this.#inbox.listen(submission.id, noteAnswer);
+    // Before the update can reach any builder.
+    this.#waiting.set(submission.id, noteAnswer);
     try {
       await this.#enqueueAll(submission, holder, endpoints, noteAnswer, queueUntilMs);
       this.#log.submitted(submission);
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
     } finally {
-      stopListening();
+      this.#waiting.delete(submission.id);
     }
   }
 
@@ -100,8 +109,17 @@ export class QuoteDispatcher {
 
   /** Ends its own work; the connections are their owner's to close. */
   async close(): Promise<void> {
-    this.#inbox.close();
+    this.#stopSubscribing();
     await this.#queues.close();
+  }
+
+  #takeAnswer(text: string): void {
+    try {
+      const { submissionId, endpointId, answer } = decodeMessage<AnswerNotice>(text);
+      this.#waiting.get(submissionId)?.(endpointId, answer);
+    } catch (error) {
+      this.#deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
+    }
   }
 
   async #enqueueAll(
@@ -114,7 +132,7 @@ export class QuoteDispatcher {
     let queued = 0;
     let failure: unknown;
     // Once for all builders: two holders at the same time must not each get some of them.
-    const registering = this.#order.register(submission.update, holder);
+    const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
-import { type Answer, type AnswerNotice, outcomeOf } from './answers/answer.ts';
+import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
 import type { Endpoint } from './endpoints.ts';
 import { encodeMessage } from './message.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';

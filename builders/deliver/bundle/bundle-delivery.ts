@@ -1,5 +1,5 @@
 import { pause } from '../../../runtime/pause.ts';
-import { skipped } from '../../submit/answers/answer.ts';
+import { skipped } from '../../submit/answer.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';

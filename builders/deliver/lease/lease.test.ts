@@ -6,7 +6,7 @@ import { eventually } from '../../../test/pamm/eventually.ts';
 import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { StreamOrder } from '../../submit/stream/stream-order.ts';
+import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import { acquireLease, type Lease } from './lease.ts';
 
 let database: TestRedis;
@@ -70,13 +70,12 @@ test('a holder whose lease Redis has ended neither renews nor releases that of t
 });
 
 test('a holder that was overtaken may not send, and puts nothing in flight', async () => {
-  const order = new StreamOrder(redis, keys);
   const first = await acquired();
   await redis.del(keys.lease('e'));
   const second = await acquired();
   const update = updateOf();
-  expect(await order.admit('e', first.fence, update)).toBe('fenced');
-  expect(await order.admit('e', second.fence, update)).toBe('send');
+  expect(await admitUpdate(redis, keys, 'e', first.fence, update)).toBe('fenced');
+  expect(await admitUpdate(redis, keys, 'e', second.fence, update)).toBe('send');
 
   const pushes = new BundleState(redis, keys, 'e');
   const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });

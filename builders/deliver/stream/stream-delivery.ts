@@ -1,11 +1,11 @@
 import type { LRUCache } from 'lru-cache';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
-import { skipped } from '../../submit/answers/answer.ts';
+import { skipped } from '../../submit/answer.ts';
 import { decodeMessage } from '../../submit/message.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
-import { StreamOrder } from '../../submit/stream/stream-order.ts';
+import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { type Lease, LeaseLostError } from '../lease/lease.ts';
 import { decodeResponse, encodeUpdate, updateKey } from './codec.ts';
@@ -39,7 +39,6 @@ export type StreamDeliveryDeps = EndpointContext & {
  */
 export class StreamDelivery implements Delivery {
   readonly #deps: StreamDeliveryDeps;
-  readonly #order: StreamOrder;
   /** What waits for its acknowledgement, oldest first; one serves all submissions of the same update. */
   readonly #outstanding = new Map<string, Submission[]>();
   readonly #sweeper: NodeJS.Timeout;
@@ -49,7 +48,6 @@ export class StreamDelivery implements Delivery {
   /** Dials. */
   constructor(deps: StreamDeliveryDeps) {
     this.#deps = deps;
-    this.#order = new StreamOrder(deps.redis, deps.keys);
     const { url, apiKey } = deps.endpoint;
     this.#socket = new LiveSocket({
       url,
@@ -96,9 +94,9 @@ export class StreamDelivery implements Delivery {
   }
 
   async #admit(submission: Submission): Promise<boolean> {
-    const { endpoint, lease, sent, log } = this.#deps;
+    const { redis, keys, endpoint, lease, sent, log } = this.#deps;
     const { update } = submission;
-    const admission = await this.#order.admit(endpoint.id, lease.fence, update);
+    const admission = await admitUpdate(redis, keys, endpoint.id, lease.fence, update);
     if (admission === 'fenced' || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
     // The same number may be sent again.
     const isOlder = update.replacementSeqNumber < (sent.get(update.replacementUuid) ?? 0n);

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { type Answer, skipped } from '../answers/answer.ts';
+import { type Answer, skipped } from '../answer.ts';
 import { decodeMessage, encodeMessage } from '../message.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import { loadScript, sortableUint64 } from '../queue/redis-script.ts';

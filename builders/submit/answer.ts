@@ -1,4 +1,4 @@
-import type { Hex } from '../quote-update.ts';
+import type { Hex } from './quote-update.ts';
 
 /** What a builder, or the service in its place, said to one update. */
 export type Answer =
