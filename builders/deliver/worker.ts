@@ -11,7 +11,7 @@ import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import type { Hex, Submission } from '../submit/quote-update.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
-import { type EndpointContext, LEASE_MS, startEndpointRunner } from './lease/endpoint-runner.ts';
+import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
 import { registerQueueDepths } from './queue-depth.ts';
 import { createSimulator } from './simulator.ts';
@@ -23,7 +23,7 @@ const SIMULATION_TIMEOUT_MS = 3_000;
 /** Of an endpoint, whose newest sequence number is remembered. */
 const MAX_SENT_UUIDS = 50_000;
 /** Milliseconds: how long a lease lasts, and the pauses between two dials of a stream. */
-const TIMES = { leaseMs: LEASE_MS, dial: { minPauseMs: 2_000, maxPauseMs: 30_000 } };
+const TIMES = { leaseMs: 2_000, dial: { minPauseMs: 2_000, maxPauseMs: 30_000 } };
 
 export type WorkerDeps = {
   readonly chains: readonly ChainConfig[];

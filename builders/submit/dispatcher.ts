@@ -34,8 +34,6 @@ export type DispatcherDeps = {
   readonly logger: Logger;
 };
 
-type NoteAnswer = (endpointId: string, answer: Answer) => void;
-
 /** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
 const SUBSCRIBE_EVERY_MS = 5_000;
 
@@ -45,7 +43,7 @@ export class QuoteDispatcher {
   /** Channel of the answers to this process. */
   readonly #replyTo: string;
   /** What waits for answers, by submission. */
-  readonly #waiting = new Map<string, NoteAnswer>();
+  readonly #waiting = new Map<string, (endpointId: string, answer: Answer) => void>();
   readonly #stopSubscribing: () => void;
   readonly #queues: EndpointQueues;
   readonly #log: UpdateLog;
@@ -82,18 +80,15 @@ export class QuoteDispatcher {
     const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
     const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
     const answers = new Map<string, Answer>();
-    let onComplete: (() => void) | undefined;
-    const completed = new Promise<void>((resolve) => {
-      onComplete = resolve;
-    });
-    const noteAnswer: NoteAnswer = (endpointId, answer) => {
-      answers.set(endpointId, answer);
-      if (answers.size === endpoints.length) onComplete?.();
-    };
     // Before the update can reach any builder.
-    this.#waiting.set(submission.id, noteAnswer);
+    const completed = new Promise<void>((complete) => {
+      this.#waiting.set(submission.id, (endpointId, answer) => {
+        answers.set(endpointId, answer);
+        if (answers.size === endpoints.length) complete();
+      });
+    });
     try {
-      await this.#enqueueAll(submission, holder, endpoints, noteAnswer, queueUntilMs);
+      await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
       this.#log.submitted(submission);
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
@@ -126,7 +121,6 @@ export class QuoteDispatcher {
     submission: Submission,
     holder: string,
     endpoints: readonly Endpoint[],
-    noteAnswer: NoteAnswer,
     untilMs: number,
   ): Promise<void> {
     let queued = 0;
@@ -138,7 +132,7 @@ export class QuoteDispatcher {
         const answer = await this.#enqueue(endpoint, submission, await registering);
         queued += 1;
         if (!answer) return;
-        noteAnswer(endpoint.id, answer);
+        this.#waiting.get(submission.id)?.(endpoint.id, answer);
         this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;

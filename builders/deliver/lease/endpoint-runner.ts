@@ -27,7 +27,6 @@ export type Delivery = {
   stop?(orderly: boolean): Promise<void>;
 };
 
-export const LEASE_MS = 2_000;
 /** Part of a lease's duration after which a worker without it asks for it. */
 const POLL_SHARE = 1 / 8;
 /** How long a job of a crashed worker stays out of the queue, about. */
@@ -46,7 +45,7 @@ export function startEndpointRunner(
   context: EndpointContext,
   concurrency: number,
   startDelivery: (lease: Lease) => Delivery,
-  leaseMs = LEASE_MS,
+  leaseMs: number,
 ): { stop(): Promise<void> } {
   const { endpoint, redis, keys, logger } = context;
   const stopping = new AbortController();

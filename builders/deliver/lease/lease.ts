@@ -13,17 +13,7 @@ const USED_SHARE = 0.8;
  * The right to be the one worker that talks to an endpoint. Redis ends it by itself when it is not renewed; the holder
  * knows that end by its own monotonic clock, and every script that moves state checks the fencing token as well.
  */
-export type Lease = {
-  readonly fence: string;
-  /** Whether this process may still send, by its own clock. */
-  isHeld(): boolean;
-  /** Prolongs the lease. Returns false once it is lost. */
-  renew(): Promise<boolean>;
-  /** Nothing may be sent under it any more; others still have to wait for `release`. */
-  finish(): void;
-  /** Leaves it to others at once. */
-  release(): Promise<void>;
-};
+export type Lease = NonNullable<Awaited<ReturnType<typeof acquireLease>>>;
 
 /**
  * Tries to take an endpoint's lease.
@@ -38,7 +28,7 @@ export async function acquireLease(
   endpointId: string,
   durationMs: number,
   heldBefore: boolean,
-): Promise<Lease | undefined> {
+) {
   const key = keys.lease(endpointId);
   const usedFrom = (askedAt: number) => askedAt + durationMs * USED_SHARE;
   let heldUntil = usedFrom(performance.now());
@@ -47,17 +37,21 @@ export async function acquireLease(
   if (fence === null) return undefined;
   return {
     fence,
+    /** Whether this process may still send, by its own clock. */
     isHeld: () => performance.now() < heldUntil,
-    async renew() {
+    /** Prolongs the lease. Returns false once it is lost. */
+    async renew(): Promise<boolean> {
       const renewedUntil = usedFrom(performance.now());
       const isHeld = (await renew(redis, [key], [fence, durationMs])) === 1;
       heldUntil = isHeld ? Math.max(heldUntil, renewedUntil) : 0;
       return isHeld;
     },
-    finish: () => {
+    /** Nothing may be sent under it any more; others still have to wait for `release`. */
+    finish(): void {
       heldUntil = 0;
     },
-    async release() {
+    /** Leaves it to others at once. */
+    async release(): Promise<void> {
       heldUntil = 0;
       await renew(redis, [key], [fence, 0]);
     },
