@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
-import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { shownTables } from './shown-tables.ts';
 
@@ -53,7 +52,6 @@ export async function serveSchema(
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
-        await queryThatFits(client, await totalsStatements(client));
         await checkReadModel(client);
         await alongside(client);
       });
