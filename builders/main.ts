@@ -21,16 +21,7 @@ const HELP = `
 Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each
 builder endpoint.
 
-Settings (environment):
-  CHAINS_CONFIG              the chains file
-  REDIS_URL                  Redis with an append-only file
-  DATABASE_URL               where the audit trail is kept
-  PORT                       serves /health, /ready and /metrics when set
-  QUEUE_PREFIX               start of all names in Redis (pamm)
-  PAMM_SIMULATION            on or off (on)
-  PAMM_AUDIT_RETENTION_DAYS  days that the audit trail is kept (30)
-  LOG_LEVEL                  silent to trace (info)
-  and the builders' keys, under the names that the chains file gives`;
+Settings are environment variables, see docs/settings.md; the builders' keys have the names that the chains file gives.`;
 
 runMain(async () => {
   new Command('builders').description('Delivery of quote updates.').addHelpText('after', HELP).parse();

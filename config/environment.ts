@@ -69,17 +69,15 @@ export const settings = {
     .describe(`Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`),
 } as const;
 
-type Settings = typeof settings;
-
 /**
  * Reads the named settings from the environment. An empty string counts as unset.
  *
  * @throws ConfigError one line that names the setting at fault
  */
-export function readEnvironment<K extends keyof Settings>(
+export function readEnvironment<K extends keyof typeof settings>(
   keys: readonly K[],
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { [P in K]: z.infer<Settings[P]> } {
+): { [P in K]: z.infer<(typeof settings)[P]> } {
   warnOfRemovedVariables(env);
   const entries = keys.map((key) => {
     const value = env[key] || undefined;

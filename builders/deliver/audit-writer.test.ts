@@ -25,8 +25,6 @@ const logger = createLogger('test', 'silent');
 const keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
 const endpoint: Endpoint = {
   id: 'e',
-  chainId: 31338,
-  kind: 'bsc',
   transport: 'bundle',
   url: 'http://builder/',
   provider: 'builder:http://builder/',

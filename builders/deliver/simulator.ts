@@ -8,9 +8,10 @@ import { type Hex, isCancel, type Submission } from '../submit/quote-update.ts';
  * How an update would fare on top of the head block. `unavailable` says nothing about the update, and `late` that too many
  * others were being simulated.
  */
-export type SimulationResult =
-  | { readonly outcome: 'success' | 'late' }
-  | { readonly outcome: 'reverted' | 'unavailable'; readonly reason: string };
+export type SimulationResult = {
+  readonly outcome: 'success' | 'late' | 'reverted' | 'unavailable';
+  readonly reason?: string;
+};
 
 /** Enough for any gas: the simulation is about the effect of the update, not about the sender's balance. */
 const AMPLE_BALANCE = numberToHex(10n ** 24n);

@@ -21,7 +21,7 @@ const step = loadScript('./bundle-state.lua', import.meta.url);
 /** What became of an arriving push. `removed` is the older push of the same uuid that it took out of the queue. */
 export type OfferResult = {
   readonly verdict: 'queued' | Answer;
-  readonly removed?: Submission;
+  readonly removed: Submission | undefined;
 };
 
 export type TakeResult =
@@ -30,9 +30,12 @@ export type TakeResult =
   | { readonly kind: 'busy'; readonly untilMs: number }
   | { readonly kind: 'late' | 'expired' | 'send'; readonly submission: Submission };
 
-export type PushOutcome =
-  | { readonly kind: 'accepted' | 'rejected'; readonly answer: Answer }
-  | { readonly kind: 'failed'; readonly answer: Answer; readonly retryAfterMs?: number };
+/** What came of a push at the builder. `retryAfterMs` is the pause that it asked for with a failure. */
+export type PushOutcome = {
+  readonly kind: 'accepted' | 'rejected' | 'failed';
+  readonly answer: Answer;
+  readonly retryAfterMs?: number | undefined;
+};
 
 /**
  * The waiting pushes, cancels, results and pauses of one bundle endpoint, kept in Redis so that every API and worker
@@ -56,10 +59,8 @@ export class BundleState {
     const args = [encodeMessage(submission), this.#waitingLimit, NEWEST_KEPT_MS];
     const reply = await this.#step('offer', nowMs, submission, args);
     const [verdict, removed, detail] = reply as [string, string?, string?];
-    return {
-      verdict: toVerdict(verdict, detail ?? ''),
-      ...(removed ? { removed: decodeMessage<Submission>(removed) } : {}),
-    };
+    const older = removed ? decodeMessage<Submission>(removed) : undefined;
+    return { verdict: toVerdict(verdict, detail ?? ''), removed: older };
   }
 
   /** Notes a cancel. Returns the waiting push that it removed, if any. */
@@ -83,11 +84,10 @@ export class BundleState {
     outcome: PushOutcome,
     nowMs: number,
   ): Promise<{ pauseMs: number; skipped: Submission[] }> {
-    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfterMs : undefined;
     const result = [outcome.kind, encodeMessage(outcome.answer), ACCEPTED_KEPT_MS];
     const reply = await this.#step('settle', nowMs, submission, [
       ...result,
-      retryAfter ?? '',
+      outcome.retryAfterMs ?? '',
       MIN_PAUSE_MS,
       MAX_PAUSE_MS,
     ]);
