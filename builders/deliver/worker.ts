@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { chainEndpoints } from '../submit/endpoints.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
+import { chainEndpoints, type Endpoint } from '../submit/endpoints.ts';
 import { EndpointQueues } from '../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import type { Hex, Submission } from '../submit/quote-update.ts';
@@ -13,7 +14,6 @@ import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
-import { registerQueueDepths } from './queue-depth.ts';
 import { createSimulator } from './simulator.ts';
 import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
@@ -22,6 +22,8 @@ const STREAM_CONCURRENCY = 16;
 const SIMULATION_TIMEOUT_MS = 3_000;
 /** Of an endpoint, whose newest sequence number is remembered. */
 const MAX_SENT_UUIDS = 50_000;
+/** A scrape does not wait longer for a Redis that hangs: it then shows no depths. */
+const DEPTH_TIMEOUT_MS = 1_000;
 /** Milliseconds: how long a lease lasts, and the pauses between two dials of a stream. */
 const TIMES = { leaseMs: 2_000, dial: { minPauseMs: 2_000, maxPauseMs: 30_000 } };
 
@@ -57,7 +59,7 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
     });
   });
   const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
-  registerQueueDepths(metrics, endpoints, queues, redis, keys, logger);
+  registerQueueDepths(endpoints, queues, deps);
   return {
     async stop() {
       await Promise.all(runners.map((runner) => runner.stop()));
@@ -96,4 +98,31 @@ function bundleStarter(context: EndpointContext, queues: EndpointQueues) {
       .catch((error: unknown) => context.logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
     return new BundleDelivery(context, lease);
   };
+}
+
+/** The gauge is read at each scrape. Every worker shows the same figures: they belong to the queues, not to a process. */
+function registerQueueDepths(
+  endpoints: readonly Endpoint[],
+  queues: EndpointQueues,
+  { metrics, redis, keys, logger }: WorkerDeps,
+): void {
+  // Jobs of a bundle endpoint only say that something changed: its pushes wait next to the queue.
+  const depthOf = ({ id, transport }: Endpoint) =>
+    transport === 'bundle' ? redis.hlen(keys.bundle(id).waiting) : queues.get(id).getWaitingCount();
+  const gauge = new Gauge({
+    name: 'pamm_queue_depth',
+    help: 'Quote updates that wait for a builder',
+    labelNames: ['provider'],
+    registers: [metrics],
+    async collect() {
+      gauge.reset();
+      if (redis.status !== 'ready') return;
+      try {
+        const depths = await withTimeout(Promise.all(endpoints.map(depthOf)), DEPTH_TIMEOUT_MS);
+        for (const [index, { id }] of endpoints.entries()) gauge.set({ provider: id }, depths[index] ?? 0);
+      } catch (error) {
+        logger.warn({ err: error }, 'queue depths are unknown');
+      }
+    },
+  });
 }

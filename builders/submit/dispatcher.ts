@@ -8,10 +8,16 @@ import { startRepeating } from '../../runtime/repeat.ts';
 import { type Answer, type AnswerNotice, skipped } from './answer.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
-import { decodeMessage, encodeMessage } from './message.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { ACKNOWLEDGE_WITHIN_MS, isCancel, type QuoteUpdate, type Submission } from './quote-update.ts';
+import {
+  ACKNOWLEDGE_WITHIN_MS,
+  decodeMessage,
+  encodeMessage,
+  isCancel,
+  type QuoteUpdate,
+  type Submission,
+} from './quote-update.ts';
 import { type Registration, registerUpdate } from './stream/stream-order.ts';
 import { UpdateLog } from './update-log.ts';
 
@@ -36,6 +42,8 @@ export type DispatcherDeps = {
 
 /** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
 const SUBSCRIBE_EVERY_MS = 5_000;
+/** Jobs of an endpoint that one sweep removes. */
+const SWEEP_LIMIT = 10_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
@@ -97,9 +105,11 @@ export class QuoteDispatcher {
     }
   }
 
-  /** Removes what no worker took while it was worth sending. To be called every few seconds by any process. */
+  /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. To be called every few seconds by any process. */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
-    await Promise.all(endpoints.map(({ id }) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
+    await Promise.all(
+      endpoints.map(({ id }) => this.#queues.get(id).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, 'wait')),
+    );
   }
 
   /** Ends its own work; the connections are their owner's to close. */

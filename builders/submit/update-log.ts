@@ -4,9 +4,8 @@ import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
 import type { Endpoint } from './endpoints.ts';
-import { encodeMessage } from './message.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { isCancel, type Submission } from './quote-update.ts';
+import { encodeMessage, isCancel, type Submission } from './quote-update.ts';
 
 /** Most entries that wait for the database; beyond it the oldest are lost rather than Redis' memory. */
 const STREAM_LIMIT = 200_000;

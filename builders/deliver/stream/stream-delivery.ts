@@ -2,9 +2,14 @@ import type { LRUCache } from 'lru-cache';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answer.ts';
-import { decodeMessage } from '../../submit/message.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
-import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
+import {
+  ACKNOWLEDGE_WITHIN_MS,
+  deadlineMs,
+  decodeMessage,
+  type Hex,
+  type Submission,
+} from '../../submit/quote-update.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { type Lease, LeaseLostError } from '../lease/lease.ts';

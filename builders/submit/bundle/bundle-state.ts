@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
 import { type Answer, skipped } from '../answer.ts';
-import { decodeMessage, encodeMessage } from '../message.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
-import { deadlineMs, quoteDigest, type Submission } from '../quote-update.ts';
+import { deadlineMs, decodeMessage, encodeMessage, quoteDigest, type Submission } from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */
 export const WAITING_LIMIT = 256;
@@ -17,12 +16,6 @@ const NEWEST_KEPT_MS = 3_600_000;
 const ACCEPTED_KEPT_MS = 600_000;
 
 const step = loadScript('./bundle-state.lua', import.meta.url);
-
-/** What became of an arriving push. `removed` is the older push of the same uuid that it took out of the queue. */
-export type OfferResult = {
-  readonly verdict: 'queued' | Answer;
-  readonly removed: Submission | undefined;
-};
 
 export type TakeResult =
   | { readonly kind: 'fenced' }
@@ -54,8 +47,12 @@ export class BundleState {
     this.#waitingLimit = waitingLimit;
   }
 
-  /** Puts a live push with a `maxTimestamp` in the queue, or says why not. */
-  async offer(submission: Submission, nowMs: number): Promise<OfferResult> {
+  /**
+   * Puts a live push with a `maxTimestamp` in the queue, or says why not.
+   *
+   * @returns `removed`: the older push of the same uuid that it took out of the queue
+   */
+  async offer(submission: Submission, nowMs: number) {
     const args = [encodeMessage(submission), this.#waitingLimit, NEWEST_KEPT_MS];
     const reply = await this.#step('offer', nowMs, submission, args);
     const [verdict, removed, detail] = reply as [string, string?, string?];

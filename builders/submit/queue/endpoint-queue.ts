@@ -28,11 +28,6 @@ export class EndpointQueues {
     await this.get(endpointId).add('update', job, JOB_OPTIONS);
   }
 
-  /** Removes jobs that no worker took within `ageMs`, so that a missing worker does not fill Redis. */
-  async removeOlderThan(endpointId: string, ageMs: number): Promise<void> {
-    await this.get(endpointId).clean(ageMs, 10_000, 'wait');
-  }
-
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
