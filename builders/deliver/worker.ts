@@ -58,8 +58,11 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
         : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });
-  const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
-  registerQueueDepths(endpoints, queues, deps);
+  registerQueueDepths(
+    chains.flatMap((chain) => chainEndpoints(chain, env)),
+    queues,
+    deps,
+  );
   return {
     async stop() {
       await Promise.all(runners.map((runner) => runner.stop()));

@@ -5,9 +5,6 @@ export type Answer =
   | { readonly accepted: true; readonly timestampNs?: bigint; readonly bundleHash?: Hex }
   | { readonly accepted: false; readonly error: string };
 
-/** How an update ended at a builder: by an answer, or without one. */
-export type AnswerOutcome = 'accepted' | 'rejected' | 'skipped' | 'dropped' | 'unanswered';
-
 /** What an API process hears about one of its submissions. */
 export type AnswerNotice = {
   readonly submissionId: string;
@@ -33,7 +30,7 @@ export const skipped = {
 } as const;
 
 /** How an answer counts in metrics and in the audit trail. */
-export function outcomeOf(answer: Answer): AnswerOutcome {
+export function outcomeOf(answer: Answer): 'accepted' | 'rejected' | 'skipped' {
   if (answer.accepted) return 'accepted';
   return answer.error.startsWith(SKIPPED) ? 'skipped' : 'rejected';
 }

@@ -14,11 +14,10 @@ export type Endpoint = {
   readonly apiKey?: string;
 };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The usable endpoints of a chain, in the order of the configuration. A builder whose key variable is unset is off. */
-export function chainEndpoints(
-  { chainId, pamm }: ChainConfig,
-  env: Readonly<Record<string, string | undefined>>,
-): Endpoint[] {
+export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
   const builders = pamm?.builders.filter(({ apiKeyEnv }) => apiKeyEnv === undefined || Boolean(env[apiKeyEnv])) ?? [];
   return builders.map(({ id, transport, url, apiKeyEnv }) => {
     const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
