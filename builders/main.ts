@@ -1,82 +1,57 @@
 import { Command } from 'commander';
+import { Hono } from 'hono';
 import type { Redis } from 'ioredis';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { refuseWrongDatabase } from '../db/setting-error.ts';
-import { chainCallCounter } from '../runtime/chain-calls.ts';
+import { mountHealth } from '../runtime/health.ts';
+import { startServer } from '../runtime/http-server.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
-import { connectBackground, connectPatient } from '../runtime/redis-connections.ts';
+import { connectPatient } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
-import { AuditWriter } from './deliver/audit/audit-writer.ts';
-import { startOperatorPages } from './deliver/operator-pages.ts';
+import { startAuditWriter } from './deliver/audit-writer.ts';
 import { startBuildersWorker } from './deliver/worker.ts';
-import { createBuildersMetrics } from './submit/metrics.ts';
 import { RedisKeys } from './submit/queue/redis-keys.ts';
 
 const HELP = `
 Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each
 builder endpoint.
 
-Settings (environment):
-  CHAINS_CONFIG              the chains file
-  REDIS_URL                  Redis with an append-only file
-  DATABASE_URL               where the audit trail is kept
-  PORT                       serves /health, /ready and /metrics when set
-  QUEUE_PREFIX               start of all names in Redis (pamm)
-  PAMM_SIMULATION            on or off (on)
-  PAMM_AUDIT_RETENTION_DAYS  days that the audit trail is kept (30)
-  OPERATOR_KEY               opens the queue dashboard at /queues when set
-  LOG_LEVEL                  silent to trace (info)
-  and the builders' keys, under the names that the chains file gives`;
+Settings are environment variables, see docs/settings.md; the builders' keys have the names that the chains file gives.`;
 
 runMain(async () => {
   new Command('builders').description('Delivery of quote updates.').addHelpText('after', HELP).parse();
   const env = readEnvironment([
-    ...(['CHAINS_CONFIG', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL'] as const),
+    ...(['CHAINS_CONFIG', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
     ...(['QUEUE_PREFIX', 'PAMM_SIMULATION', 'PAMM_AUDIT_RETENTION_DAYS'] as const),
   ]);
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('builders', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 2);
   await Promise.all([assertChainIds(chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
-  const registry = createMetrics('builders');
+  const metrics = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectPatient(env.REDIS_URL, logger);
-  const background = connectBackground(env.REDIS_URL, logger);
-
-  const worker = startBuildersWorker({
-    chains,
-    env: process.env,
-    redis,
-    background,
-    keys,
-    simulate: env.PAMM_SIMULATION === 'on',
-    metrics: createBuildersMetrics(registry),
-    countCall: chainCallCounter(registry),
-    logger,
-  });
+  const simulate = env.PAMM_SIMULATION === 'on';
+  const worker = startBuildersWorker({ chains, env: process.env, redis, keys, simulate, metrics, logger });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
-  const auditWriter = new AuditWriter({ redis: background, keys, database, retentionDays, logger });
-  const pages = await startOperatorPages({ chains, env: process.env, redis, keys, registry, logger });
+  const auditWriter = startAuditWriter({ redis, keys, database, retentionDays, logger });
+  const app = new Hono();
+  mountHealth(app, { metrics, checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') } });
+  const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');
 
   stopOnSignal(logger, [
     ['deliveries', () => worker.stop()],
     ['audit trail', () => auditWriter.stop()],
-    ['operator pages', () => pages.close()],
+    ['health server', async () => server?.stop(1_000)],
     ['database', () => database.$client.end()],
-    [
-      'Redis',
-      async () => {
-        redis.disconnect();
-        background.disconnect();
-      },
-    ],
+    ['Redis', async () => redis.disconnect()],
   ]);
 });
 

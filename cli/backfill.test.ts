@@ -61,7 +61,7 @@ test('a mistake ends it with 1 and one line that names it', { timeout: 120_000 }
     [['--chains', '8'], {}, /^--chains: chain 8 has no enabled deployment in CHAINS_CONFIG\n$/],
     [[], { CHAINS_CONFIG: '' }, /^CHAINS_CONFIG is not set: [^\n]+\n$/],
     [[], { CHAINS_CONFIG: '/nowhere.json' }, /^CHAINS_CONFIG: cannot read \/nowhere\.json \(ENOENT\)\n$/],
-    [['list'], { DATABASE_URL: '' }, /^DATABASE_URL is not set: it takes a postgres:\/\/ URL\n$/],
+    [['list'], { DATABASE_URL: '' }, /^DATABASE_URL is not set: Postgres that all processes write to.\n$/],
     [['drop', 'nothing'], {}, /^"nothing" is no index of this database\n$/],
   ];
   const outcomes = await Promise.all(mistakes.map(([parameters, env]) => run(parameters, env)));

@@ -81,7 +81,7 @@ describe('with --rpc', () => {
     expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories }]);
     expect(await check([path, '--rpc'], { RPC_OF_TEST: '' })).toMatchObject({
       exitCode: 1,
-      stderr: `RPC_OF_TEST is not set: the RPC URL of chain ${CHAIN_ID} comes from it`,
+      stderr: `RPC_OF_TEST is not set: a URL of chain ${CHAIN_ID} comes from it`,
     });
   });
 

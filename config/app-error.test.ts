@@ -27,7 +27,7 @@ test('the message joins its short form and the details', () => {
     shortMessage: 'the view does not fit',
     cause,
   });
-  expect(new ConfigError('PORT: not a number')).toMatchObject({ message: 'PORT: not a number', details: undefined });
+  expect(new ConfigError('PORT: not a number')).toMatchObject({ message: 'PORT: not a number' });
 });
 
 test.each([

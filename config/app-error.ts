@@ -1,9 +1,3 @@
-export interface AppErrorOptions {
-  /** What was particular this time, such as the words of Postgres. */
-  readonly details?: string;
-  readonly cause?: unknown;
-}
-
 /** "Try again", as sysexits.h calls it. */
 export const EXIT_RETRY = 75;
 
@@ -18,13 +12,12 @@ export abstract class AppError extends Error {
   /** Whether the same action may succeed later with the same settings and code. */
   abstract readonly retryable: boolean;
   readonly shortMessage: string;
-  readonly details: string | undefined;
 
-  constructor(shortMessage: string, options: AppErrorOptions = {}) {
+  /** @param options `details`: what was particular this time, such as the words of Postgres */
+  constructor(shortMessage: string, options: { readonly details?: string; readonly cause?: unknown } = {}) {
     super(options.details === undefined ? shortMessage : `${shortMessage}: ${options.details}`, options);
     this.name = new.target.name;
     this.shortMessage = shortMessage;
-    this.details = options.details;
   }
 
   /** What a process that this error ends exits with. */

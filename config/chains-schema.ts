@@ -187,14 +187,10 @@ export const ChainsFile = z
       'Connections of [streams](stream.md), SSE and WebSocket together, that each API process takes. The values are not shown to clients.',
     ),
   })
-  .superRefine((file, ctx) => {
-    const seen = new Set<number>();
-    file.chains.forEach((chain, index) => {
-      if (seen.has(chain.chainId)) {
-        ctx.addIssue({ code: 'custom', message: `chain ${chain.chainId} is listed twice`, path: ['chains', index] });
-      }
-      seen.add(chain.chainId);
-    });
+  .superRefine(({ chains }, ctx) => {
+    const ids = chains.map(({ chainId }) => chainId);
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (twice !== undefined) ctx.addIssue(`chain ${twice} is listed twice`);
   });
 
 export type DeploymentConfig = z.infer<typeof DeploymentConfig>;

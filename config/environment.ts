@@ -2,124 +2,89 @@ import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { warnOfRemovedVariables } from './removed-settings.ts';
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
-const redisUrl = z.url({ protocol: /^rediss?$/ });
-const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
-
-/**
- * @param expects completes "not ..." in errors
- * @param meaning what `docs/settings.md` says of it
- */
-const variable = <T extends z.ZodType>(schema: T, expects: string, meaning: string): T =>
-  schema.meta({ description: meaning, expects });
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
+const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss:// URL' });
+const aboveZero = z.coerce.number().positive();
+const wholeNumber = z.coerce.number().int();
 const onOrOff = z.enum(['on', 'off']).default('on');
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 /** Every environment variable that a process may read. */
 export const settings = {
-  CHAINS_CONFIG: variable(
-    z.string().min(1),
-    'the path of a chains file, such as config/mainnet.json',
-    'Path of the chains file.',
-  ),
-  DATABASE_URL: variable(postgresUrl, 'a postgres:// URL', 'Postgres that all processes write to.'),
-  DATABASE_SCHEMA: variable(
-    z
-      .string()
-      .regex(/^[a-z_][a-z0-9_]{0,44}$/)
-      .default('onchain_1'),
-    'a schema name of at most 45 lowercase letters, digits and "_"',
-    'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](indexing.md#schemas-restarts-and-new-code)).',
-  ),
-  DATABASE_REPLICA_URL: variable(
-    postgresUrl.optional(),
-    'a postgres:// URL',
-    'API: streaming replica that it reads from when this is set.',
-  ),
-  REDIS_URL: variable(
-    redisUrl,
-    'a redis:// or rediss:// URL',
-    'API and builders: Redis with an append-only file, or a crash forgets queued updates.',
-  ),
-  QUEUE_PREFIX: variable(
-    z
-      .string()
-      .regex(/^[a-z0-9_-]+$/)
-      .default('pamm'),
-    'a name of lowercase letters, digits, "-" and "_"',
-    'API and builders: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
-  ),
-  PAMM_AUDIT_RETENTION_DAYS: variable(
-    z.coerce.number().positive().default(30),
-    'a number above 0',
-    'Builders: days that the audit trail of quote updates is kept.',
-  ),
-  PAMM_SIMULATION: variable(
-    onOrOff,
-    '"on" or "off"',
+  CHAINS_CONFIG: z.string().describe('Path of the chains file.'),
+  DATABASE_URL: postgresUrl.describe('Postgres that all processes write to.'),
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
+    .default('onchain_1')
+    .describe(
+      'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](indexing.md#schemas-restarts-and-new-code)).',
+    ),
+  DATABASE_REPLICA_URL: postgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
+  REDIS_URL: redisUrl.describe('API and builders: Redis with an append-only file, or a crash forgets queued updates.'),
+  QUEUE_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9_-]+$/, 'not a name of lowercase letters, digits, "-" and "_"')
+    .default('pamm')
+    .describe(
+      'API and builders: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
+    ),
+  PAMM_AUDIT_RETENTION_DAYS: aboveZero
+    .default(30)
+    .describe('Builders: days that the audit trail of quote updates is kept.'),
+  PAMM_SIMULATION: onOrOff.describe(
     'Builders: `off` skips the background simulation of live quote updates on Ethereum chains.',
   ),
-  INDEXING_MAX_LAG_SECS: variable(
-    z.coerce.number().positive().default(30),
-    'a number above 0',
-    'API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.',
-  ),
-  FIAT_PRICE_MAX_AGE_SECS: variable(
-    z.coerce.number().int().min(1).default(5_400),
-    'a whole number from 1',
-    'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates thinly traded tokens hourly.',
-  ),
-  DEFILLAMA_URL: variable(
-    z.url({ protocol: /^https?$/ }).default('https://coins.llama.fi'),
-    'an http:// or https:// URL',
-    "Capture: address of DefiLlama's coin API, called when `fiatPrices.source` is `defillama`.",
-  ),
-  TRUSTED_PROXIES: variable(
-    z.coerce.number().int().min(0).default(0),
-    'a whole number from 0',
-    "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
-  ),
-  EXPLORER: variable(onOrOff, '"on" or "off"', 'API: `off` serves no web page.'),
-  EXPLORER_LOGO: variable(
-    z.string().min(1).optional(),
-    'the path of an .svg, .png or .ico file',
-    'API: path of a picture for the head of the web page, at most 100 kB.',
-  ),
-  OPERATOR_KEY: variable(
-    z.string().min(24).optional(),
-    'a key of at least 24 characters',
-    'Builders: opens the queue dashboard at `/queues` for requests that send it. Without it the dashboard is off.',
-  ),
-  PORT: variable(
-    z.coerce.number().int().min(0).max(65_535),
-    'a port number from 0 to 65535',
-    'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
-  ),
-  HOST: variable(z.string().min(1).default('0.0.0.0'), 'an address to listen on', 'Interface to listen on.'),
-  LOG_LEVEL: variable(
-    z.enum(LOG_LEVELS).default('info'),
-    `one of ${LOG_LEVELS.join(', ')}`,
-    `Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`,
-  ),
+  INDEXING_MAX_LAG_SECS: aboveZero
+    .default(30)
+    .describe('API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.'),
+  FIAT_PRICE_MAX_AGE_SECS: wholeNumber
+    .min(1)
+    .default(5_400)
+    .describe(
+      'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates thinly traded tokens hourly.',
+    ),
+  DEFILLAMA_URL: z
+    .url({ protocol: /^https?$/, error: 'not an http:// or https:// URL' })
+    .default('https://coins.llama.fi')
+    .describe("Capture: address of DefiLlama's coin API, called when `fiatPrices.source` is `defillama`."),
+  TRUSTED_PROXIES: wholeNumber
+    .min(0)
+    .default(0)
+    .describe(
+      "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
+    ),
+  EXPLORER: onOrOff.describe('API: `off` serves no web page.'),
+  EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
+  PORT: wholeNumber
+    .min(0)
+    .max(65_535)
+    .describe(
+      'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+    ),
+  HOST: z.string().default('0.0.0.0').describe('Interface to listen on.'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .describe(`Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`),
 } as const;
-
-type Settings = typeof settings;
 
 /**
  * Reads the named settings from the environment. An empty string counts as unset.
  *
  * @throws ConfigError one line that names the setting at fault
  */
-export function readEnvironment<K extends keyof Settings>(
+export function readEnvironment<K extends keyof typeof settings>(
   keys: readonly K[],
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { [P in K]: z.infer<Settings[P]> } {
+): { [P in K]: z.infer<(typeof settings)[P]> } {
   warnOfRemovedVariables(env);
   const entries = keys.map((key) => {
-    const value = env[key] === '' ? undefined : env[key];
+    const value = env[key] || undefined;
     const parsed = settings[key].safeParse(value);
     if (parsed.success) return [key, parsed.data];
-    const expects = settings[key].meta()?.expects;
-    throw new ConfigError(value === undefined ? `${key} is not set: it takes ${expects}` : `${key}: not ${expects}`);
+    if (value === undefined) throw new ConfigError(`${key} is not set: ${settings[key].description}`);
+    throw new ConfigError(`${key}: ${parsed.error.issues[0]?.message}`);
   });
   return Object.fromEntries(entries);
 }

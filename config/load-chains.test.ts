@@ -30,7 +30,7 @@ test('a deployment needs four fields; addresses come out lowercase', () => {
 test('an RPC URL may come from the environment', () => {
   const file = { chains: [{ ...chain, rpcUrls: ['env:RPC_URL_1'] }] };
   expect(parse(file, { RPC_URL_1: 'http://127.0.0.1:1' }).chains[0]?.rpcUrls).toEqual(['http://127.0.0.1:1']);
-  expect(() => parse(file)).toThrow('RPC_URL_1 is not set: the RPC URL of chain 31337 comes from it');
+  expect(() => parse(file)).toThrow('RPC_URL_1 is not set: a URL of chain 31337 comes from it');
   for (const RPC_URL_1 of ['node.example', 'wss://node.example', 'https://me:pw@node.example']) {
     const wrong = 'RPC_URL_1: not an http(s) URL without a user and password, for chain 31337';
     expect(() => parse(file, { RPC_URL_1 })).toThrow(wrong);
@@ -44,7 +44,7 @@ test('WebSocket URLs may come from the environment, and a chain needs none', () 
     'ws://127.0.0.1:1',
     'wss://node.example/key',
   ]);
-  expect(() => parse(file)).toThrow('WS_URL_1 is not set: a WebSocket URL of chain 31337 comes from it');
+  expect(() => parse(file)).toThrow('WS_URL_1 is not set: a URL of chain 31337 comes from it');
   for (const WS_URL_1 of ['https://node.example', 'wss://me:pw@node.example']) {
     const wrong = 'WS_URL_1: not a ws(s) URL without a user and password, for chain 31337';
     expect(() => parse(file, { WS_URL_1 })).toThrow(wrong);
@@ -88,21 +88,21 @@ test('keys of static prices compare with lowercase addresses', () => {
 
 test('a missing or malformed setting is named, with what it takes', () => {
   for (const DATABASE_URL of ['', undefined]) {
-    const missing = 'DATABASE_URL is not set: it takes a postgres:// URL';
+    const missing = 'DATABASE_URL is not set: Postgres that all processes write to.';
     expect(() => readEnvironment(['DATABASE_URL'], { DATABASE_URL })).toThrow(missing);
   }
   const wrong = {
-    DATABASE_URL: ['mysql://x', 'a postgres:// URL'],
-    DATABASE_REPLICA_URL: ['replica', 'a postgres:// URL'],
-    PORT: ['70000', 'a port number from 0 to 65535'],
-    TRUSTED_PROXIES: ['-1', 'a whole number from 0'],
-    INDEXING_MAX_LAG_SECS: ['soon', 'a number above 0'],
-    LOG_LEVEL: ['loud', 'one of silent, fatal, error, warn, info, debug, trace'],
-    OPERATOR_KEY: ['short', 'a key of at least 24 characters'],
+    DATABASE_URL: ['mysql://x', 'not a postgres:// URL'],
+    DATABASE_REPLICA_URL: ['replica', 'not a postgres:// URL'],
+    QUEUE_PREFIX: ['A B', 'not a name of lowercase letters, digits, "-" and "_"'],
+    PORT: ['70000', 'Too big: expected number to be <=65535'],
+    TRUSTED_PROXIES: ['-1', 'Too small: expected number to be >=0'],
+    INDEXING_MAX_LAG_SECS: ['soon', 'Invalid input: expected number'],
+    LOG_LEVEL: ['loud', 'Invalid option: expected one of "silent"|"fatal"|"error"'],
   } as const;
   for (const [key, [value, expected]] of Object.entries(wrong)) {
     const read = () => readEnvironment([key as keyof typeof wrong], { [key]: value });
-    expect(read).toThrow(`${key}: not ${expected}`);
+    expect(read).toThrow(`${key}: ${expected}`);
     expect(read).not.toThrow(value);
   }
   expect(readEnvironment(['PORT', 'LOG_LEVEL'], { PORT: '3000' })).toEqual({ PORT: 3000, LOG_LEVEL: 'info' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
-import { withoutRemovedKeys } from './removed-settings.ts';
+import { warnOnce, withoutRemovedKeys } from './removed-settings.ts';
 import { RpcUrl, WsUrl } from './scalars.ts';
 import { withoutSecrets } from './url-secrets.ts';
 
@@ -29,8 +29,8 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
   if (env === null) return parsed.data;
   const chains = parsed.data.chains.map(({ wsUrls, ...chain }) => ({
     ...chain,
-    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, RPC, chain.chainId)),
-    ...(wsUrls && { wsUrls: wsUrls.map((url) => resolveEnvReference(url, env, WS, chain.chainId)) }),
+    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, RpcUrl, chain.chainId)),
+    ...(wsUrls && { wsUrls: wsUrls.map((url) => resolveEnvReference(url, env, WsUrl, chain.chainId)) }),
   }));
   return { ...parsed.data, chains };
 }
@@ -41,39 +41,31 @@ function warnOfHiddenParts({ chains }: ChainsFile): void {
     for (const { id, url } of pamm?.builders ?? []) {
       if (withoutSecrets(url) === url) continue;
       const text = `CHAINS_CONFIG: the URL of builder ${id} of chain ${chainId} has a user, a query or a fragment, which clients and the audit trail do not see: a key belongs in apiKeyEnv`;
-      process.emitWarning(text, 'ConfigWarning');
+      warnOnce(text);
     }
   }
 }
 
 function readJson(path: string): unknown {
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new ConfigError(`CHAINS_CONFIG: cannot read ${path} (${(cause as NodeJS.ErrnoException).code})`, { cause });
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new ConfigError(`CHAINS_CONFIG (${path}) is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}`, {
-      cause,
-    });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const problem = code
+      ? `: cannot read ${path} (${code})`
+      : ` (${path}) is not JSON: ${message.replace(/\s+/g, ' ')}`;
+    throw new ConfigError(`CHAINS_CONFIG${problem}`, { cause });
   }
 }
 
-type UrlKind = { readonly name: string; readonly protocol: string; readonly schema: z.ZodType<string> };
-
-const RPC: UrlKind = { name: 'the RPC URL', protocol: 'an http(s)', schema: RpcUrl };
-const WS: UrlKind = { name: 'a WebSocket URL', protocol: 'a ws(s)', schema: WsUrl };
-
-function resolveEnvReference(url: string, env: Environment, kind: UrlKind, chainId: number): string {
+function resolveEnvReference(url: string, env: Environment, schema: z.ZodType<string>, chainId: number): string {
   if (!url.startsWith('env:')) return url;
   const name = url.slice('env:'.length);
   const value = env[name];
-  if (!value) throw new ConfigError(`${name} is not set: ${kind.name} of chain ${chainId} comes from it`);
-  if (kind.schema.safeParse(value).success) return value;
-  throw new ConfigError(`${name}: not ${kind.protocol} URL without a user and password, for chain ${chainId}`);
+  if (!value) throw new ConfigError(`${name} is not set: a URL of chain ${chainId} comes from it`);
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return value;
+  throw new ConfigError(`${name}: ${firstIssue(parsed.error)}, for chain ${chainId}`);
 }
 
 /** The first problem of a failed parse as `path: message`. */

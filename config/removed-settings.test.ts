@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ChainsFile } from './chains-schema.ts';
 import { warnOfRemovedVariables, withoutRemovedKeys } from './removed-settings.ts';
-
-const REMOVED = new Map([['chains.readBudget.callsAtOnce', 'calls are bounded by callsPerMinute']]);
 
 async function warningOf(act: () => void): Promise<string> {
   const warned = once(process, 'warning');
@@ -13,15 +11,21 @@ async function warningOf(act: () => void): Promise<string> {
 }
 
 test('a removed key is dropped with a warning that names its replacement, and all others stay', async () => {
-  const file = { chains: [{ chainId: 1, readBudget: { callsAtOnce: 2, callsPerMinute: 240 } }], callsAtOnce: 3 };
+  const chains = [1, 2].map((chainId) => ({ chainId, readBudget: { callsAtOnce: 2, callsPerMinute: 240 } }));
+  const warnings = vi.spyOn(process, 'emitWarning');
   let kept: unknown;
   const warning = await warningOf(() => {
-    kept = withoutRemovedKeys(file, REMOVED);
+    kept = withoutRemovedKeys({ chains, callsAtOnce: 3 });
   });
   expect(warning).toBe(
-    'ConfigWarning: CHAINS_CONFIG: chains.readBudget.callsAtOnce is no longer used: calls are bounded by callsPerMinute',
+    'ConfigWarning: CHAINS_CONFIG: chains.readBudget.callsAtOnce is no longer used: two calls of each kind are made at a time',
   );
-  expect(kept).toEqual({ chains: [{ chainId: 1, readBudget: { callsPerMinute: 240 } }], callsAtOnce: 3 });
+  expect(kept).toEqual({
+    chains: [1, 2].map((chainId) => ({ chainId, readBudget: { callsPerMinute: 240 } })),
+    callsAtOnce: 3,
+  });
+  // Once, whatever the number of chains.
+  expect(warnings).toHaveBeenCalledTimes(1);
 });
 
 test('a renamed key keeps its value, with a warning that names the new one', async () => {
@@ -34,8 +38,8 @@ test('a renamed key keeps its value, with a warning that names the new one', asy
 });
 
 test('a removed environment variable that is set is reported', async () => {
-  const warning = await warningOf(() => warnOfRemovedVariables({ OLD: '5' }, new Map([['OLD', 'use NEW']])));
-  expect(warning).toBe('ConfigWarning: OLD is no longer used: use NEW');
+  const warning = await warningOf(() => warnOfRemovedVariables({ DIRECTORY_POLL_MS: '5' }));
+  expect(warning).toBe('ConfigWarning: DIRECTORY_POLL_MS is no longer used: the API looks for changes every 2 s');
 });
 
 test('budgets of an old file load, with what is left of them', () => {

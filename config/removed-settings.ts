@@ -48,6 +48,7 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['OPERATOR_KEY', 'the queue dashboard is gone: pamm_queue_depth says what waits'],
   ['PRICE_STATUS_MAX_AGE_SECS', 'a price status is shown for 60 s'],
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
   ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
@@ -64,32 +65,29 @@ const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
  *
  * @param value parsed JSON, not validated yet
  */
-export function withoutRemovedKeys(value: unknown, removed = REMOVED_KEYS, path = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutRemovedKeys(item, removed, path));
+export function withoutRemovedKeys(value: unknown, path = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutRemovedKeys(item, path));
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).flatMap(([key, item]) => {
     const at = path === '' ? key : `${path}.${key}`;
     const name = RENAMED_KEYS.get(at);
-    if (name !== undefined) {
-      warn(`CHAINS_CONFIG: ${at} is now called ${name}`);
-      return [[name, item]];
-    }
-    const instead = removed.get(at);
-    if (instead === undefined) return [[key, withoutRemovedKeys(item, removed, at)]];
-    warn(`CHAINS_CONFIG: ${at} is no longer used: ${instead}`);
-    return [];
+    const instead = REMOVED_KEYS.get(at);
+    if (name !== undefined) warnOnce(`CHAINS_CONFIG: ${at} is now called ${name}`);
+    if (instead !== undefined) warnOnce(`CHAINS_CONFIG: ${at} is no longer used: ${instead}`);
+    return instead === undefined ? [[name ?? key, withoutRemovedKeys(item, at)]] : [];
   });
   return Object.fromEntries(kept);
 }
 
 /** Reports removed environment variables that are still set. */
-export function warnOfRemovedVariables(
-  env: Readonly<Record<string, string | undefined>>,
-  removed = REMOVED_VARIABLES,
-): void {
-  for (const [name, instead] of removed) if (env[name]) warn(`${name} is no longer used: ${instead}`);
+export function warnOfRemovedVariables(env: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, instead] of REMOVED_VARIABLES) if (env[name]) warnOnce(`${name} is no longer used: ${instead}`);
 }
 
-function warn(text: string): void {
-  process.emitWarning(text, 'ConfigWarning');
+const warned = new Set<string>();
+
+/** Reports what is wrong with the settings as a process warning, each text once in the life of the process. */
+export function warnOnce(text: string): void {
+  if (!warned.has(text)) process.emitWarning(text, 'ConfigWarning');
+  warned.add(text);
 }

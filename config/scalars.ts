@@ -15,8 +15,13 @@ export const HexBytes32 = hexOf(32, 'a 32-byte 0x-prefixed word');
 /** `env:NAME`: the value is taken from the environment variable NAME when the file is loaded. */
 export const EnvReference = z.string().regex(/^env:[A-Z][A-Z0-9_]*$/);
 
-/** URL of a node's socket, without a user or a password as {@link RpcUrl}. */
-export const WsUrl = z.url({ protocol: /^wss?$/ }).regex(/^wss?:\/\/[^@/?#]+([/?#]|$)/i);
+const nodeUrl = (protocol: string, name: string) => {
+  const error = `not ${name} URL without a user and password`;
+  return z.url({ protocol: new RegExp(`^${protocol}$`), error }).regex(/^\w+:\/\/[^@/?#]+([/?#]|$)/, error);
+};
 
 /** URL of a node. `fetch` refuses one that holds a user or a password. */
-export const RpcUrl = z.url({ protocol: /^https?$/ }).regex(/^https?:\/\/[^@/?#]+([/?#]|$)/i);
+export const RpcUrl = nodeUrl('https?', 'an http(s)');
+
+/** URL of a node's socket, without a user or a password as {@link RpcUrl}. */
+export const WsUrl = nodeUrl('wss?', 'a ws(s)');

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from './query-builder.ts';
 import { apiKeys } from './schema/operator.ts';
@@ -28,9 +28,19 @@ export function keyIdOf(key: string): string | null {
  * Makes a key of 256 random bits. Its text is returned this once: the table holds a hash of it.
  *
  * @param label what the operator calls its holder
+ * @param replaces visible part of the key of the same holder that it is made for, if any
  */
-export function issueApiKey(database: Queryable, label: string): Promise<IssuedKey> {
-  return insertKey(database, label, null);
+export async function issueApiKey(
+  database: Queryable,
+  label: string,
+  replaces: string | null = null,
+): Promise<IssuedKey> {
+  const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
+  const key = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+  await queriesOn(database)
+    .insert(apiKeys)
+    .values({ keyHash: hashKey(key), keyId, label, replaces });
+  return { keyId, key };
 }
 
 /**
@@ -46,17 +56,8 @@ export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number
       .set({ revokedAt: sql`now() + make_interval(secs => ${graceSecs})` })
       .where(and(eq(apiKeys.keyId, keyId), isNull(apiKeys.revokedAt)))
       .returning({ label: apiKeys.label });
-    return ended ? insertKey(client, ended.label, keyId) : null;
+    return ended ? issueApiKey(client, ended.label, keyId) : null;
   });
-}
-
-async function insertKey(database: Queryable, label: string, replaces: string | null): Promise<IssuedKey> {
-  const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
-  const key = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-  await queriesOn(database)
-    .insert(apiKeys)
-    .values({ keyHash: hashKey(key), keyId, label, replaces });
-  return { keyId, key };
 }
 
 /** Ends a key by its visible part at once, also in its time of grace. Returns whether there was one in use. */
@@ -70,11 +71,8 @@ export async function revokeApiKey(database: Queryable, keyId: string): Promise<
 
 /** All keys ever issued, oldest first. */
 export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> {
-  const { keyId, label, createdAt, revokedAt, replaces } = apiKeys;
-  return queriesOn(database)
-    .select({ keyId, label, createdAt, revokedAt, replaces })
-    .from(apiKeys)
-    .orderBy(createdAt, keyId);
+  const { keyHash: _, ...shown } = getTableColumns(apiKeys);
+  return queriesOn(database).select(shown).from(apiKeys).orderBy(apiKeys.createdAt, apiKeys.keyId);
 }
 
 /**

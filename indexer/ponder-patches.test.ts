@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { execa } from 'execa';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hideUrlSecrets } from '../runtime/url-secrets.ts';
+import { hideUrlSecrets } from '../config/url-secrets.ts';
 import { createDatabase } from '../test/harness/database.ts';
 import { PATCHED_FILES, refuseUnpatchedPonder } from './ponder-patches.ts';
 

@@ -15,21 +15,15 @@ const given = new Set<number>();
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);
-    if (given.has(port) || !(await isFree(host, port))) continue;
+    if (given.has(port)) continue;
     given.add(port);
-    return port;
+    try {
+      const probe = createServer().listen(port, host);
+      await once(probe, 'listening');
+      await once(probe.close(), 'close');
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
   }
-}
-
-async function isFree(host: string, port: number): Promise<boolean> {
-  const probe = createServer().listen(port, host);
-  try {
-    await once(probe, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw error;
-  }
-  probe.close();
-  await once(probe, 'close');
-  return true;
 }

@@ -5,7 +5,7 @@ import { createAdaptorServer, getRequestListener, type WebSocketServerLike } fro
 import type { WebSocketServer } from 'ws';
 import { ConfigError } from '../config/config-error.ts';
 import { answerFailure, refuseBrokenHttp, refuseExpectation } from './http-refusals.ts';
-import { closeWebSockets, createWebSocketServer, cutWebSockets, upgradeOnly, withRefusals } from './web-sockets.ts';
+import { createWebSocketServer, GOING_AWAY, upgradeOnly, withRefusals } from './web-sockets.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
 export type WebApp = { readonly fetch: (request: Request, env?: object) => Response | Promise<Response> };
@@ -88,9 +88,9 @@ function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: Web
 async function stopServer(server: Server, sockets: WebSocketServer, graceMs: number): Promise<void> {
   const cut = setTimeout(() => {
     server.closeAllConnections();
-    cutWebSockets(sockets);
+    for (const client of sockets.clients) client.terminate();
   }, graceMs);
-  closeWebSockets(sockets);
+  for (const client of sockets.clients) client.close(GOING_AWAY);
   // A connection that was busy at the call stays open after its answer unless it is closed here.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { hideUrlSecrets } from './url-secrets.ts';
+import { hideUrlSecrets } from '../config/url-secrets.ts';
 
 export type { Logger };
 

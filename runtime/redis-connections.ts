@@ -33,16 +33,12 @@ export function connectFailFast(url: string, logger: Logger, options: { commandT
   );
 }
 
-const PATIENT = { maxRetriesPerRequest: null, retryStrategy };
-
 /** A connection whose commands wait until Redis is back. For workers and subscriptions. */
 export function connectPatient(url: string, logger: Logger): Redis {
-  return watch(new Redis(url, { ...PATIENT, socketTimeout: BLOCKING_SILENCE_MS }), logger);
-}
-
-/** A patient connection for what nothing waits for: commands of one turn of the event loop go out together. */
-export function connectBackground(url: string, logger: Logger): Redis {
-  return watch(new Redis(url, { ...PATIENT, enableAutoPipelining: true, socketTimeout: SILENCE_MS }), logger);
+  return watch(
+    new Redis(url, { maxRetriesPerRequest: null, retryStrategy, socketTimeout: BLOCKING_SILENCE_MS }),
+    logger,
+  );
 }
 
 /** Logs the first error of an outage and its end, not each failed attempt. */

@@ -8,7 +8,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 /** Longest message of a client. A longer one closes its socket with 1009. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
-const GOING_AWAY = 1001;
+/** Code of a close that tells a client that the server stops. */
+export const GOING_AWAY = 1001;
 
 type Answer = (request: Request, env: object) => Response | Promise<Response>;
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
@@ -90,14 +91,4 @@ function readAgain(server: Server, request: IncomingMessage, socket: Socket, hea
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
-}
-
-/** Ends open WebSockets in order: each client is told that the server goes away. */
-export function closeWebSockets({ clients }: WebSocketServer): void {
-  for (const client of clients) client.close(GOING_AWAY);
-}
-
-/** Cuts the WebSockets that have not closed. */
-export function cutWebSockets({ clients }: WebSocketServer): void {
-  for (const client of clients) client.terminate();
 }

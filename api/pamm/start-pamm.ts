@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import { AnswerInbox } from '../../builders/submit/answers/answer-inbox.ts';
 import { QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
-import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
@@ -42,16 +39,7 @@ export function startPamm(options: PammOptions): Pamm {
   const keys = new RedisKeys(queuePrefix);
   const redis = connectFailFast(redisUrl, logger);
   const subscriber = connectPatient(redisUrl, logger);
-  const replyTo = keys.answers(randomUUID());
-  const inbox = new AnswerInbox(subscriber, replyTo, logger);
-  const dispatcher = new QuoteDispatcher({
-    redis,
-    keys,
-    inbox,
-    replyTo,
-    metrics: createBuildersMetrics(metrics),
-    logger,
-  });
+  const dispatcher = new QuoteDispatcher({ redis, subscriber, keys, metrics, logger });
   const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
 
   const all = [...endpoints.values()].flat();
@@ -71,7 +59,6 @@ export function startPamm(options: PammOptions): Pamm {
     async stop() {
       watch?.stop();
       clearInterval(sweeper);
-      inbox.close();
       await dispatcher.close();
       redis.disconnect();
       subscriber.disconnect();

@@ -1,31 +1,31 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import { chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { BundleState } from '../submit/bundle/bundle-state.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { chainEndpoints, type Endpoint } from '../submit/endpoints.ts';
-import { decodeMessage } from '../submit/message.ts';
-import type { BuildersMetrics } from '../submit/metrics.ts';
-import { type EndpointJob, EndpointQueues } from '../submit/queue/endpoint-queue.ts';
+import { EndpointQueues } from '../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import type { Hex, Submission } from '../submit/quote-update.ts';
-import { StreamOrder } from '../submit/stream/stream-order.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
-import { type Delivery, EndpointRunner, type RunnerTimes } from './lease/endpoint-runner.ts';
+import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
-import { Simulator } from './simulation/simulator.ts';
-import { DEFAULT_DIAL_TIMES, type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
+import { createSimulator } from './simulator.ts';
+import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
 /** Updates of one stream that may be on their way to the socket at once. */
 const STREAM_CONCURRENCY = 16;
-/** How long a stopping worker waits for acknowledgements. */
-const LAST_ANSWERS_MS = 500;
 const SIMULATION_TIMEOUT_MS = 3_000;
 /** Of an endpoint, whose newest sequence number is remembered. */
 const MAX_SENT_UUIDS = 50_000;
+/** A scrape does not wait longer for a Redis that hangs: it then shows no depths. */
+const DEPTH_TIMEOUT_MS = 1_000;
+/** Milliseconds: how long a lease lasts, and the pauses between two dials of a stream. */
+const TIMES = { leaseMs: 2_000, dial: { minPauseMs: 2_000, maxPauseMs: 30_000 } };
 
 export type WorkerDeps = {
   readonly chains: readonly ChainConfig[];
@@ -33,33 +33,36 @@ export type WorkerDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A connection that retries for ever. */
   readonly redis: Redis;
-  /** Another one, for answers and audit entries, which nothing waits for. */
-  readonly background: Redis;
   readonly keys: RedisKeys;
   /** Whether live updates of Ethereum chains are simulated. */
   readonly simulate: boolean;
-  readonly metrics: BuildersMetrics;
-  readonly countCall?: CountChainCall;
+  readonly metrics: Registry;
   readonly logger: Logger;
-  readonly times?: { readonly runner?: RunnerTimes; readonly dial?: DialTimes };
+  readonly times?: typeof TIMES;
 };
 
-export type BuildersWorker = { stop(): Promise<void> };
-
-type Parts = WorkerDeps & { readonly queues: EndpointQueues; readonly log: UpdateLog };
-
 /** Delivers quote updates to every builder endpoint that this process wins the lease of, and simulates them. */
-export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
-  const queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
-  const log = new UpdateLog(deps.background, deps.keys, deps.metrics, deps.logger);
-  const runners = deps.chains.flatMap((chain) => {
-    const simulator = createSimulator(chain, deps);
-    return chainEndpoints(chain, deps.env).map((endpoint, index) => {
-      const parts = { ...deps, queues, log, logger: deps.logger.child({ endpoint: endpoint.id }) };
+export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> } {
+  const { chains, env, redis, keys, metrics, logger, times = TIMES } = deps;
+  const queues = new EndpointQueues(redis, keys.prefix, logger);
+  const log = new UpdateLog(redis, keys, metrics, logger);
+  const simulatorOf = createSimulators(deps);
+  const runners = chains.flatMap((chain) => {
+    const simulate = simulatorOf(chain);
+    return chainEndpoints(chain, env).map((endpoint, index) => {
+      const context = { endpoint, redis, keys, log, logger: logger.child({ endpoint: endpoint.id }) };
       // Once for all builders of the chain.
-      return startRunner(endpoint, parts, index === 0 ? simulator : undefined);
+      const onUpdate = (submission: Submission) => index === 0 && simulate?.(submission);
+      return endpoint.transport === 'bundle'
+        ? startEndpointRunner(context, 1, bundleStarter(context, queues), times.leaseMs)
+        : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });
+  registerQueueDepths(
+    chains.flatMap((chain) => chainEndpoints(chain, env)),
+    queues,
+    deps,
+  );
   return {
     async stop() {
       await Promise.all(runners.map((runner) => runner.stop()));
@@ -68,60 +71,61 @@ export function startBuildersWorker(deps: WorkerDeps): BuildersWorker {
   };
 }
 
-function createSimulator(chain: ChainConfig, deps: WorkerDeps): Simulator | undefined {
-  if (!deps.simulate || chain.pamm?.kind !== 'ethereum') return undefined;
-  const rpc = openChainRpc(chain, SIMULATION_TIMEOUT_MS, deps.countCall);
-  return new Simulator(rpc, deps.metrics, deps.logger.child({ chain: chain.chainId }));
-}
-
-function startRunner(endpoint: Endpoint, parts: Parts, simulator: Simulator | undefined): EndpointRunner {
-  const isBundle = endpoint.transport === 'bundle';
-  const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
-  return new EndpointRunner({
-    endpointId: endpoint.id,
-    redis: parts.redis,
-    keys: parts.keys,
-    concurrency: isBundle ? 1 : STREAM_CONCURRENCY,
-    startDelivery: (lease) =>
-      isBundle
-        ? startBundleDelivery(endpoint, lease, parts)
-        : startStreamDelivery(endpoint, lease, sent, parts, simulator),
-    logger: parts.logger,
-    times: parts.times?.runner,
+function createSimulators({ simulate, metrics, logger }: WorkerDeps) {
+  const countCall = chainCallCounter(metrics);
+  const simulations = new Counter({
+    name: 'pamm_simulations_total',
+    help: 'Quote updates applied to a simulated head block, by result',
+    labelNames: ['chain', 'outcome'],
+    registers: [metrics],
   });
+  return (chain: ChainConfig) => {
+    if (!simulate || chain.pamm?.kind !== 'ethereum') return undefined;
+    const rpc = openChainRpc(chain, SIMULATION_TIMEOUT_MS, countCall);
+    const count = (outcome: string) => simulations.inc({ chain: String(chain.chainId), outcome });
+    return createSimulator(rpc, count, logger.child({ chain: chain.chainId }));
+  };
 }
 
-function startStreamDelivery(
-  endpoint: Endpoint,
-  lease: Lease,
-  sent: LRUCache<Hex, bigint>,
-  { redis, keys, log, logger, times }: Parts,
-  simulator: Simulator | undefined,
-): Delivery {
-  const order = new StreamOrder(redis, keys);
-  const dialTimes = times?.dial ?? DEFAULT_DIAL_TIMES;
-  const delivery = new StreamDelivery({ endpoint, order, sent, lease, log, logger, dialTimes });
-  return {
-    process(job: EndpointJob) {
-      const submission = decodeMessage<Submission>(JSON.stringify(job));
-      void simulator?.run(submission);
-      return delivery.deliver(submission);
+/** Starts a delivery whenever the lease is taken; what it remembers of what was sent outlives leases. */
+function streamStarter(context: EndpointContext, onUpdate: (submission: Submission) => void, dialTimes: DialTimes) {
+  const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
+  return (lease: Lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes });
+}
+
+function bundleStarter(context: EndpointContext, queues: EndpointQueues) {
+  return (lease: Lease) => {
+    // Pushes may wait whose jobs an earlier holder has already taken.
+    queues
+      .add(context.endpoint.id, {})
+      .catch((error: unknown) => context.logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
+    return new BundleDelivery(context, lease);
+  };
+}
+
+/** The gauge is read at each scrape. Every worker shows the same figures: they belong to the queues, not to a process. */
+function registerQueueDepths(
+  endpoints: readonly Endpoint[],
+  queues: EndpointQueues,
+  { metrics, redis, keys, logger }: WorkerDeps,
+): void {
+  // Jobs of a bundle endpoint only say that something changed: its pushes wait next to the queue.
+  const depthOf = ({ id, transport }: Endpoint) =>
+    transport === 'bundle' ? redis.hlen(keys.bundle(id).waiting) : queues.get(id).getWaitingCount();
+  const gauge = new Gauge({
+    name: 'pamm_queue_depth',
+    help: 'Quote updates that wait for a builder',
+    labelNames: ['provider'],
+    registers: [metrics],
+    async collect() {
+      gauge.reset();
+      if (redis.status !== 'ready') return;
+      try {
+        const depths = await withTimeout(Promise.all(endpoints.map(depthOf)), DEPTH_TIMEOUT_MS);
+        for (const [index, { id }] of endpoints.entries()) gauge.set({ provider: id }, depths[index] ?? 0);
+      } catch (error) {
+        logger.warn({ err: error }, 'queue depths are unknown');
+      }
     },
-    finish: () => delivery.finish(),
-    stop: (orderly) => delivery.stop(orderly ? LAST_ANSWERS_MS : 0),
-  };
-}
-
-function startBundleDelivery(endpoint: Endpoint, lease: Lease, { redis, keys, queues, log, logger }: Parts): Delivery {
-  const state = new BundleState(redis, keys, endpoint.id);
-  const delivery = new BundleDelivery({ endpoint, state, lease, log, logger });
-  // Pushes may wait whose jobs an earlier holder has already taken.
-  queues
-    .add(endpoint.id, {})
-    .catch((error: unknown) => logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
-  return {
-    process: () => delivery.drain(),
-    finish: () => delivery.finish(),
-    stop: async () => delivery.finish(),
-  };
+  });
 }

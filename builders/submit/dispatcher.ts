@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
 import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
-import type { Answer } from './answers/answer.ts';
-import type { AnswerInbox, Expectation } from './answers/answer-inbox.ts';
-import { skipped } from './answers/skip-reasons.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import { type Answer, type AnswerNotice, skipped } from './answer.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
-import { encodeMessage } from './message.ts';
-import type { BuildersMetrics } from './metrics.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { ACKNOWLEDGE_WITHIN_MS, isCancel, type QuoteUpdate, type Submission } from './quote-update.ts';
-import { type Registration, StreamOrder } from './stream/stream-order.ts';
+import {
+  ACKNOWLEDGE_WITHIN_MS,
+  decodeMessage,
+  encodeMessage,
+  isCancel,
+  type QuoteUpdate,
+  type Submission,
+} from './quote-update.ts';
+import { type Registration, registerUpdate } from './stream/stream-order.ts';
 import { UpdateLog } from './update-log.ts';
 
 /** What one builder said by the deadline; no answer means pending. */
@@ -28,26 +33,40 @@ export class QueuesUnavailableError extends AppError {
 export type DispatcherDeps = {
   /** Must fail at once while Redis is unreachable: no offline queue, no resending. */
   readonly redis: Redis;
+  /** A dedicated connection that queues commands, for the answers. */
+  readonly subscriber: Redis;
   readonly keys: RedisKeys;
-  readonly inbox: AnswerInbox;
-  /** Channel that the inbox listens on. */
-  readonly replyTo: string;
-  readonly metrics: BuildersMetrics;
+  readonly metrics: Registry;
   readonly logger: Logger;
 };
+
+/** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
+const SUBSCRIBE_EVERY_MS = 5_000;
+/** Jobs of an endpoint that one sweep removes. */
+const SWEEP_LIMIT = 10_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
   readonly #deps: DispatcherDeps;
+  /** Channel of the answers to this process. */
+  readonly #replyTo: string;
+  /** What waits for answers, by submission. */
+  readonly #waiting = new Map<string, (endpointId: string, answer: Answer) => void>();
+  readonly #stopSubscribing: () => void;
   readonly #queues: EndpointQueues;
-  readonly #order: StreamOrder;
   readonly #log: UpdateLog;
 
   constructor(deps: DispatcherDeps) {
+    const { redis, subscriber, keys, metrics, logger } = deps;
     this.#deps = deps;
-    this.#queues = new EndpointQueues(deps.redis, deps.keys.prefix, deps.logger);
-    this.#order = new StreamOrder(deps.redis, deps.keys);
-    this.#log = new UpdateLog(deps.redis, deps.keys, deps.metrics, deps.logger);
+    this.#replyTo = keys.answers(randomUUID());
+    this.#queues = new EndpointQueues(redis, keys.prefix, logger);
+    this.#log = new UpdateLog(redis, keys, metrics, logger);
+    subscriber.on('message', (_channel: string, text: string) => this.#takeAnswer(text));
+    this.#stopSubscribing = startRepeating(async () => {
+      const subscribing = subscriber.subscribe(this.#replyTo);
+      await subscribing.catch((error: unknown) => logger.warn({ err: error }, 'cannot hear answers of builders'));
+    }, SUBSCRIBE_EVERY_MS);
   }
 
   /**
@@ -66,52 +85,64 @@ export class QuoteDispatcher {
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
   ): Promise<ProviderResult[]> {
     if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
-    const submission: Submission = {
-      id: randomUUID(),
-      replyTo: this.#deps.replyTo,
-      arrivedAtMs: times.arrivedAtMs,
-      update,
-    };
-    const expectation = this.#deps.inbox.expect(
-      submission.id,
-      endpoints.map(({ id }) => id),
-    );
+    const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
+    const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
+    const answers = new Map<string, Answer>();
+    // Before the update can reach any builder.
+    const completed = new Promise<void>((complete) => {
+      this.#waiting.set(submission.id, (endpointId, answer) => {
+        answers.set(endpointId, answer);
+        if (answers.size === endpoints.length) complete();
+      });
+    });
     try {
-      await this.#enqueueAll(submission, holder, endpoints, expectation, times.queueUntilMs);
+      await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
       this.#log.submitted(submission);
-      await before(times.waitUntilMs, expectation.complete);
-      return endpoints.map(({ id, provider }) => ({ provider, answer: expectation.answers.get(id) }));
+      await before(waitUntilMs, completed);
+      return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
     } finally {
-      expectation.stop();
+      this.#waiting.delete(submission.id);
     }
   }
 
-  /** Removes what no worker took while it was worth sending. To be called every few seconds by any process. */
+  /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. To be called every few seconds by any process. */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
-    await Promise.all(endpoints.map(({ id }) => this.#queues.removeOlderThan(id, ACKNOWLEDGE_WITHIN_MS)));
+    await Promise.all(
+      endpoints.map(({ id }) => this.#queues.get(id).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, 'wait')),
+    );
   }
 
+  /** Ends its own work; the connections are their owner's to close. */
   async close(): Promise<void> {
+    this.#stopSubscribing();
     await this.#queues.close();
+  }
+
+  #takeAnswer(text: string): void {
+    try {
+      const { submissionId, endpointId, answer } = decodeMessage<AnswerNotice>(text);
+      this.#waiting.get(submissionId)?.(endpointId, answer);
+    } catch (error) {
+      this.#deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
+    }
   }
 
   async #enqueueAll(
     submission: Submission,
     holder: string,
     endpoints: readonly Endpoint[],
-    expectation: Expectation,
     untilMs: number,
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
     // Once for all builders: two holders at the same time must not each get some of them.
-    const registering = this.#order.register(submission.update, holder);
+    const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);
         queued += 1;
         if (!answer) return;
-        expectation.settle(endpoint.id, answer);
+        this.#waiting.get(submission.id)?.(endpoint.id, answer);
         this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;
@@ -141,7 +172,7 @@ export class QuoteDispatcher {
       return skipped.cancel;
     }
     if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
-    const { verdict, removed } = await state.offer(submission, update.maxTimestamp, Date.now());
+    const { verdict, removed } = await state.offer(submission, Date.now());
     if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
     if (verdict !== 'queued') return verdict;
     await this.#queues.add(endpoint.id, {});

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { BuilderConfig, ChainConfig, PammConfig } from '../../config/chains-schema.ts';
+import type { BuilderConfig, ChainConfig } from '../../config/chains-schema.ts';
 import { withoutSecrets } from '../../config/url-secrets.ts';
 
 /** One builder endpoint of one chain, as configured and switched on. */
 export type Endpoint = {
   /** Name of its queue, root of its Redis keys, label of its metrics. */
   readonly id: string;
-  readonly chainId: number;
-  readonly kind: PammConfig['kind'];
   readonly transport: BuilderConfig['transport'];
   readonly url: string;
   /** `<builder_id>:<endpoint_url>`, as clients see it: without user, password and query of the URL. */
@@ -26,17 +24,14 @@ export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment)
     // One builder may have endpoints in several regions: the URL tells them apart.
     const urlHash = createHash('sha256').update(url).digest('hex').slice(0, 8);
     const shown = withoutSecrets(url);
-    const isShownAlone = builders.every(
-      (other) => other.id !== id || other.url === url || withoutSecrets(other.url) !== shown,
-    );
+    const isAlike = (other: BuilderConfig) =>
+      other.id === id && other.url !== url && withoutSecrets(other.url) === shown;
     return {
       id: `${chainId}-${id}-${urlHash}`,
-      chainId,
-      kind: pamm?.kind ?? 'ethereum',
       transport,
       url,
       // Endpoints that differ in what is hidden are told apart in the audit trail all the same.
-      provider: isShownAlone ? `${id}:${shown}` : `${id}:${shown}#${urlHash}`,
+      provider: builders.some(isAlike) ? `${id}:${shown}#${urlHash}` : `${id}:${shown}`,
       ...(apiKey && { apiKey }),
     };
   });

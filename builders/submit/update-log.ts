@@ -1,43 +1,19 @@
 import type { Redis } from 'ioredis';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Answer, AnswerNotice, AnswerOutcome } from './answers/answer.ts';
-import { outcomeOf } from './answers/skip-reasons.ts';
+import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
 import type { Endpoint } from './endpoints.ts';
-import { encodeMessage } from './message.ts';
-import type { BuildersMetrics } from './metrics.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { isCancel, type Submission } from './quote-update.ts';
+import { encodeMessage, isCancel, type Submission } from './quote-update.ts';
 
 /** Most entries that wait for the database; beyond it the oldest are lost rather than Redis' memory. */
 const STREAM_LIMIT = 200_000;
 
-/** Entries of the audit stream, as their JSON. Integers above 2^53 are decimal strings; times are Unix milliseconds. */
-export type AuditEntry =
-  | {
-      readonly kind: 'submission';
-      readonly submissionId: string;
-      readonly chainId: number;
-      readonly receivedAtMs: number;
-      readonly replacementUuid: string;
-      readonly replacementSeqNumber: string;
-      readonly blockNumber: string;
-      readonly maxTimestamp: string | null;
-      /** Null for a cancel. */
-      readonly txHash: string | null;
-    }
-  | {
-      readonly kind: 'answer';
-      readonly submissionId: string;
-      readonly chainId: number;
-      readonly receivedAtMs: number;
-      readonly provider: string;
-      readonly outcome: AnswerOutcome;
-      readonly error: string | null;
-      readonly bundleHash: string | null;
-      readonly builderTimestampNs: string | null;
-      readonly answeredAtMs: number;
-    };
+/** An entry of the audit stream, as its JSON. Integers above 2^53 are decimal strings; times are Unix milliseconds. */
+export type AuditEntry = ReturnType<typeof submissionEntry> | ReturnType<typeof answerEntry>;
+
+const ANSWER_BUCKETS_SECS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 
 /**
  * Brings the course of updates to who wants to know: answers to the API process that waits for them, by publish; submissions
@@ -47,29 +23,34 @@ export type AuditEntry =
 export class UpdateLog {
   readonly #redis: Redis;
   readonly #key: string;
-  readonly #metrics: BuildersMetrics;
   readonly #logger: Logger;
+  /** By provider, as the id of its endpoint, which has no URL. */
+  readonly #outcomes: Counter<'provider' | 'outcome'>;
+  readonly #latency: Histogram<'provider'>;
 
-  constructor(redis: Redis, keys: RedisKeys, metrics: BuildersMetrics, logger: Logger) {
+  /** Once for each registry: it holds the metrics of the log. */
+  constructor(redis: Redis, keys: RedisKeys, registry: Registry, logger: Logger) {
     this.#redis = redis;
     this.#key = keys.audit();
-    this.#metrics = metrics;
     this.#logger = logger;
+    this.#outcomes = new Counter({
+      name: 'pamm_outcomes_total',
+      help: 'Quote updates by how they ended at a builder',
+      labelNames: ['provider', 'outcome'],
+      registers: [registry],
+    });
+    this.#latency = new Histogram({
+      name: 'pamm_answer_seconds',
+      help: 'Time from arrival of a quote update to its outcome at a builder',
+      labelNames: ['provider'],
+      buckets: ANSWER_BUCKETS_SECS,
+      registers: [registry],
+    });
   }
 
   /** Notes an update that was queued. */
-  submitted({ id, arrivedAtMs, update }: Submission): void {
-    this.#append({
-      kind: 'submission',
-      submissionId: id,
-      chainId: update.chainId,
-      receivedAtMs: arrivedAtMs,
-      replacementUuid: update.replacementUuid,
-      replacementSeqNumber: update.replacementSeqNumber.toString(),
-      blockNumber: update.blockNumber.toString(),
-      maxTimestamp: update.maxTimestamp?.toString() ?? null,
-      txHash: isCancel(update) ? null : keccak256(update.tx),
-    });
+  submitted(submission: Submission): void {
+    this.#append(submissionEntry(submission));
   }
 
   /** Sends an answer to the API process that waits for it, and notes it. */
@@ -81,33 +62,13 @@ export class UpdateLog {
     this.note(endpoint, submission, answer);
   }
 
-  /** Notes an answer that needs no sending. */
-  note(endpoint: Endpoint, submission: Submission, answer: Answer): void {
-    this.#ended(endpoint, submission, outcomeOf(answer), answer);
-  }
-
-  /** Notes that an update ended without an answer: dropped before sending, or never acknowledged. */
-  ended(endpoint: Endpoint, submission: Submission, outcome: 'dropped' | 'unanswered'): void {
-    this.#ended(endpoint, submission, outcome);
-  }
-
-  #ended(endpoint: Endpoint, submission: Submission, outcome: AnswerOutcome, answer?: Answer): void {
-    const answeredAtMs = Date.now();
-    const secs = Math.max(0, answeredAtMs - submission.arrivedAtMs) / 1000;
-    this.#metrics.outcomes.inc({ provider: endpoint.id, outcome });
-    this.#metrics.latency.observe({ provider: endpoint.id }, secs);
-    this.#append({
-      kind: 'answer',
-      submissionId: submission.id,
-      chainId: submission.update.chainId,
-      receivedAtMs: submission.arrivedAtMs,
-      provider: endpoint.provider,
-      outcome,
-      error: answer && !answer.accepted ? answer.error : null,
-      bundleHash: (answer?.accepted && answer.bundleHash) || null,
-      builderTimestampNs: (answer?.accepted && answer.timestampNs?.toString()) || null,
-      answeredAtMs,
-    });
+  /** Notes how an update ended: by an answer, dropped before sending, or never acknowledged. */
+  note(endpoint: Endpoint, submission: Submission, end: Answer | 'dropped' | 'unanswered'): void {
+    const entry = answerEntry(endpoint, submission, end);
+    const secs = Math.max(0, entry.answeredAtMs - submission.arrivedAtMs) / 1000;
+    this.#outcomes.inc({ provider: endpoint.id, outcome: entry.outcome });
+    this.#latency.observe({ provider: endpoint.id }, secs);
+    this.#append(entry);
   }
 
   #append(entry: AuditEntry): void {
@@ -115,4 +76,35 @@ export class UpdateLog {
       .xadd(this.#key, 'MAXLEN', '~', STREAM_LIMIT, '*', 'entry', JSON.stringify(entry))
       .catch((error: unknown) => this.#logger.warn({ err: error, entry }, 'an audit entry was lost'));
   }
+}
+
+function submissionEntry({ id, arrivedAtMs, update }: Submission) {
+  return {
+    kind: 'submission' as const,
+    submissionId: id,
+    chainId: update.chainId,
+    receivedAtMs: arrivedAtMs,
+    replacementUuid: update.replacementUuid,
+    replacementSeqNumber: update.replacementSeqNumber.toString(),
+    blockNumber: update.blockNumber.toString(),
+    maxTimestamp: update.maxTimestamp?.toString() ?? null,
+    /** Null for a cancel. */
+    txHash: isCancel(update) ? null : keccak256(update.tx),
+  };
+}
+
+function answerEntry({ provider }: Endpoint, submission: Submission, end: Answer | 'dropped' | 'unanswered') {
+  const answer = typeof end === 'string' ? undefined : end;
+  return {
+    kind: 'answer' as const,
+    submissionId: submission.id,
+    chainId: submission.update.chainId,
+    receivedAtMs: submission.arrivedAtMs,
+    provider,
+    outcome: typeof end === 'string' ? end : outcomeOf(end),
+    error: answer && !answer.accepted ? answer.error : null,
+    bundleHash: (answer?.accepted && answer.bundleHash) || null,
+    builderTimestampNs: (answer?.accepted && answer.timestampNs?.toString()) || null,
+    answeredAtMs: Date.now(),
+  };
 }

@@ -148,9 +148,7 @@ test('the 257th uuid to wait is skipped; one that waits already may still replac
   const waiting = Array.from({ length: 256 }, () =>
     submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) }),
   );
-  const offers = await Promise.all(
-    waiting.map((submission) => state.offer(submission, submission.update.maxTimestamp ?? 0n, Date.now())),
-  );
+  const offers = await Promise.all(waiting.map((submission) => state.offer(submission, Date.now())));
   expect(new Set(offers.map(({ verdict }) => verdict))).toEqual(new Set(['queued']));
   expect(await bundles.answer(await bundles.push({ responseTimeoutMs: 0 }))).toEqual(skip('the bundle queue is full'));
   const replacementUuid = waiting[3]?.update.replacementUuid ?? '';

@@ -7,7 +7,6 @@ import { pammResource } from '../../api/pamm/pamm-quote.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { startBuildersWorker } from '../../builders/deliver/worker.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
-import { createBuildersMetrics } from '../../builders/submit/metrics.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { AuditEntry } from '../../builders/submit/update-log.ts';
 import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
@@ -17,7 +16,7 @@ import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/m
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { connectBackground, connectPatient } from '../../runtime/redis-connections.ts';
+import { connectPatient } from '../../runtime/redis-connections.ts';
 import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';
@@ -37,7 +36,7 @@ export const BSC = 31338;
 
 /** Short enough for tests; production waits longer. A pause of a busy machine must not pass for a builder's silence. */
 export const QUICK_TIMES = {
-  runner: { leaseMs: 1_000, pollMs: 50 },
+  leaseMs: 1_000,
   dial: { minPauseMs: 100, maxPauseMs: 400 },
 };
 
@@ -114,7 +113,6 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   const streams = [mocks.titan, mocks.quasar, mocks.stream].map(({ state }) => ({ state, before: state.connections }));
   const api = await startApi(redisUrl, mocks, queuePrefix, { responseTimeoutMs: PATIENT_MS });
   const redis = connectPatient(redisUrl, logger);
-  const background = connectBackground(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
   // As if this Redis had held its data for long: a worker need not wait for others that may know more.
   await redis.set(keys.epoch(), '1');
@@ -122,10 +120,9 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
     chains: mocks.chains,
     env: mocks.env,
     redis,
-    background,
     keys,
     simulate,
-    metrics: createBuildersMetrics(registry),
+    metrics: registry,
     logger,
     times: QUICK_TIMES,
   });
@@ -141,7 +138,6 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
       await worker.stop();
       await api.stop();
       redis.disconnect();
-      background.disconnect();
     },
   };
 }

@@ -11,7 +11,7 @@ const HASH = `0x${'ab'.repeat(32)}`;
 const update = updateOf({ tx: '0x02f8', blockNumber: 2n ** 64n - 1n, maxTimestamp: 1_800_000_000n });
 
 function endpointAt(url: string): Endpoint {
-  return { id: 'e', chainId: 56, kind: 'bsc', transport: 'bundle', url, provider: `b:${url}`, apiKey: 'secret' };
+  return { id: 'e', transport: 'bundle', url, provider: `b:${url}`, apiKey: 'secret' };
 }
 
 /** What comes of sending to a builder that answers like this. */

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { HttpFailure, type HttpResponse, retryAfterMs, sendRequest } from '../../../runtime/http-request.ts';
+import {
+  HttpFailure,
+  type HttpResponse,
+  retryAfterMs as readRetryAfterMs,
+  sendRequest,
+} from '../../../runtime/http-request.ts';
 import { stringifyJson } from '../../../runtime/json.ts';
 import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
@@ -44,7 +49,7 @@ function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
   // The key must not follow to wherever the builder's host points.
   if (status >= 300 && status < 400) return failed('transport error: connection failed');
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
-    return failed(`the builder answered with HTTP ${status}`, retryAfterMs(headers));
+    return failed(`the builder answered with HTTP ${status}`, readRetryAfterMs(headers));
   }
   const parsed = RpcResponse.safeParse(parseOrNull(text));
   if (!parsed.success) {
@@ -68,10 +73,10 @@ function readError({ code, message }: { code?: number | undefined; message: stri
 
 const rejected = (error: string): PushOutcome => ({ kind: 'rejected', answer: { accepted: false, error } });
 
-const failed = (error: string, retryAfter?: number): PushOutcome => ({
+const failed = (error: string, retryAfterMs?: number): PushOutcome => ({
   kind: 'failed',
   answer: { accepted: false, error },
-  ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+  retryAfterMs,
 });
 
 /** Words for a failed request that tell neither headers nor key. */

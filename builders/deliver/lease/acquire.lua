@@ -1,6 +1,6 @@
 -- Takes an endpoint that nobody holds.
 -- KEYS: 1 lease, 2 last fencing token, 3 time since which this Redis has had its data, microseconds
--- ARGV: 1 lease duration, ms; 2 grace, ms; 3 '1' if this process has held the endpoint before
+-- ARGV: 1 lease duration, ms, which is the grace too; 2 '1' if this process has held the endpoint before
 -- Returns the fencing token, or nil.
 --
 -- A Redis that lost its data no longer knows what was sent. Processes that sent it still do, so for the grace they come
@@ -13,7 +13,7 @@ if not epoch then
   epoch = now
   redis.call('SET', KEYS[3], string.format('%.0f', now))
 end
-if ARGV[3] ~= '1' and now - epoch < tonumber(ARGV[2]) * 1000 then return nil end
+if ARGV[2] ~= '1' and now - epoch < tonumber(ARGV[1]) * 1000 then return nil end
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
 local token = string.format('%.0f', math.max(now, last + 1))
 redis.call('SET', KEYS[2], token)

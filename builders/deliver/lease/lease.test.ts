@@ -6,8 +6,8 @@ import { eventually } from '../../../test/pamm/eventually.ts';
 import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { StreamOrder } from '../../submit/stream/stream-order.ts';
-import { Lease } from './lease.ts';
+import { admitUpdate } from '../../submit/stream/stream-order.ts';
+import { acquireLease, type Lease } from './lease.ts';
 
 let database: TestRedis;
 let redis: Redis;
@@ -27,8 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const acquire = (durationMs = 60_000, heldBefore = false) =>
-  Lease.acquire(redis, keys, 'e', { durationMs, heldBefore });
+const acquire = (durationMs = 60_000, heldBefore = false) => acquireLease(redis, keys, 'e', durationMs, heldBefore);
 
 async function acquired(...args: Parameters<typeof acquire>): Promise<Lease> {
   const lease = await acquire(...args);
@@ -71,17 +70,16 @@ test('a holder whose lease Redis has ended neither renews nor releases that of t
 });
 
 test('a holder that was overtaken may not send, and puts nothing in flight', async () => {
-  const order = new StreamOrder(redis, keys);
   const first = await acquired();
   await redis.del(keys.lease('e'));
   const second = await acquired();
   const update = updateOf();
-  expect(await order.admit('e', first.fence, update)).toBe('fenced');
-  expect(await order.admit('e', second.fence, update)).toBe('send');
+  expect(await admitUpdate(redis, keys, 'e', first.fence, update)).toBe('fenced');
+  expect(await admitUpdate(redis, keys, 'e', second.fence, update)).toBe('send');
 
   const pushes = new BundleState(redis, keys, 'e');
   const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });
-  await pushes.offer(push, push.update.maxTimestamp ?? 0n, Date.now());
+  await pushes.offer(push, Date.now());
   expect(await pushes.take(first.fence, Date.now())).toEqual({ kind: 'fenced' });
   expect(await pushes.take(second.fence, push.arrivedAtMs)).toEqual({ kind: 'send', submission: push });
 });

@@ -4,7 +4,7 @@ import {
   PWebsocketQuoteUpdateV1ArgsSchema,
   PWebsocketQuoteUpdateV1ResponseSchema,
 } from '../../proto/generated/quote_update_pb.ts';
-import type { Answer } from '../../submit/answers/answer.ts';
+import type { Answer } from '../../submit/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
 import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
 

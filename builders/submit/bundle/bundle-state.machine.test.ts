@@ -14,7 +14,7 @@ import {
   takeInModel,
 } from '../../../test/pamm/bundle-model.ts';
 import { updateOf } from '../../../test/pamm/sample-updates.ts';
-import type { Answer } from '../answers/answer.ts';
+import type { Answer } from '../answer.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import type { Submission } from '../quote-update.ts';
 import { BundleState, CANCEL_GUARD_MS, MAX_PAUSE_MS, MIN_PAUSE_MS } from './bundle-state.ts';
@@ -86,7 +86,7 @@ class Offer implements Step {
       LIMITS,
     );
     box.model = modelled.model;
-    const result = await real.state.offer(submissionFor(push), BigInt(expiryMs / 1000), real.nowMs);
+    const result = await real.state.offer(submissionFor(push), real.nowMs);
     expect(describeVerdict(result.verdict)).toEqual(wordsOf(modelled.verdict));
     expect(result.removed?.id).toBe(modelled.removed?.id);
   }

@@ -1,10 +1,8 @@
 import type { Redis } from 'ioredis';
-import type { Answer } from '../answers/answer.ts';
-import { skipped } from '../answers/skip-reasons.ts';
-import { decodeMessage, encodeMessage } from '../message.ts';
+import { type Answer, skipped } from '../answer.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
 import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
-import { deadlineMs, quoteDigest, type Submission } from '../quote-update.ts';
+import { deadlineMs, decodeMessage, encodeMessage, quoteDigest, type Submission } from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */
 export const WAITING_LIMIT = 256;
@@ -17,24 +15,7 @@ const NEWEST_KEPT_MS = 3_600_000;
 /** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
 const ACCEPTED_KEPT_MS = 600_000;
 
-const offer = loadScript('./offer.lua', import.meta.url);
-const cancel = loadScript('./cancel.lua', import.meta.url);
-const take = loadScript('./take.lua', import.meta.url);
-const settle = loadScript('./settle.lua', import.meta.url);
-
-/** The verdicts of `offer.lua` that skip a push. */
-const SKIPPED = {
-  older: skipped.older,
-  duplicate: skipped.duplicate,
-  expired: skipped.expired,
-  full: skipped.queueFull,
-};
-
-/** What became of an arriving push. `removed` is the older push of the same uuid that it took out of the queue. */
-export type OfferResult = {
-  readonly verdict: 'queued' | Answer;
-  readonly removed?: Submission;
-};
+const step = loadScript('./bundle-state.lua', import.meta.url);
 
 export type TakeResult =
   | { readonly kind: 'fenced' }
@@ -42,9 +23,12 @@ export type TakeResult =
   | { readonly kind: 'busy'; readonly untilMs: number }
   | { readonly kind: 'late' | 'expired' | 'send'; readonly submission: Submission };
 
-export type PushOutcome =
-  | { readonly kind: 'accepted' | 'rejected'; readonly answer: Answer }
-  | { readonly kind: 'failed'; readonly answer: Answer; readonly retryAfterMs?: number };
+/** What came of a push at the builder. `retryAfterMs` is the pause that it asked for with a failure. */
+export type PushOutcome = {
+  readonly kind: 'accepted' | 'rejected' | 'failed';
+  readonly answer: Answer;
+  readonly retryAfterMs?: number | undefined;
+};
 
 /**
  * The waiting pushes, cancels, results and pauses of one bundle endpoint, kept in Redis so that every API and worker
@@ -57,62 +41,34 @@ export class BundleState {
   readonly #waitingLimit: number;
 
   constructor(redis: Redis, keys: RedisKeys, endpointId: string, waitingLimit: number = WAITING_LIMIT) {
-    this.#waitingLimit = waitingLimit;
     this.#redis = redis;
     this.#keys = keys.bundle(endpointId);
     this.#lease = keys.lease(endpointId);
+    this.#waitingLimit = waitingLimit;
   }
 
-  /** Puts a live push with a `maxTimestamp` in the queue, or says why not. */
-  async offer(submission: Submission, maxTimestamp: bigint, nowMs: number): Promise<OfferResult> {
-    const { update } = submission;
-    const digest = quoteDigest(update);
-    const seq = sortableUint64(update.replacementSeqNumber);
-    const keys = this.#keys;
-    const reply = await offer(
-      this.#redis,
-      [
-        keys.order,
-        keys.waiting,
-        keys.inFlight,
-        keys.pause,
-        keys.newest(update.replacementUuid),
-        keys.cancels(update.replacementUuid),
-        keys.accepted(digest),
-        keys.places,
-      ],
-      [
-        nowMs,
-        update.replacementUuid,
-        `${sortableUint64(update.blockNumber)}|${seq}`,
-        seq,
-        digest,
-        `${maxTimestamp}000`,
-        deadlineMs(submission),
-        this.#waitingLimit,
-        NEWEST_KEPT_MS,
-        encodeMessage(submission),
-      ],
-    );
-    const [verdict, removed, detail] = reply as [string, string, string];
-    return { verdict: toVerdict(verdict, detail), ...(removed ? { removed: decodeMessage<Submission>(removed) } : {}) };
+  /**
+   * Puts a live push with a `maxTimestamp` in the queue, or says why not.
+   *
+   * @returns `removed`: the older push of the same uuid that it took out of the queue
+   */
+  async offer(submission: Submission, nowMs: number) {
+    const args = [encodeMessage(submission), this.#waitingLimit, NEWEST_KEPT_MS];
+    const reply = await this.#step('offer', nowMs, submission, args);
+    const [verdict, removed, detail] = reply as [string, string?, string?];
+    const older = removed ? decodeMessage<Submission>(removed) : undefined;
+    return { verdict: toVerdict(verdict, detail ?? ''), removed: older };
   }
 
   /** Notes a cancel. Returns the waiting push that it removed, if any. */
   async cancel(submission: Submission, nowMs: number): Promise<Submission | undefined> {
-    const { blockNumber, replacementSeqNumber, replacementUuid } = submission.update;
-    const removed = await cancel(
-      this.#redis,
-      [this.#keys.order, this.#keys.waiting, this.#keys.cancels(replacementUuid)],
-      [nowMs, replacementUuid, sortableUint64(blockNumber), sortableUint64(replacementSeqNumber), CANCEL_GUARD_MS],
-    );
+    const removed = await this.#step('cancel', nowMs, submission, [CANCEL_GUARD_MS]);
     return removed ? decodeMessage<Submission>(removed as string) : undefined;
   }
 
   /** Takes the next push; one of kind `send` is in flight until it is settled or its deadline passes. */
   async take(fence: string, nowMs: number): Promise<TakeResult> {
-    const { order, waiting, inFlight } = this.#keys;
-    const reply = await take(this.#redis, [this.#lease, order, waiting, inFlight], [fence, nowMs]);
+    const reply = await this.#step('take', nowMs, null, [fence]);
     const [kind, detail = ''] = reply as [TakeResult['kind'], string?];
     if (kind === 'fenced' || kind === 'empty') return { kind };
     if (kind === 'busy') return { kind, untilMs: Number(detail) };
@@ -125,30 +81,42 @@ export class BundleState {
     outcome: PushOutcome,
     nowMs: number,
   ): Promise<{ pauseMs: number; skipped: Submission[] }> {
-    const keys = this.#keys;
-    const retryAfter = outcome.kind === 'failed' ? outcome.retryAfterMs : undefined;
-    const reply = await settle(
-      this.#redis,
-      [keys.inFlight, keys.accepted(quoteDigest(submission.update)), keys.pause, keys.order, keys.waiting],
-      [
-        submission.id,
-        nowMs,
-        outcome.kind,
-        encodeMessage(outcome.answer),
-        ACCEPTED_KEPT_MS,
-        retryAfter ?? '',
-        MIN_PAUSE_MS,
-        MAX_PAUSE_MS,
-      ],
-    );
+    const result = [outcome.kind, encodeMessage(outcome.answer), ACCEPTED_KEPT_MS];
+    const reply = await this.#step('settle', nowMs, submission, [
+      ...result,
+      outcome.retryAfterMs ?? '',
+      MIN_PAUSE_MS,
+      MAX_PAUSE_MS,
+    ]);
     const [pauseMs, ...payloads] = reply as [number, ...string[]];
     return { pauseMs, skipped: payloads.map((payload) => decodeMessage<Submission>(payload)) };
   }
+
+  #step(name: string, nowMs: number, submission: Submission | null, args: readonly (string | number)[]) {
+    const { state, waiting, newest, cancels, accepted } = this.#keys;
+    const push = submission && toPush(submission);
+    const ofPush = push ? [newest(push.uuid), cancels(push.uuid), accepted(push.digest)] : [];
+    return step(this.#redis, [state, waiting, this.#lease, ...ofPush], [name, nowMs, JSON.stringify(push), ...args]);
+  }
+}
+
+/** What the script compares of a submission. */
+function toPush(submission: Submission) {
+  const { update } = submission;
+  return {
+    id: submission.id,
+    uuid: update.replacementUuid,
+    block: sortableUint64(update.blockNumber),
+    seq: sortableUint64(update.replacementSeqNumber),
+    digest: quoteDigest(update),
+    expiry: Number(update.maxTimestamp ?? 0n) * 1000,
+    deadline: deadlineMs(submission),
+  };
 }
 
 function toVerdict(verdict: string, detail: string): 'queued' | Answer {
   if (verdict === 'queued') return verdict;
   if (verdict === 'accepted') return decodeMessage<Answer>(detail);
-  if (verdict === 'pausing') return skipped.backingOff(Number(detail));
-  return SKIPPED[verdict as keyof typeof SKIPPED];
+  if (verdict === 'backingOff') return skipped.backingOff(Number(detail));
+  return skipped[verdict as 'older' | 'duplicate' | 'expired' | 'queueFull'];
 }

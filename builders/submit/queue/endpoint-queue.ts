@@ -8,9 +8,6 @@ import type { Logger } from '../../../runtime/logger.ts';
  */
 export type EndpointJob = object;
 
-/** Kept of the events that BullMQ writes; nothing here reads them. */
-const EVENTS_KEPT = 100;
-
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
 /** Endpoint queues, seen from one Redis connection. */
@@ -31,11 +28,6 @@ export class EndpointQueues {
     await this.get(endpointId).add('update', job, JOB_OPTIONS);
   }
 
-  /** Removes jobs that no worker took within `ageMs`, so that a missing worker does not fill Redis. */
-  async removeOlderThan(endpointId: string, ageMs: number): Promise<void> {
-    await this.get(endpointId).clean(ageMs, 10_000, 'wait');
-  }
-
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
@@ -43,11 +35,7 @@ export class EndpointQueues {
   get(endpointId: string): Queue<EndpointJob> {
     const known = this.#queues.get(endpointId);
     if (known) return known;
-    const queue = new Queue<EndpointJob>(endpointId, {
-      connection: this.#redis,
-      prefix: this.#prefix,
-      streams: { events: { maxLen: EVENTS_KEPT } },
-    });
+    const queue = new Queue<EndpointJob>(endpointId, { connection: this.#redis, prefix: this.#prefix });
     this.#queues.set(endpointId, queue);
     queue.on('error', (error) => this.#logger.debug({ err: error, endpoint: endpointId }, 'queue error'));
     // A queue whose first contact with Redis failed stays unusable: the next use makes a new one.

@@ -19,11 +19,9 @@ export class RedisKeys {
   bundle(endpointId: string) {
     const root = `${this.prefix}:bundle:${endpointId}`;
     return {
-      order: `${root}:order`,
-      waiting: `${root}:waiting`,
-      inFlight: `${root}:in-flight`,
-      pause: `${root}:pause`,
-      places: `${root}:places`,
+      state: `${root}:state`,
+      /** Submissions by uuid. */
+      waiting: `${root}:submissions`,
       newest: (uuid: string) => `${root}:newest:${uuid}`,
       cancels: (uuid: string) => `${root}:cancels:${uuid}`,
       accepted: (digest: string) => `${root}:accepted:${digest}`,

@@ -1,32 +1,18 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
-/** Runs a script with its keys and arguments; Redis executes it as one step. */
-export type RedisScript = (
-  redis: Redis,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-) => Promise<unknown>;
-
 /**
- * Loads a Lua script that lies beside the calling module.
+ * Loads a Lua script that lies next to the calling module, as a function that runs it with keys and arguments: Redis
+ * executes it as one step. It is sent whole each time, since a restarted Redis knows none;
+ * Redis compiles it once.
  *
  * @param file such as `./take.lua`
  * @param base `import.meta.url` of the caller
  */
-export function loadScript(file: string, base: string): RedisScript {
+export function loadScript(file: string, base: string) {
   const source = readFileSync(new URL(file, base), 'utf8');
-  const digest = createHash('sha1').update(source).digest('hex');
-  return async (redis, keys, args) => {
-    try {
-      return await redis.evalsha(digest, keys.length, ...keys, ...args);
-    } catch (error) {
-      // A restarted Redis has forgotten the script: send it whole, once.
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(source, keys.length, ...keys, ...args);
-    }
-  };
+  return (redis: Redis, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
+    redis.eval(source, keys.length, ...keys, ...args);
 }
 
 /** A uint64 as 20 digits, so that text compares as the numbers do: Lua numbers round above 2^53. */

@@ -7,7 +7,7 @@ import { newUuid, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { registerInModel, type StreamModel } from '../../../test/pamm/stream-model.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import type { Hex } from '../quote-update.ts';
-import { StreamOrder } from './stream-order.ts';
+import { registerUpdate } from './stream-order.ts';
 
 let database: TestRedis;
 let connections: Redis[];
@@ -41,7 +41,7 @@ const toUpdate = ({ uuid, seq, tx }: Registered) => updateOf({ replacementUuid: 
 test('any sequence of updates of several keys is registered as the models say', { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(registered, { minLength: 1, maxLength: 40 }), async (steps) => {
-      const order = new StreamOrder(redis, nextKeys());
+      const keys = nextKeys();
       let owners: OwnerModel = new Map();
       let stream: StreamModel = new Map();
       for (const step of steps) {
@@ -50,7 +50,7 @@ test('any sequence of updates of several keys is registered as the models say', 
         const modelled = registerInModel(stream, { uuid: step.uuid, seq: step.seq, content: step.tx });
         if (claimed.isOwner) stream = modelled.model;
         const expected = claimed.isOwner ? modelled.registration : 'foreign';
-        expect(await order.register(toUpdate(step), step.holder)).toBe(expected);
+        expect(await registerUpdate(redis, keys, toUpdate(step), step.holder)).toBe(expected);
       }
     }),
     { numRuns: 200 },
@@ -64,7 +64,7 @@ test('of several keys at the same time one gets a uuid, whichever process each c
       const answers = await Promise.all(
         steps.map(async (step, i) => {
           const connection = connections[i % connections.length] as Redis;
-          const registration = await new StreamOrder(connection, keys).register(toUpdate(step), step.holder);
+          const registration = await registerUpdate(connection, keys, toUpdate(step), step.holder);
           return { ...step, isOwner: registration !== 'foreign' };
         }),
       );
@@ -82,24 +82,23 @@ test('of several keys at the same time one gets a uuid, whichever process each c
 
 test('a uuid stays its owner’s for longer than its newest update is known, which another key does not lengthen', async () => {
   const keys = nextKeys();
-  const order = new StreamOrder(redis, keys);
   const replacementUuid = newUuid();
   const update = (seq: bigint) => updateOf({ replacementUuid, replacementSeqNumber: seq });
   const { chainId } = update(1n);
   const [owner, newest] = [keys.owner(chainId, replacementUuid), keys.newestUpdate(chainId, replacementUuid)];
   const lifetimes = async () => [await redis.pttl(owner), await redis.pttl(newest)] as const;
 
-  await order.register(update(5n), 'k1');
+  await registerUpdate(redis, keys, update(5n), 'k1');
   const [ownedMs, knownMs] = await lifetimes();
   // A worker that sends notes the update again, up to 3 seconds after it came.
   expect(ownedMs).toBeGreaterThan(knownMs + 3_000);
   await redis.pexpire(owner, 10_000);
   await redis.pexpire(newest, 5_000);
-  expect(await order.register(update(6n), 'k2')).toBe('foreign');
+  expect(await registerUpdate(redis, keys, update(6n), 'k2')).toBe('foreign');
   const [ownedStillMs, knownStillMs] = await lifetimes();
   expect(ownedStillMs).toBeLessThanOrEqual(10_000);
   expect(knownStillMs).toBeLessThanOrEqual(5_000);
   // What is older on the streams may be newer at a bundle builder, by its block.
-  expect(await order.register(update(4n), 'k1')).toBe('older');
+  expect(await registerUpdate(redis, keys, update(4n), 'k1')).toBe('older');
   expect(await redis.pttl(owner)).toBeGreaterThan(3_600_000);
 });

@@ -16,37 +16,35 @@ export type Registration = 'foreign' | 'newest' | 'same' | 'older';
 export type Admission = 'send' | 'fenced' | 'superseded';
 
 /**
- * Keeps the updates of a uuid in order on every stream of a chain: only the newest one known, by sequence number, is
- * ever sent. Shared by all processes through Redis; each method is one atomic step.
+ * Notes an arriving update, once for all builders of the chain, in one atomic step: of each uuid only the newest update
+ * known, by sequence number, is ever sent. `same` is this update once more, which may be sent again; `foreign` is one of a
+ * uuid that another holder used first, which must change nothing.
+ *
+ * @param holder whose key the update came with; see `KeyIdentity`
  */
-export class StreamOrder {
-  readonly #redis: Redis;
-  readonly #keys: RedisKeys;
+export async function registerUpdate(
+  redis: Redis,
+  keys: RedisKeys,
+  update: QuoteUpdate,
+  holder: string,
+): Promise<Registration> {
+  const { chainId, replacementUuid, replacementSeqNumber } = update;
+  const names = [keys.newestUpdate(chainId, replacementUuid), keys.owner(chainId, replacementUuid)];
+  const args = [sortableUint64(replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS, holder, OWNER_KEPT_MS];
+  return (await register(redis, names, args)) as Registration;
+}
 
-  constructor(redis: Redis, keys: RedisKeys) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
-  /**
-   * Notes an arriving update, once for all builders of the chain. `same` is this very update once more, which may be sent
-   * again; `foreign` is one of a uuid that another holder used first, which must change nothing.
-   *
-   * @param holder whose key the update came with; see `KeyIdentity`
-   */
-  async register(update: QuoteUpdate, holder: string): Promise<Registration> {
-    const { chainId, replacementUuid, replacementSeqNumber } = update;
-    const keys = [this.#keys.newestUpdate(chainId, replacementUuid), this.#keys.owner(chainId, replacementUuid)];
-    const args = [sortableUint64(replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS, holder, OWNER_KEPT_MS];
-    return (await register(this.#redis, keys, args)) as Registration;
-  }
-
-  /** Asks, right before the bytes go out, whether the holder of this fencing token may send the update. */
-  async admit(endpointId: string, fence: string, update: QuoteUpdate): Promise<Admission> {
-    const keys = [this.#keys.lease(endpointId), this.#keys.newestUpdate(update.chainId, update.replacementUuid)];
-    const args = [fence, sortableUint64(update.replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS];
-    return (await admit(this.#redis, keys, args)) as Admission;
-  }
+/** Asks in one atomic step, right before the bytes go out, whether the holder of this fencing token may send the update. */
+export async function admitUpdate(
+  redis: Redis,
+  keys: RedisKeys,
+  endpointId: string,
+  fence: string,
+  update: QuoteUpdate,
+): Promise<Admission> {
+  const names = [keys.lease(endpointId), keys.newestUpdate(update.chainId, update.replacementUuid)];
+  const args = [fence, sortableUint64(update.replacementSeqNumber), updateDigest(update), NEWEST_KEPT_MS];
+  return (await admit(redis, names, args)) as Admission;
 }
 
 /** Identity of what a stream builder receives; not the expiry, which streams do not carry. */

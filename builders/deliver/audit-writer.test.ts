@@ -6,28 +6,25 @@ import pg from 'pg';
 import { Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../db/connection.ts';
-import { migrate } from '../../../db/migrate.ts';
-import { createLogger } from '../../../runtime/logger.ts';
-import { connectPatient } from '../../../runtime/redis-connections.ts';
-import { createDatabase, type TestDatabase } from '../../../test/harness/database.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
-import { eventually } from '../../../test/pamm/eventually.ts';
-import { submissionOf } from '../../../test/pamm/sample-updates.ts';
-import { PWebsocketQuoteUpdateV1ResponseSchema } from '../../proto/generated/quote_update_pb.ts';
-import type { Endpoint } from '../../submit/endpoints.ts';
-import { createBuildersMetrics } from '../../submit/metrics.ts';
-import { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { UpdateLog } from '../../submit/update-log.ts';
-import { decodeResponse } from '../stream/codec.ts';
-import { AuditWriter } from './audit-writer.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { migrate } from '../../db/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { connectPatient } from '../../runtime/redis-connections.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { eventually } from '../../test/pamm/eventually.ts';
+import { submissionOf } from '../../test/pamm/sample-updates.ts';
+import { PWebsocketQuoteUpdateV1ResponseSchema } from '../proto/generated/quote_update_pb.ts';
+import type { Endpoint } from '../submit/endpoints.ts';
+import { RedisKeys } from '../submit/queue/redis-keys.ts';
+import { UpdateLog } from '../submit/update-log.ts';
+import { startAuditWriter } from './audit-writer.ts';
+import { decodeResponse } from './stream/codec.ts';
 
 const logger = createLogger('test', 'silent');
 const keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
 const endpoint: Endpoint = {
   id: 'e',
-  chainId: 31338,
-  kind: 'bsc',
   transport: 'bundle',
   url: 'http://builder/',
   provider: 'builder:http://builder/',
@@ -52,9 +49,9 @@ afterAll(async () => {
   await Promise.all([postgres.drop(), redisDatabase.drop()]);
 });
 
-const startWriter = (retentionDays = 30) => new AuditWriter({ redis, keys, database, retentionDays, logger });
+const startWriter = (retentionDays = 30) => startAuditWriter({ redis, keys, database, retentionDays, logger });
 
-const newLog = () => new UpdateLog(redis, keys, createBuildersMetrics(new Registry()), logger);
+const newLog = () => new UpdateLog(redis, keys, new Registry(), logger);
 
 const rows = async (sql: string, values: unknown[] = []) => (await database.$client.query(sql, values)).rows;
 
@@ -74,7 +71,7 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
   log.submitted(live);
   log.submitted(cancel);
   log.note(endpoint, live, { accepted: true, bundleHash: '0xab', timestampNs: MAX_UINT64 });
-  log.ended(endpoint, live, 'unanswered');
+  log.note(endpoint, live, 'unanswered');
   log.note(endpoint, cancel, { accepted: false, error: 'skipped: the request was a cancel' });
   await eventually(async () => (await rows('SELECT 1 FROM operator.pamm_answer')).length === 2);
 
@@ -167,7 +164,7 @@ test('what could not be written waits until the database is back, and of two wri
 
 test('a writer that has never reached Redis stops at once', async () => {
   const unreachable = connectPatient('redis://127.0.0.1:1', logger);
-  const writer = new AuditWriter({ redis: unreachable, keys, database, retentionDays: 1, logger });
+  const writer = startAuditWriter({ redis: unreachable, keys, database, retentionDays: 1, logger });
   await eventually(() => unreachable.status === 'reconnecting');
   const late = sleep(5_000, 'late', { ref: false });
   expect(await Promise.race([writer.stop().then(() => 'stopped'), late])).toBe('stopped');
@@ -178,7 +175,7 @@ test('rows past their retention are deleted', async () => {
   const log = newLog();
   const old = submission({}, Date.now() - 3 * 86_400_000);
   log.submitted(old);
-  log.ended(endpoint, old, 'dropped');
+  log.note(endpoint, old, 'dropped');
   const writer = startWriter();
   const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [old.id]);
   await eventually(async () => (await find()).length === 1);

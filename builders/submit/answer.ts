@@ -1,4 +1,16 @@
-import type { Answer, AnswerOutcome } from './answer.ts';
+import type { Hex } from './quote-update.ts';
+
+/** What a builder, or the service in its place, said to one update. */
+export type Answer =
+  | { readonly accepted: true; readonly timestampNs?: bigint; readonly bundleHash?: Hex }
+  | { readonly accepted: false; readonly error: string };
+
+/** What an API process hears about one of its submissions. */
+export type AnswerNotice = {
+  readonly submissionId: string;
+  readonly endpointId: string;
+  readonly answer: Answer;
+};
 
 const SKIPPED = 'skipped: ';
 
@@ -17,7 +29,8 @@ export const skipped = {
   backingOff: (ms: number): Answer => skip(`the endpoint is backing off for ${ms} ms more`),
 } as const;
 
-export function outcomeOf(answer: Answer): AnswerOutcome {
+/** How an answer counts in metrics and in the audit trail. */
+export function outcomeOf(answer: Answer): 'accepted' | 'rejected' | 'skipped' {
   if (answer.accepted) return 'accepted';
   return answer.error.startsWith(SKIPPED) ? 'skipped' : 'rejected';
 }

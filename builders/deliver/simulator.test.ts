@@ -1,12 +1,9 @@
-import { Registry } from 'prom-client';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openChainRpc } from '../../../chain/chain-rpc.ts';
-import { type Anvil, startAnvil } from '../../../devnet/services/anvil.ts';
-import { createLogger } from '../../../runtime/logger.ts';
-import { createBuildersMetrics } from '../../submit/metrics.ts';
-import type { Hex } from '../../submit/quote-update.ts';
-import { Simulator } from './simulator.ts';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import type { Hex } from '../submit/quote-update.ts';
+import { simulate } from './simulator.ts';
 
 const CHAIN = 31337;
 /** Has no balance at all: a simulation is about what the update does. */
@@ -32,9 +29,7 @@ async function rpc(method: string, params: unknown[]): Promise<unknown> {
     .result;
 }
 
-const logger = createLogger('test', 'silent');
-const simulatorOf = (url: string) =>
-  new Simulator(openChainRpc({ chainId: CHAIN, rpcUrls: [url] }, 5_000), createBuildersMetrics(new Registry()), logger);
+const rpcOf = (url: string) => openChainRpc({ chainId: CHAIN, rpcUrls: [url] }, 5_000);
 
 const sign = (data: Hex): Promise<Hex> =>
   signer.signTransaction({
@@ -51,13 +46,13 @@ const sign = (data: Hex): Promise<Hex> =>
 
 test('an update runs as its signer, recovered from the signature', async () => {
   const tx = await sign(`${signer.address.toLowerCase()}${'00'.repeat(12)}` as Hex);
-  expect(await simulatorOf(anvil.url).simulate(tx)).toEqual({ outcome: 'success' });
+  expect(await simulate(rpcOf(anvil.url), tx)).toEqual({ outcome: 'success' });
 });
 
 test('an update that reverts is told apart', async () => {
-  expect(await simulatorOf(anvil.url).simulate(await sign('0x'))).toMatchObject({ outcome: 'reverted' });
+  expect(await simulate(rpcOf(anvil.url), await sign('0x'))).toMatchObject({ outcome: 'reverted' });
 });
 
 test('an unreachable node says nothing about the update', async () => {
-  expect(await simulatorOf('http://127.0.0.1:1').simulate(await sign('0x'))).toMatchObject({ outcome: 'unavailable' });
+  expect(await simulate(rpcOf('http://127.0.0.1:1'), await sign('0x'))).toMatchObject({ outcome: 'unavailable' });
 });
