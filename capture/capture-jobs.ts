@@ -9,7 +9,6 @@ import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
-import { classifyPools } from './classification/classify-pools.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
 import { LLAMA_CHAINS } from './fiat/llama-chains.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
@@ -17,6 +16,7 @@ import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import type { TokenKey } from './fiat/token-key.ts';
 import { fundedTokens, readTokensToPrice } from './fiat/tokens-to-price.ts';
 import type { Job } from './job.ts';
+import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { type RefreshDeps, refreshListing } from './listing/refresh-listing.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
@@ -77,7 +77,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     registry,
     fiatMaxAgeSecs,
     version: listingVersion(file),
-    classify: (pools) => classifyPools(database, registry, pools),
+    classify,
     findBlockAt: blockClocks(file, budgeted, logger),
   };
   return [
