@@ -1,6 +1,4 @@
-import { getViewSelectedFields, sql } from 'drizzle-orm';
-import type { Address, Hex } from 'viem';
-import { priceProviders } from '../../db/schema/read-model.ts';
+import type { Address } from 'viem';
 import { type Classification, classifyPool, isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import type {
   PoolFacts as ClassificationFacts,
@@ -9,18 +7,7 @@ import type {
 } from '../../protocol/classification-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { ExtensionRow } from './extensions.ts';
-import type { PoolFacts } from './pool-facts.ts';
-
-/** A price provider made by a known factory. Fields of the other kind are null. */
-export type ProviderRow = typeof priceProviders.$inferSelect;
-
-const ZERO_WORD = `0x${'0'.repeat(64)}`;
-
-/** What is selected of a pool's provider. When one feed prices the pair, it has no quote feed. */
-export const PROVIDER_COLUMNS = {
-  ...getViewSelectedFields(priceProviders),
-  quoteFeedId: sql<Hex | null>`nullif(${priceProviders.quoteFeedId}, ${ZERO_WORD})`,
-};
+import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
 /** The tier of a pool and the reasons for it; null for a pool of no enabled deployment, or without bins. */
 export function classify(facts: PoolFacts, registry: OperatorRegistry): Classification | null {

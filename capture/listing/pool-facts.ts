@@ -1,5 +1,6 @@
 import { and, eq, getViewSelectedFields, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { alias, type PgColumn } from 'drizzle-orm/pg-core';
+import type { Hex } from 'viem';
 import { queriesOn } from '../../db/query-builder.ts';
 import { curators, delistedPools, poolStorages } from '../../db/schema/operator.ts';
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
@@ -8,12 +9,22 @@ import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../pro
 import type { Readings } from '../../protocol/stored-layout.ts';
 import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import { type PoolId, poolRows } from '../pools/pool-id.ts';
-import { PROVIDER_COLUMNS } from './classify.ts';
 import { extensionsOfPool } from './extensions.ts';
 
 /** Seconds of the two windows that the listing shows. */
 export const DAY_SECS = 86_400;
 const WEEK_SECS = 7 * DAY_SECS;
+
+/** A price provider made by a known factory. Fields of the other kind are null. */
+export type ProviderRow = typeof priceProviders.$inferSelect;
+
+const ZERO_WORD = `0x${'0'.repeat(64)}`;
+
+/** What is selected of a pool's provider. When one feed prices the pair, it has no quote feed. */
+export const PROVIDER_COLUMNS = {
+  ...getViewSelectedFields(priceProviders),
+  quoteFeedId: sql<Hex | null>`nullif(${priceProviders.quoteFeedId}, ${ZERO_WORD})`,
+};
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
 

@@ -1,8 +1,7 @@
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { MAX_UINT64, MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
-import type { ProviderRow } from './classify.ts';
-import type { PoolFacts } from './pool-facts.ts';
+import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
 /** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
 export function providerFields(facts: PoolFacts) {

@@ -8,9 +8,8 @@ import { parseJson } from '../../runtime/json.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
-import type { ProviderRow } from './classify.ts';
 import type { ExtensionRow } from './extensions.ts';
-import type { PoolFacts } from './pool-facts.ts';
+import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
