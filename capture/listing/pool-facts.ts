@@ -28,6 +28,14 @@ export const PROVIDER_COLUMNS = {
 
 const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
 
+const columnsOf = ({ chainId, address, symbol, name, decimals }: typeof token0 | typeof token1) => ({
+  chainId,
+  address,
+  symbol,
+  name,
+  decimals,
+});
+
 /** What a window added to the running totals. */
 const totalsOf = (window: 'day' | 'week') =>
   Object.fromEntries(
@@ -36,8 +44,8 @@ const totalsOf = (window: 'day' | 'week') =>
 
 const COLUMNS = {
   ...getViewSelectedFields(pools),
-  token0: getViewSelectedFields(token0),
-  token1: getViewSelectedFields(token1),
+  token0: columnsOf(token0),
+  token1: columnsOf(token1),
   adminUsername: curators.username,
   adminVerified: sql<boolean>`coalesce(${curators.verified}, false)`,
   provider: PROVIDER_COLUMNS,
