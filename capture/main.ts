@@ -15,8 +15,8 @@ import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { calibrationGauge } from './calibration/calibration-job.ts';
 import { captureJobs } from './capture-jobs.ts';
+import { startJobs } from './jobs.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';
-import { startJobs } from './run-jobs.ts';
 
 const HELP = `
 Reads what the chains and price sources say, on a schedule, and keeps the listing ready: price status of every pool, fiat

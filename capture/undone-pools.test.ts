@@ -2,13 +2,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
-import { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import { ChainConfig } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
-import { FACTORY, openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
-import { classifyPools } from './classification/classify-pools.ts';
-import { createRegistry } from './pools/operator-registry.ts';
+import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
 
@@ -44,23 +42,14 @@ const undo = () =>
 const poolsIn = async (table: string) =>
   (await pool.query<{ pool: string }>(`SELECT pool FROM operator.${table} ORDER BY pool`)).rows.map((row) => row.pool);
 
-test('a pool that a reorganisation undid has neither a tier nor a price any more', async () => {
-  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
+test('a pool that a reorganisation undid has no price any more', async () => {
   const chain = { chainId: CHAIN, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
-  const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
-  const registry = createRegistry(file);
-  const ids = [KEPT, UNDONE].map((address) => ({ chainId: CHAIN, pool: address }));
-  await classifyPools(pool, registry, ids);
   await pool.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, address, 'healthy', 1, 1, now() FROM read_model.pool`,
   );
-  expect(await poolsIn('pool_classification')).toEqual([KEPT, UNDONE]);
 
   await undo();
-  await classifyPools(pool, registry, ids);
-  expect(await poolsIn('pool_classification')).toEqual([KEPT]);
-
   // No pool of the chain is served: nothing is asked of its node, and only its own readings go.
   await pool.query("INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', NULL, NULL, 1, 1, now())", [
     CHAIN + 1,

@@ -275,9 +275,9 @@ export interface components {
             token0Name?: string;
             /** @description Omitted when the token tells none. */
             token1Name?: string;
-            /** @description Decimals of a whole token; omitted when the token tells none. */
+            /** @description Omitted when the token tells none. */
             token0Decimals?: number;
-            /** @description Decimals of a whole token; omitted when the token tells none. */
+            /** @description Omitted when the token tells none. */
             token1Decimals?: number;
             /**
              * Format: uri
@@ -324,13 +324,13 @@ export interface components {
                  * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
                  */
                 source?: string;
-                /** @description Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null. */
+                /** @description Added to the spread, 1e18 = 100%; may be negative, decimal integer or null. */
                 marginStep: string | null;
                 /** @description Least distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null. */
                 minMargin: string | null;
                 /** @description Oldest reference price taken, seconds, decimal integer or null. */
                 maxRefStaleness: string | null;
-                /** @description Bound of the spread as a multiple, decimal integer; null where there is none. */
+                /** @description Bound of the spread as a multiple, decimal integer or null. */
                 maxSpreadMult: string | null;
                 /** @description Largest spread, basis points, decimal integer or null. */
                 maxSpreadBps: string | null;
@@ -338,13 +338,13 @@ export interface components {
                 mutableParams: boolean;
                 /** @description Factor on the spread of the feed, 1e18 = 1, decimal integer or null. */
                 confidenceParam: string | null;
-                /** @description Oldest price of the base feed taken, seconds, decimal integer; null where there is none. */
+                /** @description Oldest price of the base feed taken, seconds, decimal integer or null. */
                 baseMaxStaleness: string | null;
-                /** @description Oldest price of the quote feed taken, seconds, decimal integer; null where there is none. */
+                /** @description Oldest price of the quote feed taken, seconds, decimal integer or null. */
                 quoteMaxStaleness: string | null;
-                /** @description Factor on the spread of the base feed, decimal integer; null where there is none. */
+                /** @description Factor on the spread of the base feed, decimal integer or null. */
                 baseSpreadMult: string | null;
-                /** @description Factor on the spread of the quote feed, decimal integer; null where there is none. */
+                /** @description Factor on the spread of the quote feed, decimal integer or null. */
                 quoteSpreadMult: string | null;
             } | {
                 /**
@@ -357,7 +357,7 @@ export interface components {
                  * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
                  */
                 oracle: string;
-                /** @description Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null. */
+                /** @description Added to the spread, 1e18 = 100%; may be negative, decimal integer or null. */
                 marginStep: string | null;
                 /** @description Oldest price taken, seconds, decimal integer or null. */
                 maxTimeDelta: string | null;

@@ -29,7 +29,7 @@ const LOGICS: Readonly<Record<LogicName, Logic>> = {
   },
   // Migrations change what its views show.
   listing: {
-    entries: ['capture/listing/refresh-listing.ts', 'capture/classification/classify-pools.ts'],
+    entries: ['capture/listing/refresh-listing.ts', 'capture/listing/classify.ts'],
     folder: 'migrations',
     committed: 'capture/listing/logic-version.json',
   },

@@ -84,7 +84,10 @@ beforeAll(async () => {
   database = await createDatabase();
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
-  await writePools(client, { listed: pools, unlisted: [], sources: [], gone: [] });
+  await writePools(
+    client,
+    pools.map((listed) => ({ chainId: listed.chainId, pool: listed.pool, listed, classification: null, source: null })),
+  );
   await client.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, pool, 'healthy', 1, 1, now() FROM operator.pool_listing`,

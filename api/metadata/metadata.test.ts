@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { selectPoolFacts } from '../../capture/listing/select-pool-facts.ts';
+import { selectPoolFacts } from '../../capture/listing/pool-facts.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
@@ -54,14 +54,10 @@ function seedOf(chainId: number, n: number) {
 }
 
 async function seedOperatorData(chainId: number, count: number) {
-  const tiers = ['green', 'yellow', 'red'];
+  const tiers = ['green', 'yellow', 'red'] as const;
   for (let n = 0; n < FUNDED; n += 2) {
-    await listing.pool.query(`INSERT INTO operator.pool_classification VALUES ($1, $2, $3, $4)`, [
-      chainId,
-      seedAddress(0x1000 + n),
-      tiers[n % 3],
-      n % 3 === 0 ? [] : ['curator_unverified'],
-    ]);
+    const reasonCodes = n % 3 === 0 ? [] : (['curator_unverified'] as const);
+    listing.tiers.set(seedAddress(0x1000 + n), { tier: tiers[n % 3] ?? 'red', reasonCodes });
   }
   for (let n = count - DELISTED; n < count; n += 1) {
     await listing.pool.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [chainId, seedAddress(0x1000 + n)]);

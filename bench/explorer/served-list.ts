@@ -7,7 +7,7 @@ import { startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { CHAINS_FILE, MARKET } from '../listing/market.ts';
-import { seedPools } from '../listing/seed.ts';
+import { classifyMarket, seedPools } from '../listing/seed.ts';
 import { serveApi } from '../serve-api.ts';
 
 /** The API with its web page over a listing of so many pools; no node answers, so that rows stay without live prices. */
@@ -46,7 +46,7 @@ async function fillListing(databaseUrl: string, pools: number): Promise<void> {
       findBlockAt: async (_, indexed) => indexed.number - 86_400,
       fiatMaxAgeSecs: 86_400,
       version: 'bench',
-      classify: async () => undefined,
+      classify: classifyMarket,
     });
     // Nothing captures prices here: those of the seed stay recent.
     await database.query(`UPDATE operator.price_health SET captured_at = now() + interval '1 day'`);

@@ -11,7 +11,7 @@ import { runMain } from '../../runtime/run-main.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { get, measure, percentile } from './load.ts';
 import { CHAINS_FILE, MARKET } from './market.ts';
-import { seedPools, seedSwaps } from './seed.ts';
+import { classifyMarket, seedPools, seedSwaps } from './seed.ts';
 
 const HELP = `Usage: bench/listing [--swaps 5000000] [--requests 1500]
 
@@ -87,7 +87,7 @@ async function round(database: pg.Pool, url: string, requests: number, swaps: nu
     findBlockAt: async (_, indexed) => indexed.number - 86_400,
     fiatMaxAgeSecs: 86_400,
     version: 'bench',
-    classify: async () => undefined,
+    classify: classifyMarket,
   };
   const computed = await refreshListing(deps);
   const again = performance.now();

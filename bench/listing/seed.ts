@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { PoolTier } from '../../capture/listing/record.ts';
 import { TOTAL_NAMES } from '../../protocol/pool-totals.ts';
 import { MARKET } from './market.ts';
 
@@ -54,11 +55,14 @@ export async function seedPools(
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO operator.price_health
       SELECT ${chainId}, ${addressOf('1000000 + n')}, 'healthy', 1, 2, 1, 1, now() + interval '1 day'
-      FROM generate_series(1, ${poolsPerChain}) n;
-      INSERT INTO operator.pool_classification
-      SELECT ${chainId}, ${addressOf('1000000 + n')}, (ARRAY['green', 'yellow', 'red'])[1 + n % 3], '{curator_unverified}'
       FROM generate_series(1, ${poolsPerChain}) n`);
   }
+}
+
+/** Tiers of the pools. */
+export function classifyMarket({ createdBlockNumber }: { readonly createdBlockNumber: number }): PoolTier {
+  const tiers = ['green', 'yellow', 'red'] as const;
+  return { tier: tiers[createdBlockNumber % tiers.length] ?? 'red', reasonCodes: ['curator_unverified'] };
 }
 
 /** Swaps number `from` to `to` of every pool, evenly over the spread, each with its row of running totals. */

@@ -2,7 +2,6 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { loggableError } from '../loggable-error.ts';
 import { findLastBlockUntil, type ReadTimestamp, type TimedBlock } from './block-search.ts';
 
 /** Answers the number of the last block at or before a time; `newest` is a block of the chain and no later time is asked for. */
@@ -54,7 +53,7 @@ export function createBlockFinder(
       isEstimating = false;
       return found;
     } catch (error) {
-      const fields = { err: loggableError(error), chainId: chain.chainId };
+      const fields = { err: error, chainId: chain.chainId };
       if (!isEstimating) logger.warn(fields, 'blocks of times are estimated until the chain can be read');
       isEstimating = true;
       return estimate(timestamp, newest, chain.blockTimeMs);

@@ -144,7 +144,7 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(await captureStorage(database, chain)).toBe(1);
   const findBlockAt = async () => 0;
   const registry = createRegistry(file);
-  const given = { fiatMaxAgeSecs: 600, version: 'test', classify: async () => undefined };
+  const given = { fiatMaxAgeSecs: 600, version: 'test', classify: () => null };
   expect(await refreshListing({ database, registry, findBlockAt, ...given })).toBe(1);
   const { rows } = await database.query(
     `SELECT record::json->>'curBinIdx' AS bin, cur_bin_idx::text AS expected, analytics::json AS analytics,
@@ -170,7 +170,7 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
     findBlockAt: async () => 0,
     fiatMaxAgeSecs: 600,
     version: 'test',
-    classify: async () => undefined,
+    classify: () => null,
   };
   const listed = async () => {
     await captureStorage(database, chain);

@@ -1,15 +1,33 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
-import { retryAfterMs, sendRequest } from '../../runtime/http-request.ts';
-import { pause } from '../../runtime/pause.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { sendRequest } from '../../runtime/http-request.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
 
+/**
+ * DefiLlama's names of chains, as its coin API takes them in front of a token's address: those of its SDK's provider list,
+ * which differ from its web site's (`avax`, not `avalanche`; `hyperliquid` for HyperEVM). Another chain is asked for under
+ * its configured name.
+ */
+export const LLAMA_CHAINS: ReadonlyMap<number, string> = new Map([
+  [1, 'ethereum'],
+  [10, 'optimism'],
+  [56, 'bsc'],
+  [137, 'polygon'],
+  [143, 'monad'],
+  [999, 'hyperliquid'],
+  [4326, 'megaeth'],
+  [4663, 'robinhood'],
+  [8453, 'base'],
+  [42161, 'arbitrum'],
+  [43114, 'avax'],
+]);
+
 export type LlamaOptions = {
   readonly baseUrl: string;
-  /** Name of a chain at the service; undefined: it does not know the chain. */
-  readonly chainSlug: (chainId: number) => string | undefined;
+  readonly chains: readonly Pick<ChainConfig, 'chainId' | 'name'>[];
   /** For tests; the constants below stand in for what is left out. */
   readonly limits?: Partial<typeof LIMITS>;
 };
@@ -26,16 +44,12 @@ const LIMITS = {
   unknownMs: 900_000,
   /** Most such tokens that one call asks for. */
   unknownPerCall: 400,
-  timeoutMs: 8_000,
-  retryMs: 500,
-  /** Of an answer: 80 coins take some 20 KB. */
-  maxBytes: 1_000_000,
 };
+
+const TIMEOUT_MS = 8_000;
 
 /** Answers kept, at some 200 bytes. */
 const MAX_ANSWERS = 100_000;
-const ATTEMPTS = 3;
-const MAX_RETRY_AFTER_MS = 5_000;
 /** Below this the service itself does not trust its price. */
 const MIN_CONFIDENCE = 0.8;
 /** How far the service's clock may be ahead of ours. A price of a later time is of unknown age: it would never grow old. */
@@ -60,23 +74,21 @@ type Coin = { readonly token: TokenKey; readonly coin: string };
 class DefiLlamaError extends AppError {
   readonly code = 'DEFILLAMA';
   readonly retryable: boolean;
-  readonly retryAfterMs: number | null;
 
-  constructor(message: string, options: { retryable: boolean; retryAfterMs?: number | null; cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.retryable = options.retryable;
-    this.retryAfterMs = options.retryAfterMs ?? null;
+  constructor(message: string, retryable: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.retryable = retryable;
   }
 }
 
 /**
- * Current prices of DefiLlama's public coin API: tokens in batches, each batch tried up to three times, answers kept for a while.
- * Tokens that anyone may have made come last, a few in each call, the one asked for longest ago first. A batch that is rejected
- * does not affect others; when the service is unreachable, the rest is left to the next call.
+ * Current prices of DefiLlama's public coin API: tokens in batches, answers kept for a while. Tokens that anyone may have made
+ * come last, a few in each call, the one asked for longest ago first. A batch that is rejected does not affect others; when the
+ * service fails, the rest is left to the next call.
  */
-export function defiLlamaPrices({ baseUrl, chainSlug, limits }: LlamaOptions): PriceSource {
-  const rules = { ...LIMITS, ...limits };
-  const { batchSize, cacheMs, unknownMs, unknownPerCall } = rules;
+export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): PriceSource {
+  const { batchSize, cacheMs, unknownMs, unknownPerCall } = { ...LIMITS, ...limits };
+  const slugs = new Map(chains.map(({ chainId, name }) => [chainId, LLAMA_CHAINS.get(chainId) ?? name.toLowerCase()]));
   const answers = new LRUCache<TokenKey, { readonly price: FiatPrice | null; readonly at: number }>({
     max: MAX_ANSWERS,
   });
@@ -85,13 +97,13 @@ export function defiLlamaPrices({ baseUrl, chainSlug, limits }: LlamaOptions): P
 
   const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
-    const slug = chainSlug(chainId);
+    const slug = slugs.get(chainId);
     return slug === undefined ? [] : [{ token, coin: `${encodeURIComponent(slug)}:${address}` }];
   };
 
   const askFor = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
     try {
-      const prices = await fetchWithRetries(baseUrl, batch, rules);
+      const prices = await fetchPrices(baseUrl, batch);
       for (const { token, coin } of batch)
         answers.set(token, { price: prices.get(coin) ?? null, at: performance.now() });
       return null;
@@ -131,39 +143,19 @@ function inBatches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 }
 
-async function fetchWithRetries(baseUrl: string, batch: readonly Coin[], rules: typeof LIMITS) {
+/** Prices by coin. A failed request is not repeated here: the next run comes in seconds. */
+async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map<string, FiatPrice>> {
   const url = `${baseUrl.replace(/\/$/, '')}/prices/current/${batch.map(({ coin }) => coin).join(',')}`;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await fetchPrices(url, rules);
-    } catch (error) {
-      if (!(error instanceof DefiLlamaError) || !error.retryable || attempt === ATTEMPTS) throw error;
-      await pause(error.retryAfterMs ?? rules.retryMs * 2 ** (attempt - 1));
-    }
-  }
-}
-
-async function fetchPrices(url: string, { timeoutMs, maxBytes }: typeof LIMITS): Promise<Map<string, FiatPrice>> {
-  const { status, headers, text } = await sendRequest(url, { timeoutMs }).catch((cause) => {
-    throw new DefiLlamaError('the price service is unavailable, or its response too large', { retryable: true, cause });
+  const { status, text } = await sendRequest(url, { timeoutMs: TIMEOUT_MS }).catch((cause) => {
+    throw new DefiLlamaError('the price service is unavailable, or its response too large', true, cause);
   });
   if (status !== 200) {
-    const wait = retryAfterMs(headers);
-    throw new DefiLlamaError(`the price service returned ${status}`, {
-      retryable: status === 429 || status >= 500,
-      retryAfterMs: wait === undefined ? null : Math.min(wait, MAX_RETRY_AFTER_MS),
-    });
+    throw new DefiLlamaError(`the price service returned ${status}`, status === 429 || status >= 500);
   }
-  const answer = Answer.safeParse(text.length > maxBytes ? null : parseOrNull(text));
-  if (!answer.success) throw new DefiLlamaError('the price service returned malformed prices', { retryable: true });
-  return toPrices(answer.data);
-}
-
-function parseOrNull(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return null;
+    return toPrices(Answer.parse(JSON.parse(text)));
+  } catch (cause) {
+    throw new DefiLlamaError('the price service returned malformed prices', true, cause);
   }
 }
 

@@ -6,7 +6,7 @@ import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/meta
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { FiatPrice, PriceSource, TokensToPrice } from './price-sources.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
-import { type TokenKey, tokenKey } from './token-key.ts';
+import { tokenKey } from './token-key.ts';
 import { readTokensToPrice } from './tokens-to-price.ts';
 
 let listing: Listing;
@@ -37,13 +37,13 @@ function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = 
 }
 
 const registry = createRegistry(CHAINS_FILE);
-let tokensOfWorth: TokenKey[] = [];
+let fundedPools: Parameters<typeof readTokensToPrice>[2] = [];
 
 const refresh = (...sources: PriceSource[]) =>
   refreshFiatPrices({
     database: listing.pool,
     registry,
-    tokens: () => readTokensToPrice(listing.pool, registry, new Set(tokensOfWorth)),
+    tokens: () => readTokensToPrice(listing.pool, registry, fundedPools),
     sources,
     fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,
@@ -78,14 +78,15 @@ test('a source that fails is reported, and what the others know is stored', asyn
   expect(await shown()).toEqual([3, 2, 5]);
 });
 
-test("tokens of pools of worth come first, then those that had a price once, then strangers' by their age", async () => {
+test("tokens of funded pools come first, then those that had a price once, then strangers' by their age", async () => {
   const [old, young, rich] = [0xf3, 0xf1, 0xf2].map(seedAddress) as [Address, Address, Address];
   for (const address of [old, young, rich]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   await listing.pool.query(
     `UPDATE ${ONCHAIN_SCHEMA}.token SET block_timestamp = block_timestamp + 9 WHERE address = $1`,
     [young],
   );
-  tokensOfWorth = [tokenKey(CHAIN_A, rich)];
+  const isFunded = { chainId: CHAIN_A, isFunded: true, token0: rich, token1: rich };
+  fundedPools = [isFunded, { ...isFunded, isFunded: false, token0: young }];
   const asked: TokensToPrice[] = [];
   await refresh(sourceOf({ [KEY0]: 3 }), async (tokens) => {
     asked.push(tokens);

@@ -1,39 +1,31 @@
-import type { ChainConfig } from '../../config/chains-schema.ts';
-import { queriesOn } from '../../db/query-builder.ts';
-import { fiatPrices } from '../../db/schema/operator.ts';
+import type { Address } from 'viem';
 import type { Queryable } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 import type { TokensToPrice } from './price-sources.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
 
+const TOKENS_SQL = `
+  SELECT t.chain_id::float8 AS "chainId", t.address, p.token IS NOT NULL AS "isPriced"
+  FROM live.token t LEFT JOIN operator.fiat_price p ON p.chain_id = t.chain_id AND p.token = t.address
+  ORDER BY t.block_timestamp, t.chain_id, t.address`;
+
 /** Tokens of every pool. Those that the operator named and those of funded pools come before all others. */
 export async function readTokensToPrice(
   database: Queryable,
   registry: OperatorRegistry,
-  funded: ReadonlySet<TokenKey>,
+  pools: readonly Pick<KnownPool, 'chainId' | 'isFunded' | 'token0' | 'token1'>[],
 ): Promise<TokensToPrice> {
-  const { rows } = await database.query<{ chainId: string; address: `0x${string}` }>(
-    'SELECT chain_id AS "chainId", address FROM live.token ORDER BY block_timestamp, chain_id, address',
-  );
-  const { chainId, token } = fiatPrices;
-  const priced = await queriesOn(database).select({ chainId, token }).from(fiatPrices);
-  const pricedBefore = new Set(priced.map((row) => tokenKey(row.chainId, row.token)));
-  const named = new Set(registry.tokens.map((it) => tokenKey(it.chainId, it.address)));
-  const byRank: [TokenKey[], TokenKey[], TokenKey[]] = [[], [], []];
-  for (const row of rows) {
-    const key = tokenKey(Number(row.chainId), row.address);
-    byRank[named.has(key) || funded.has(key) ? 0 : pricedBefore.has(key) ? 1 : 2].push(key);
+  const { rows } = await database.query<{ chainId: number; address: Address; isPriced: boolean }>(TOKENS_SQL);
+  const funded = pools.filter(({ isFunded }) => isFunded);
+  const important = new Set([
+    ...registry.tokens.map(({ chainId, address }) => tokenKey(chainId, address)),
+    ...funded.flatMap(({ chainId, token0, token1 }) => [tokenKey(chainId, token0), tokenKey(chainId, token1)]),
+  ]);
+  const [named, priced, others]: [TokenKey[], TokenKey[], TokenKey[]] = [[], [], []];
+  for (const { chainId, address, isPriced } of rows) {
+    const key = tokenKey(chainId, address);
+    (important.has(key) ? named : isPriced ? priced : others).push(key);
   }
-  return { first: [...byRank[0], ...byRank[1]], others: byRank[2] };
-}
-
-/** Tokens of a chain's funded pools. */
-export function fundedTokens(
-  { chainId }: Pick<ChainConfig, 'chainId'>,
-  pools: readonly Pick<KnownPool, 'isFunded' | 'token0' | 'token1'>[],
-): TokenKey[] {
-  return pools
-    .filter(({ isFunded }) => isFunded)
-    .flatMap(({ token0, token1 }) => [tokenKey(chainId, token0), tokenKey(chainId, token1)]);
+  return { first: [...named, ...priced], others };
 }

@@ -22,20 +22,12 @@ export type PoolDay = {
   readonly liquidityRaw: TokenAmounts;
 };
 
-/** Sort keys that come out of a pool's analytics; null is unknown. */
-export type PoolFigures = {
-  readonly tvlFiat: number | null;
-  readonly volumeFiat: number | null;
-  readonly aprBps: bigint | null;
-  readonly aprBps7d: bigint | null;
-};
-
 const BPS = 10_000n;
 const DAYS_PER_YEAR = 365n;
 const DAYS_PER_WEEK = 7n;
 
 /**
- * Everything of `analytics24h` but the window's bounds, and the sort keys that go with it.
+ * Everything of `analytics24h` but the window's bounds, and the sort keys that go with it, in which null is unknown.
  *
  * @param tokens prices and decimals in pool order
  */
@@ -51,7 +43,7 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
   const lpFees = total(day.lpFeesScaled, scaled);
   const fees = total(day.feesScaled, scaled);
   const weekLpFees = total(day.weekLpFeesScaled, scaled);
-  const figures: PoolFigures = {
+  const figures = {
     tvlFiat: dollarsOrNull(tvl),
     volumeFiat: dollarsOrNull(volume),
     aprBps: aprBpsFloor(lpFees, 1n, tvl),
@@ -99,8 +91,8 @@ function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: V
   const outflow = swapOut + totals[`liquidityOut${side}Raw`] + totals[`feesCollected${side}Raw`];
   const net = inflow - outflow;
   const fiat = (amount: bigint) => {
-    const worth = value(amount < 0n ? -amount : amount);
-    return dollarsOrNull(worth !== null && amount < 0n ? -worth : worth);
+    const size = value(amount < 0n ? -amount : amount);
+    return dollarsOrNull(size !== null && amount < 0n ? -size : size);
   };
   const shown: StoredAnalytics['token0'] = {
     liquidityRaw: String(liquidity),

@@ -1,42 +1,60 @@
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
-import { type TokenScale, toRawFloor } from '../../protocol/scaling.ts';
-import type { KnownPair, PoolDay, TokenAmounts } from './analytics.ts';
+import { toRawFloor } from '../../protocol/scaling.ts';
+import type { StoredLayout } from '../../protocol/stored-layout.ts';
+import type { KnownPair, PoolDay } from './analytics.ts';
 import type { PoolFacts } from './pool-facts.ts';
+import { sumKnown } from './usd-value.ts';
 
-/** A pool's cursor, liquidity and fees: by its events, or by storage where events do not tell. */
-export type KnownState = { readonly day: PoolDay; readonly curBinIdx: number };
+/** A pool's cursor, liquidity and fees. */
+export type KnownState = PoolDay & { readonly curBinIdx: number };
 
 /**
+ * What is known of a pool by its events, or by its storage where events do not tell.
+ *
  * @param deployment that of the pool: readings that it names hold, whatever was decided
  * @returns null while liquidity and cursor are not known
  */
 export function knownState(facts: PoolFacts, deployment: DeploymentConfig): KnownState | null {
-  const { day, curBinIdx } = facts;
   const layout = storedLayout(deployment.layout);
-  if (layout === undefined) return asIndexed(day, curBinIdx);
-  const readings = { ...facts.readings, ...deployment.packed };
-  const lpFeesScaled = layout.lpFeesScaled(readings, day.totals);
-  const fees = {
-    lpFeesScaled,
-    feesScaled: sum(lpFeesScaled, layout.platformFeesScaled(readings, day.totals)),
-    weekLpFeesScaled: layout.lpFeesScaled(readings, facts.week),
+  return layout ? stateByStorage(facts, layout, deployment.packed) : stateByEvents(facts);
+}
+
+function stateByEvents({ day, week, curBinIdx, liquidity0Raw, liquidity1Raw }: PoolFacts): KnownState | null {
+  const liquidityRaw = knownPair(liquidity0Raw, liquidity1Raw);
+  if (liquidityRaw === null || curBinIdx === null) return null;
+  const feesOf = (side: 0 | 1) =>
+    sumKnown([day[`lpFee${side}Scaled`], day[`protocolFee${side}Scaled`], day[`notionalFee${side}Scaled`]]);
+  return {
+    curBinIdx,
+    liquidityRaw,
+    totals: day,
+    feesScaled: knownPair(feesOf(0), feesOf(1)),
+    lpFeesScaled: knownPair(day.lpFee0Scaled, day.lpFee1Scaled),
+    weekLpFeesScaled: knownPair(week.lpFee0Scaled, week.lpFee1Scaled),
   };
-  const storage = layout.isStorageKnown(readings) ? facts.storage : null;
-  if (storage === null) return null;
-  const liquidityRaw = toRaw(storage.totalsScaled, facts.scale);
-  return { day: { totals: day.totals, ...fees, liquidityRaw }, curBinIdx: storage.curBinIdx };
 }
 
-function asIndexed(day: PoolFacts['day'], curBinIdx: number | null): KnownState | null {
-  const { liquidityRaw } = day;
-  return liquidityRaw === null || curBinIdx === null ? null : { day: { ...day, liquidityRaw }, curBinIdx };
+function stateByStorage(
+  { day, week, storage, token0ScaleMultiplier, token1ScaleMultiplier, ...facts }: PoolFacts,
+  layout: StoredLayout,
+  configured: DeploymentConfig['packed'],
+): KnownState | null {
+  const readings = { ...facts.readings, ...configured };
+  const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = storage ?? {};
+  const totals = knownPair(total0Scaled, total1Scaled);
+  if (totals === null || curBinIdx === null || !layout.isStorageKnown(readings)) return null;
+  const lpFeesScaled = layout.lpFeesScaled(readings, day);
+  const platformFees = layout.platformFeesScaled(readings, day);
+  return {
+    curBinIdx,
+    liquidityRaw: [toRawFloor(totals[0], token0ScaleMultiplier), toRawFloor(totals[1], token1ScaleMultiplier)],
+    totals: day,
+    feesScaled: lpFeesScaled && platformFees && [lpFeesScaled[0] + platformFees[0], lpFeesScaled[1] + platformFees[1]],
+    lpFeesScaled,
+    weekLpFeesScaled: layout.lpFeesScaled(readings, week),
+  };
 }
 
-function sum(a: KnownPair, b: KnownPair): KnownPair {
-  return a && b && [a[0] + b[0], a[1] + b[1]];
-}
-
-function toRaw([total0, total1]: readonly [bigint, bigint], { multiplier0, multiplier1 }: TokenScale): TokenAmounts {
-  return [toRawFloor(total0, multiplier0), toRawFloor(total1, multiplier1)];
-}
+const knownPair = (amount0: bigint | null, amount1: bigint | null): KnownPair =>
+  amount0 === null || amount1 === null ? null : [amount0, amount1];

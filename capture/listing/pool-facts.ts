@@ -1,72 +1,134 @@
+import { and, eq, getViewSelectedFields, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { alias, type PgColumn } from 'drizzle-orm/pg-core';
+import type { Hex } from 'viem';
+import { queriesOn } from '../../db/query-builder.ts';
+import { curators, delistedPools, poolStorages } from '../../db/schema/operator.ts';
+import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
 import type { Readings } from '../../protocol/stored-layout.ts';
 import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
-import { toExtensions } from '../pools/extension-rows.ts';
-import { toProvider } from '../pools/provider-rows.ts';
-import type { KnownPair } from './analytics.ts';
-import type { PoolFactsColumns } from './select-pool-facts.ts';
-import { sumKnown } from './usd-value.ts';
+import { type PoolId, poolRows } from '../pools/pool-id.ts';
+import { extensionsOfPool } from './extensions.ts';
+
+/** Seconds of the two windows that the listing shows. */
+export const DAY_SECS = 86_400;
+const WEEK_SECS = 7 * DAY_SECS;
+
+/** A price provider made by a known factory. Fields of the other kind are null. */
+export type ProviderRow = typeof priceProviders.$inferSelect;
+
+const ZERO_WORD = `0x${'0'.repeat(64)}`;
+
+/** What is selected of a pool's provider. When one feed prices the pair, it has no quote feed. */
+export const PROVIDER_COLUMNS = {
+  ...getViewSelectedFields(priceProviders),
+  quoteFeedId: sql<Hex | null>`nullif(${priceProviders.quoteFeedId}, ${ZERO_WORD})`,
+};
+
+const [token0, token1] = [alias(tokens, 't0'), alias(tokens, 't1')];
+
+const columnsOf = ({ chainId, address, symbol, name, decimals }: typeof token0 | typeof token1) => ({
+  chainId,
+  address,
+  symbol,
+  name,
+  decimals,
+});
+
+/** What a window added to the running totals. */
+const totalsOf = (window: 'day' | 'week') =>
+  Object.fromEntries(
+    TOTAL_NAMES.map((name) => [name, sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt)]),
+  ) as { readonly [Name in TotalName]: SQL<Totals[Name]> };
+
+const COLUMNS = {
+  ...getViewSelectedFields(pools),
+  token0: columnsOf(token0),
+  token1: columnsOf(token1),
+  adminUsername: curators.username,
+  adminVerified: sql<boolean>`coalesce(${curators.verified}, false)`,
+  provider: PROVIDER_COLUMNS,
+  pauseLevel: poolStates.pauseLevel,
+  curBinIdx: poolStates.curBinIdx,
+  liquidity0Raw: poolStates.liquidity0Raw,
+  liquidity1Raw: poolStates.liquidity1Raw,
+  storage: {
+    curBinIdx: poolStorages.curBinIdx,
+    total0Scaled: poolStorages.total0Scaled,
+    total1Scaled: poolStorages.total1Scaled,
+  },
+  widestBinE6: sql<number | null>`(
+    SELECT max(b.length_e6) FROM read_model.pool_bin b WHERE b.chain_id = ${pools.chainId} AND b.pool = ${pools.address})`,
+  extensions: extensionsOfPool,
+  /** Decided readings of the factory. */
+  readings: sql<Readings | null>`(
+    SELECT json_object_agg(c.what, c.decided) FROM operator.layout_calibration c
+    WHERE c.chain_id = ${pools.chainId} AND c.factory = ${pools.factory})`,
+  delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
+  day: totalsOf('day'),
+  week: totalsOf('week'),
+};
+
+/** Unix second in which the first activity after another second happened, moved on by so many seconds; null without one. */
+const nextActivity = (after: SQL, movedBy: number) => sql`(
+  SELECT a.block_timestamp + ${sql.raw(String(movedBy))} FROM read_model.pool_activity a
+  WHERE a.chain_id = ${pools.chainId} AND a.pool = ${pools.address} AND a.block_timestamp > ${after}
+  ORDER BY a.block_timestamp LIMIT 1)`;
+
+/**
+ * Pools with all that the listing shows of them but prices and status: one row per pool, found by a few index steps each,
+ * of which five go down its running totals.
+ *
+ * @param toTs end of the 24-hour and 7-day windows, Unix seconds
+ */
+export function selectPoolFacts(database: Queryable, wanted: readonly PoolId[], toTs: number) {
+  const { chainId, address } = pools;
+  const end = sql`${toTs}::int8`;
+  const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
+  // OFFSET 0: the planner may not compute the window of every pool to pick some of them.
+  const windowOf = (secs: number) => sql`LATERAL (
+    SELECT * FROM read_model.pool_window(${startOf(secs)}, ${end}) w
+    WHERE w.chain_id = ${chainId} AND w.pool = ${address} OFFSET 0)`;
+  const isAt = (named: PgColumn, table: { readonly chainId: PgColumn; readonly address: PgColumn }) =>
+    and(eq(table.chainId, chainId), eq(table.address, named));
+  const isOfPool = (table: { readonly chainId: PgColumn; readonly pool: PgColumn }) =>
+    and(eq(table.chainId, chainId), eq(table.pool, address));
+  /** End of the first window whose totals are others, unless the pool is active meanwhile. */
+  const nextChangeAt = sql<number | null>`least(
+    ${nextActivity(end, 0)}, ${nextActivity(startOf(DAY_SECS), DAY_SECS)}, ${nextActivity(startOf(WEEK_SECS), WEEK_SECS)}
+  )::float8`;
+  return queriesOn(database)
+    .select({ ...COLUMNS, nextChangeAt })
+    .from(pools)
+    .innerJoin(poolRows(wanted), sql`k.chain_id = ${chainId} AND k.address = ${address}`)
+    .innerJoin(poolStates, isOfPool(poolStates))
+    .innerJoin(token0, isAt(pools.token0, token0))
+    .innerJoin(token1, isAt(pools.token1, token1))
+    .innerJoin(sql`${windowOf(DAY_SECS)} day`, sql`true`)
+    .innerJoin(sql`${windowOf(WEEK_SECS)} week`, sql`true`)
+    .leftJoin(priceProviders, isAt(pools.priceProvider, priceProviders))
+    .leftJoin(poolStorages, and(isOfPool(poolStorages), isNull(poolStorages.refusal)))
+    .leftJoin(curators, isAt(pools.admin, curators))
+    .leftJoin(delistedPools, isOfPool(delistedPools));
+}
 
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
 
-/**
- * Puts together what the listing takes together, and what it shows where Postgres has no row.
- *
- * @param prices USD per whole token
- */
+/** @param prices USD per whole token */
 export function toFacts(
-  { token0, token1, pendingProvider, verified, day, week, readings, liquidity, storage, ...row }: PoolFactsColumns,
+  { token0, token1, extensions, readings, ...row }: Awaited<ReturnType<typeof selectPoolFacts>>[number],
   prices: ReadonlyMap<TokenKey, number>,
 ) {
-  const priced = <Token extends { readonly address: string }>(token: Token) => ({
+  const priced = (token: typeof token0) => ({
     ...token,
-    usd: prices.get(tokenKey(row.chainId, token.address)) ?? null,
+    usd: prices.get(tokenKey(token.chainId, token.address)) ?? null,
   });
   return {
     ...row,
     tokens: [priced(token0), priced(token1)] as const,
-    pendingProvider: wholeOrNull(pendingProvider),
-    adminVerified: verified ?? false,
-    provider: toProvider(row.provider),
-    extensions: toExtensions(row.extensions),
-    storage: storageOrNull(storage),
-    week,
-    readings: toReadings(readings),
-    day: {
-      totals: day,
-      feesScaled: knownPair(allFees(day, 0), allFees(day, 1)),
-      lpFeesScaled: knownPair(day.lpFee0Scaled, day.lpFee1Scaled),
-      weekLpFeesScaled: knownPair(week.lpFee0Scaled, week.lpFee1Scaled),
-      liquidityRaw: knownPair(liquidity.raw0, liquidity.raw1),
-    },
+    extensions: extensions ?? [],
+    readings: readings ?? {},
   };
-}
-
-function allFees(totals: PoolFactsColumns['day'], side: 0 | 1): bigint | null {
-  return sumKnown([
-    totals[`lpFee${side}Scaled`],
-    totals[`protocolFee${side}Scaled`],
-    totals[`notionalFee${side}Scaled`],
-  ]);
-}
-
-/** Amounts that events do not tell are null. */
-function knownPair(amount0: bigint | null, amount1: bigint | null): KnownPair {
-  return amount0 === null || amount1 === null ? null : [amount0, amount1];
-}
-
-/** What the pool's storage says, when it was read and counts. */
-function storageOrNull(row: PoolFactsColumns['storage']) {
-  const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = row ?? {};
-  if (curBinIdx === null || total0Scaled === null || total1Scaled === null) return null;
-  return { curBinIdx, totalsScaled: [total0Scaled, total1Scaled] as const };
-}
-
-function toReadings(json: string | null): Readings {
-  return json === null ? {} : JSON.parse(json);
-}
-
-/** Columns that are all null when there is nothing of theirs. */
-function wholeOrNull({ address, block, executeAfter }: PoolFactsColumns['pendingProvider']) {
-  return address === null || block === null || executeAfter === null ? null : { address, block, executeAfter };
 }

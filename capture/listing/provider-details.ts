@@ -1,26 +1,27 @@
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { MAX_UINT64, MAX_UINT256, minBigint } from '../../protocol/fixed-point.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
-import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { PoolFacts } from './pool-facts.ts';
+import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
 /** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
 export function providerFields(facts: PoolFacts) {
-  const { provider, pendingProvider, priceProviderTimelockSecs: timelock } = facts;
+  const { provider, priceProviderTimelockSecs: timelock } = facts;
   return {
     priceProviderAddress: facts.priceProvider,
     priceProviderDetails: provider ? providerDetails(provider) : undefined,
     priceProviderSinceBlock: facts.priceProviderSinceBlock,
     priceProviderCooldownSecs: shownSecs(timelock),
     lockedPricing: timelock === MAX_UINT256,
-    priceProviderChange: pendingProvider
-      ? {
-          newPriceProvider: pendingProvider.address,
-          proposedAtBlock: pendingProvider.block,
-          executeAfterTs: shownSecs(pendingProvider.executeAfter),
-        }
-      : undefined,
+    priceProviderChange: providerChange(facts),
   } satisfies Partial<StoredRecord>;
+}
+
+function providerChange(facts: PoolFacts): StoredRecord['priceProviderChange'] {
+  const newPriceProvider = facts.pendingPriceProvider;
+  const proposedAtBlock = facts.pendingPriceProviderBlock;
+  const executeAfter = facts.pendingPriceProviderExecuteAfter;
+  if (newPriceProvider === null || proposedAtBlock === null || executeAfter === null) return undefined;
+  return { newPriceProvider, proposedAtBlock, executeAfterTs: shownSecs(executeAfter) };
 }
 
 /** The largest time that is shown stands for "never" too: the factory counts up to 2^256 - 1. */
@@ -28,40 +29,30 @@ function shownSecs(seconds: bigint): number | bigint {
   return toJsonInteger(minBigint(seconds, MAX_UINT64));
 }
 
-type ProviderDetails = NonNullable<StoredRecord['priceProviderDetails']>;
-
-function providerDetails(provider: ProviderRow): ProviderDetails {
-  return provider.kind === 'anchored' ? anchoredDetails(provider) : regularDetails(provider);
-}
-
 /** What the flat layout's providers do not have is null: per-feed bounds, and spread bounds that are no multiples. */
-function anchoredDetails(provider: ProviderRow): ProviderDetails {
+function providerDetails(provider: ProviderRow): NonNullable<StoredRecord['priceProviderDetails']> {
+  const common = {
+    oracle: provider.oracle,
+    marginStep: String(provider.marginStep),
+    confidenceParam: textOrNull(provider.confidenceParam),
+  };
+  if (provider.kind !== 'anchored') {
+    return { providerType: 'regular', ...common, maxTimeDelta: textOrNull(provider.maxTimeDeltaSecs) };
+  }
   return {
     providerType: 'anchored',
-    oracle: provider.oracle,
+    ...common,
     feedMode: provider.quoteFeedId === null ? 'single' : 'synthetic',
     source: provider.source ?? undefined,
-    marginStep: String(provider.marginStep),
     minMargin: textOrNull(provider.minMargin),
     maxRefStaleness: textOrNull(provider.maxRefStalenessSecs),
     maxSpreadMult: null,
     maxSpreadBps: textOrNull(provider.maxSpreadBps),
     mutableParams: provider.mutableParams ?? false,
-    confidenceParam: textOrNull(provider.confidenceParam),
     baseMaxStaleness: null,
     quoteMaxStaleness: null,
     baseSpreadMult: null,
     quoteSpreadMult: null,
-  };
-}
-
-function regularDetails(provider: ProviderRow): ProviderDetails {
-  return {
-    providerType: 'regular',
-    oracle: provider.oracle,
-    marginStep: String(provider.marginStep),
-    maxTimeDelta: textOrNull(provider.maxTimeDeltaSecs),
-    confidenceParam: textOrNull(provider.confidenceParam),
   };
 }
 

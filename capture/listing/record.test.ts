@@ -3,15 +3,13 @@ import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { PoolRecord } from '../../db/listing/pool-record.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
-import type { Tier } from '../../protocol/classification.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
-import type { ExtensionRow } from '../pools/extension-rows.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
-import type { ProviderRow } from '../pools/provider-rows.ts';
-import type { PoolFacts } from './pool-facts.ts';
+import type { ExtensionRow } from './extensions.ts';
+import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
@@ -66,8 +64,8 @@ const BARE_FACTS: PoolFacts = {
   createdBlockNumber: 12,
   createdTimestamp: 1_790_000_000,
   tokens: [
-    { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000.5 },
-    { address: ODD, symbol: null, name: null, decimals: null, usd: null },
+    { chainId: CHAIN, address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000.5 },
+    { chainId: CHAIN, address: ODD, symbol: null, name: null, decimals: null, usd: null },
   ],
   creator: seedAddress(0xc1),
   admin: seedAddress(0xc2),
@@ -81,28 +79,37 @@ const BARE_FACTS: PoolFacts = {
   priceProvider: seedAddress(0x9),
   priceProviderSinceBlock: 13,
   priceProviderTimelockSecs: 86_400n,
-  pendingProvider: null,
+  pendingPriceProvider: null,
+  pendingPriceProviderBlock: null,
+  pendingPriceProviderExecuteAfter: null,
   provider: null,
   nextChangeAt: null,
   pauseLevel: 0,
   curBinIdx: -3,
   extensions: [],
   delisted: false,
-  classification: null,
-  scale: { multiplier0: 1n, multiplier1: 10n ** 12n },
+  poolIdx: 1n,
+  pair: '',
+  token0Symbol: null,
+  token1Symbol: null,
+  token0Decimals: null,
+  token1Decimals: null,
+  token0ScaleMultiplier: 1n,
+  token1ScaleMultiplier: 10n ** 12n,
+  lowestBin: -5,
+  highestBin: 5,
+  widestBinE6: null,
+  liquidity0Raw: 0n,
+  liquidity1Raw: 0n,
   storage: null,
   readings: {},
   week: NO_TOTALS,
-  day: {
-    totals: NO_TOTALS,
-    feesScaled: [0n, 0n],
-    lpFeesScaled: [0n, 0n],
-    weekLpFeesScaled: [0n, 0n],
-    liquidityRaw: [0n, 0n],
-  },
+  day: NO_TOTALS,
 };
 
 const ANCHORED: ProviderRow = {
+  chainId: CHAIN,
+  address: seedAddress(0x9),
   kind: 'anchored',
   oracle: seedAddress(0x0a),
   base: WETH,
@@ -128,21 +135,21 @@ const extension = (row: Partial<ExtensionRow> & Pick<ExtensionRow, 'address' | '
   ...row,
 });
 
-const listed = (facts: Partial<PoolFacts>) => {
-  const result = listPool({ ...BARE_FACTS, ...facts }, registry);
+const listed = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1] = null) => {
+  const result = listPool({ ...BARE_FACTS, ...facts }, tier, registry);
   if (result === null) throw new Error('not listed');
   return result.pool;
 };
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
-const recordOf = (facts: Partial<PoolFacts>) => {
+const recordOf = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1] = null) => {
   const [{ usd: usd0 }, { usd: usd1 }] = facts.tokens ?? BARE_FACTS.tokens;
-  const text = showPool({ record: listed(facts).record, status: 'unknown', prices: [usd0, usd1], day: null });
+  const text = showPool({ record: listed(facts, tier).record, status: 'unknown', prices: [usd0, usd1], day: null });
   return PoolRecord.parse(parseJson(text));
 };
 
 describe('a pool whose events do not tell its state', () => {
-  const storage = { curBinIdx: 4, totalsScaled: [10n ** 18n, 3n * 10n ** 18n + 5n] as const };
+  const storage = { curBinIdx: 4, total0Scaled: 10n ** 18n, total1Scaled: 3n * 10n ** 18n + 5n };
   const packedRegistry = (packed?: DeploymentConfig['packed']) => ({
     ...registry,
     deploymentOf: (chainId: number, factory: string) => {
@@ -151,10 +158,11 @@ describe('a pool whose events do not tell its state', () => {
     },
   });
   const tokens = [
-    { address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
-    { address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
+    { chainId: CHAIN, address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
+    { chainId: CHAIN, address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
   ] as const;
-  const listPacked = (facts: Partial<PoolFacts>) => listPool({ ...BARE_FACTS, tokens, ...facts }, packedRegistry());
+  const listPacked = (facts: Partial<PoolFacts>) =>
+    listPool({ ...BARE_FACTS, tokens, ...facts }, null, packedRegistry());
   const packed = (facts: Partial<PoolFacts>) => {
     const pool = listPacked(facts)?.pool;
     if (pool === undefined) throw new Error('not listed');
@@ -189,10 +197,9 @@ describe('a pool whose events do not tell its state', () => {
       salePlatformFeesHigh: one / 2_000n,
       salePlatformFeesLow: 7n * one,
     };
-    const day = { ...BARE_FACTS.day, totals };
     const figures = (readings: PoolFacts['readings'], override?: DeploymentConfig['packed']) => {
-      const facts = { ...BARE_FACTS, tokens, storage, day, week: totals, readings };
-      const pool = listPool(facts, packedRegistry(override))?.pool;
+      const facts = { ...BARE_FACTS, tokens, storage, day: totals, week: totals, readings };
+      const pool = listPool(facts, null, packedRegistry(override))?.pool;
       const { feesFiat } = JSON.parse(pool?.analytics ?? '');
       return [feesFiat, pool?.aprBps, pool?.aprBps7d];
     };
@@ -249,10 +256,12 @@ test('what is not known is left out, or null where the contract says so', () => 
 });
 
 test('all that a deployment and an operator can tell is shown', () => {
-  const day = { ...BARE_FACTS.day, weekLpFeesScaled: [7n * 10n ** 15n, 0n], liquidityRaw: [10n ** 18n, 0n] } as const;
+  const week = { ...NO_TOTALS, lpFee0Scaled: 7n * 10n ** 15n };
   const [weth] = BARE_FACTS.tokens;
   const tokens = [weth, { ...weth, address: ODD, symbol: 'ODD "x"', decimals: 6 }] as const;
-  expect(recordOf({ factory: FULL, tokens, day, adminUsername: 'Alice', adminVerified: true })).toMatchObject({
+  expect(
+    recordOf({ factory: FULL, tokens, week, liquidity0Raw: 10n ** 18n, adminUsername: 'Alice', adminVerified: true }),
+  ).toMatchObject({
     pair: 'WETH/ODD "x"',
     contractVersion: 'v1',
     token1Symbol: 'ODD "x"',
@@ -273,9 +282,9 @@ test('all that a deployment and an operator can tell is shown', () => {
 });
 
 test('a pool of a deployment that is switched off, or of no configured one, is not listed', () => {
-  expect(listPool({ ...BARE_FACTS, factory: OFF }, registry)).toBeNull();
-  expect(listPool({ ...BARE_FACTS, factory: seedAddress(0xf9) }, registry)).toBeNull();
-  expect(listPool({ ...BARE_FACTS, chainId: CHAIN + 1 }, registry)).toBeNull();
+  expect(listPool({ ...BARE_FACTS, factory: OFF }, null, registry)).toBeNull();
+  expect(listPool({ ...BARE_FACTS, factory: seedAddress(0xf9) }, null, registry)).toBeNull();
+  expect(listPool({ ...BARE_FACTS, chainId: CHAIN + 1 }, null, registry)).toBeNull();
 });
 
 describe('the cooldown is an exact integer of at most 2^64 - 1, and only 2^256 - 1 locks the provider', () => {
@@ -299,9 +308,13 @@ test.each([
   [1_790_086_400n, 1_790_086_400],
   [2n ** 255n, 2n ** 64n - 1n],
 ])('a pending change of the provider may be executed from %i on', (executeAfter, executeAfterTs) => {
-  const pendingProvider = { address: seedAddress(0x99), block: 77, executeAfter };
+  const pending = {
+    pendingPriceProvider: seedAddress(0x99),
+    pendingPriceProviderBlock: 77,
+    pendingPriceProviderExecuteAfter: executeAfter,
+  };
   const change = { newPriceProvider: seedAddress(0x99), proposedAtBlock: 77, executeAfterTs };
-  expect(recordOf({ pendingProvider }).priceProviderChange).toEqual(change);
+  expect(recordOf(pending).priceProviderChange).toEqual(change);
 });
 
 describe('details of the provider', () => {
@@ -356,11 +369,11 @@ describe('extensions', () => {
   const OPEN = { depositWhitelistingEnabled: false, depositAllowlistProvider: undefined };
 
   test('parameters of standard ones, with the phases of a swap they run in; custom ones have none', () => {
-    const stopLoss = { drawdownE6: 150_000n, decayPerSecondE18: 173n * 10n ** 10n, timelockSecs: 2n ** 32n - 1n };
+    const stopLoss = { drawdownE6: '150000', decayPerSecondE18: '1730000000000', timelockSecs: '4294967295' };
     const { extensionDetails } = fields(
       extension({ address: CUSTOM, phases: ['beforeSwap'] }),
       extension({ address: STOP_LOSS, phases: ['afterAddLiquidity', 'afterSwap'], ...stopLoss }),
-      extension({ address: GUARD, phases: ['beforeSwap', 'afterSwap'], maxChangePerBlockE18: 10n ** 16n }),
+      extension({ address: GUARD, phases: ['beforeSwap', 'afterSwap'], maxChangePerBlockE18: '10000000000000000' }),
     );
     expect(extensionDetails).toEqual({
       stopLoss: {
@@ -402,12 +415,11 @@ describe('extensions', () => {
 });
 
 test('a delisted pool is black and keeps its reasons; tiers rank from green to black', () => {
-  const reasonCodes = ['curator_unverified'];
-  const classification = (tier: Tier) => ({ tier, reasonCodes });
-  const { classificationSummary } = recordOf({ delisted: true, classification: classification('yellow') });
+  const reasonCodes = ['curator_unverified'] as const;
+  const { classificationSummary } = recordOf({ delisted: true }, { tier: 'yellow', reasonCodes });
   expect(classificationSummary).toEqual({ tierQualification: 'black', reasonCodes });
   const ranks = [
-    ...(['green', 'yellow', 'red'] as const).map((tier) => listed({ classification: classification(tier) }).tierRank),
+    ...(['green', 'yellow', 'red'] as const).map((tier) => listed({}, { tier, reasonCodes }).tierRank),
     listed({}).tierRank,
     listed({ delisted: true }).tierRank,
   ];

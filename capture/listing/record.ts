@@ -1,12 +1,12 @@
-import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import { searchTerms } from '../../db/listing/search-terms.ts';
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import type { listedPools, poolListings } from '../../db/schema/operator.ts';
+import type { Tier } from '../../protocol/classification.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { computeAnalytics, type TokenAmounts } from './analytics.ts';
-import { extensionFields } from './extension-fields.ts';
+import { extensionFields } from './extensions.ts';
 import { knownState } from './known-state.ts';
 import type { PoolFacts } from './pool-facts.ts';
 import { providerFields } from './provider-details.ts';
@@ -14,41 +14,67 @@ import { providerFields } from './provider-details.ts';
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
 export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof listedPools.$inferSelect>;
 
+/** A pool's tier and the reasons for it. */
+export type PoolTier = { readonly tier: Tier; readonly reasonCodes: readonly string[] };
+
 /**
+ * @param classification null for a pool that is not classified
  * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known, which
  *   the contract has no word for
  */
 export function listPool(
   facts: PoolFacts,
+  classification: PoolTier | null,
   registry: OperatorRegistry,
 ): { readonly pool: ListedPool; readonly liquidityRaw: TokenAmounts } | null {
-  const deployment = registry.deploymentOf(facts.chainId, facts.factory);
-  const chain = registry.chainName(facts.chainId);
-  if (!deployment || chain === undefined) return null;
-  const known = knownState(facts, deployment);
-  if (known === null) return null;
-  const { day, curBinIdx } = known;
-  const { figures, analytics } = computeAnalytics(day, facts.tokens);
+  const { chainId, factory, tokens } = facts;
+  const deployment = registry.deploymentOf(chainId, factory);
+  const state = deployment ? knownState(facts, deployment) : null;
+  if (!deployment || state === null) return null;
+  const { figures, analytics } = computeAnalytics(state, tokens);
+  // A delisted pool keeps the reasons that its tier had.
+  const tier = facts.delisted ? 'black' : (classification?.tier ?? 'unclassified');
+  const [name0, name1] = tokens.map(({ symbol, address }) => symbol ?? address);
+  // A contract that is not configured has no field.
   const record: StoredRecord = {
-    ...identityFields(facts, chain, deployment),
+    pair: `${name0}/${name1}`,
+    chain: deployment.chain,
+    contractVersion: deployment.contractVersion,
+    poolAddress: facts.address,
+    createdBlockNumber: facts.createdBlockNumber,
+    createdTimestamp: facts.createdTimestamp,
     ...tokenFields(facts, registry),
     ...providerFields(facts),
-    ...curatorFields(facts),
+    creator: facts.creator,
+    admin: facts.admin,
+    adminUsername: facts.adminUsername,
+    verifiedAdmin: facts.adminVerified,
+    adminFeeDestination: facts.adminFeeDestination,
+    spreadProtocolFeeE6: facts.protocolSpreadFeeE6,
+    spreadAdminFeeE6: facts.adminSpreadFeeE6,
+    protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
+    adminNotionalFeeE8: facts.adminNotionalFeeE8,
     aprBps7d: figures.aprBps7d === null ? undefined : toJsonInteger(figures.aprBps7d),
     pauseLevel: facts.pauseLevel,
-    curBinIdx,
+    curBinIdx: state.curBinIdx,
     ...extensionFields(facts.extensions, deployment),
-    classificationSummary: classificationSummary(facts),
-    ...deploymentFields(deployment),
+    classificationSummary: { tierQualification: tier, reasonCodes: [...(classification?.reasonCodes ?? [])] },
+    poolFactoryAddress: deployment.poolFactory,
+    poolDeployerAddress: deployment.poolDeployer,
+    liquidityAdderAddress: deployment.liquidityAdder,
+    dataProviderAddress: deployment.dataProvider,
+    quoterAddress: deployment.quoter,
+    depositAllowlistAddress: deployment.depositAllowlist,
+    oracleValueStopLossAddress: deployment.stopLoss,
+    priceVelocityGuardAddress: deployment.priceVelocityGuard,
     // The last two: whoever reads the record replaces them.
     token0FiatPrice: null,
     token1FiatPrice: null,
   };
-  const tier = record.classificationSummary.tierQualification;
   const pool: ListedPool = {
-    chainId: facts.chainId,
+    chainId,
     pool: facts.address,
-    factory: facts.factory,
+    factory,
     contractVersion: deployment.contractVersion,
     createdBlockNumber: facts.createdBlockNumber,
     tier,
@@ -62,22 +88,10 @@ export function listPool(
     record: stringifyJson(record),
     analytics: stringifyJson(analytics),
     searchTerms: searchTerms(record),
-    token0: facts.tokens[0].address,
-    token1: facts.tokens[1].address,
+    token0: tokens[0].address,
+    token1: tokens[1].address,
   };
-  return { pool, liquidityRaw: day.liquidityRaw };
-}
-
-function identityFields(facts: PoolFacts, chain: string, deployment: DeploymentConfig) {
-  const [name0, name1] = facts.tokens.map(({ symbol, address }) => symbol ?? address);
-  return {
-    pair: `${name0}/${name1}`,
-    chain,
-    contractVersion: deployment.contractVersion,
-    poolAddress: facts.address,
-    createdBlockNumber: facts.createdBlockNumber,
-    createdTimestamp: facts.createdTimestamp,
-  } satisfies Partial<StoredRecord>;
+  return { pool, liquidityRaw: state.liquidityRaw };
 }
 
 function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry: OperatorRegistry) {
@@ -95,42 +109,6 @@ function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry:
     token1Decimals: token1.decimals ?? undefined,
     token1LogoUrl: config1?.logoUrl,
     token1BrandColor: config1?.brandColor,
-  } satisfies Partial<StoredRecord>;
-}
-
-function curatorFields(facts: PoolFacts) {
-  return {
-    creator: facts.creator,
-    admin: facts.admin,
-    adminUsername: facts.adminUsername,
-    verifiedAdmin: facts.adminVerified,
-    adminFeeDestination: facts.adminFeeDestination,
-    spreadProtocolFeeE6: facts.protocolSpreadFeeE6,
-    spreadAdminFeeE6: facts.adminSpreadFeeE6,
-    protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
-    adminNotionalFeeE8: facts.adminNotionalFeeE8,
-  } satisfies Partial<StoredRecord>;
-}
-
-/** A delisted pool keeps the reasons that its tier had. */
-function classificationSummary({ delisted, classification }: PoolFacts): StoredRecord['classificationSummary'] {
-  return {
-    tierQualification: delisted ? 'black' : (classification?.tier ?? 'unclassified'),
-    reasonCodes: [...(classification?.reasonCodes ?? [])],
-  };
-}
-
-/** A contract that is not configured has no field. */
-function deploymentFields(deployment: DeploymentConfig) {
-  return {
-    poolFactoryAddress: deployment.poolFactory,
-    poolDeployerAddress: deployment.poolDeployer,
-    liquidityAdderAddress: deployment.liquidityAdder,
-    dataProviderAddress: deployment.dataProvider,
-    quoterAddress: deployment.quoter,
-    depositAllowlistAddress: deployment.depositAllowlist,
-    oracleValueStopLossAddress: deployment.stopLoss,
-    priceVelocityGuardAddress: deployment.priceVelocityGuard,
   } satisfies Partial<StoredRecord>;
 }
 

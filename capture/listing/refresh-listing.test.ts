@@ -5,7 +5,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
-import { classifyPools } from '../classification/classify-pools.ts';
+import { classify } from './classify.ts';
 import { refreshListing } from './refresh-listing.ts';
 
 const ROUNDS = 80;
@@ -337,11 +337,7 @@ async function computedWhole(): Promise<unknown> {
   return whole;
 }
 
-const refresh = () =>
-  refreshListing({
-    ...listing.refreshDeps,
-    classify: (pools) => classifyPools(listing.pool, listing.refreshDeps.registry, pools),
-  });
+const refresh = () => refreshListing({ ...listing.refreshDeps, classify });
 
 test('after any changes the listing is what a computation of every pool gives', { timeout: 120_000 }, async () => {
   await refresh();

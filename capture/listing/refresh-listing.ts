@@ -1,18 +1,18 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import type pg from 'pg';
+import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { type PoolId, poolKey } from '../pools/pool-id.ts';
+import { poolKey } from '../pools/pool-id.ts';
 import type { TokenAmounts } from './analytics.ts';
 import { type DuePool, readDuePools } from './due-pools.ts';
-import { type PoolFacts, toFacts } from './pool-facts.ts';
-import { listPool } from './record.ts';
-import { DAY_SECS, selectPoolFacts } from './select-pool-facts.ts';
-import { type IndexedBlock, readHeads, windowEnd } from './window.ts';
+import { DAY_SECS, type PoolFacts, selectPoolFacts, toFacts } from './pool-facts.ts';
+import { listPool, type PoolTier } from './record.ts';
+import { type IndexedBlock, windowEnd } from './window.ts';
 import {
   type ChainWindow,
-  type ComputedPools,
+  type ComputedPool,
   lastPublished,
   type Prices,
   readPrices,
@@ -30,8 +30,8 @@ export type RefreshDeps = {
   readonly fiatMaxAgeSecs: number;
   /** Of the code and settings that compute pools: what another version computed is computed again. */
   readonly version: string;
-  /** Stores the tiers of these pools, from which they are computed then. */
-  readonly classify: (pools: readonly PoolId[]) => Promise<void>;
+  /** The tier of a pool; null for one that has none. */
+  readonly classify: (facts: PoolFacts, registry: OperatorRegistry) => PoolTier | null;
 };
 
 /** Any fixed number: lets one process refresh at a time. */
@@ -55,7 +55,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
   return inTransaction(database, 'READ COMMITTED', async (publisher) => {
     // Held while pools are computed too: what is published later was also read later.
     await publisher.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
-    const blocks = await readHeads(database);
+    const blocks = [...(await readIndexedBlocks(database))].map(([chainId, block]) => ({ chainId, ...block }));
     const last = await lastPublished(database);
     const toTs = windowEnd(blocks, last.toTs);
     if (toTs === null) return null;
@@ -84,29 +84,24 @@ async function computePools(
   due: readonly DuePool[],
   prices: Prices,
   { toTs, generation }: { readonly toTs: number; readonly generation: number },
-): Promise<ComputedPools> {
-  await classify(due);
+): Promise<ComputedPool[]> {
   const rows = await selectPoolFacts(database, due, toTs);
-  const computed = new Map(
-    rows.map((row) => {
-      const facts = toFacts(row, prices);
-      return [
-        poolKey({ chainId: row.chainId, pool: row.address }),
-        { facts, listed: listPool(facts, registry) },
-      ] as const;
-    }),
+  const factsOf = new Map(
+    rows.map((row) => [poolKey({ chainId: row.chainId, pool: row.address }), toFacts(row, prices)]),
   );
-  const listedOf = (pool: DuePool) => computed.get(poolKey(pool))?.listed ?? null;
-  return {
-    listed: due.flatMap((pool) => listedOf(pool)?.pool ?? []),
-    unlisted: due.filter((pool) => listedOf(pool) === null),
-    sources: due.flatMap((pool) => {
-      if (pool.source === null) return [];
-      const { facts, listed } = computed.get(poolKey(pool)) ?? {};
-      return [{ ...pool, generation, ...(facts && listed ? repricing(facts, listed.liquidityRaw) : NEVER_REPRICED) }];
-    }),
-    gone: due.filter(({ source }) => source === null),
-  };
+  return due.map(({ chainId, pool, source }) => {
+    const facts = factsOf.get(poolKey({ chainId, pool }));
+    const classification = facts ? classify(facts, registry) : null;
+    const listed = facts ? listPool(facts, classification, registry) : null;
+    const repriced = facts && listed ? repricing(facts, listed.liquidityRaw) : NEVER_REPRICED;
+    return {
+      chainId,
+      pool,
+      listed: listed?.pool ?? null,
+      classification,
+      source: source === null ? null : { source, generation, ...repriced },
+    };
+  });
 }
 
 const NEVER_REPRICED = { amount0: null, amount1: null, price0: null, price1: null, nextChangeAt: null };

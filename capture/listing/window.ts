@@ -1,17 +1,10 @@
-import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
-import type { Queryable } from '../../db/transaction.ts';
+import type { BlockPoint } from '../../db/indexed-blocks.ts';
 
 /** Newest block that a chain is indexed up to. */
-export type IndexedBlock = { readonly chainId: number; readonly number: number; readonly timestamp: number };
+export type IndexedBlock = BlockPoint & { readonly chainId: number };
 
 /** A chain this far behind the most recent one does not hold the others back. */
 const MAX_LAG_SECS = 60;
-
-/** @throws an error of Postgres, also when no index is complete yet */
-export async function readHeads(database: Queryable): Promise<IndexedBlock[]> {
-  const blocks = await readIndexedBlocks(database);
-  return [...blocks].map(([chainId, block]) => ({ chainId, ...block }));
-}
 
 /**
  * End of the window that all pools of a refresh share: the latest second up to which every chain is indexed, chains that

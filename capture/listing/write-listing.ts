@@ -6,13 +6,14 @@ import {
   listingPrices,
   listingSources,
   listingWindows,
+  poolClassifications,
   poolListings,
 } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { deletePools, upsertRows } from '../../db/write-rows.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import type { PoolId } from '../pools/pool-id.ts';
-import type { ListedPool } from './record.ts';
+import type { ListedPool, PoolTier } from './record.ts';
 
 /** USD per whole token. */
 export type Prices = ReadonlyMap<TokenKey, number>;
@@ -20,29 +21,33 @@ export type Prices = ReadonlyMap<TokenKey, number>;
 /** Window of one chain. */
 export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' | 'generatedAtTs'>;
 
-/** What came of computing some pools. */
-export type ComputedPools = {
-  readonly listed: readonly ListedPool[];
-  readonly unlisted: readonly PoolId[];
-  /** Of all pools that are in the index. */
-  readonly sources: readonly (typeof listingSources.$inferInsert)[];
-  readonly gone: readonly PoolId[];
+/** What came of computing a pool; null takes it out. */
+export type ComputedPool = PoolId & {
+  readonly listed: ListedPool | null;
+  readonly classification: PoolTier | null;
+  /** Null when the pool is not in the index. */
+  readonly source: Omit<typeof listingSources.$inferInsert, keyof PoolId> | null;
 };
 
 /** Of one chain and pool. */
 const POOL = { key: ['chainId', 'pool'] } as const;
 
-/** Lists these pools, or takes them out; a row that did not change is not rewritten. */
-export async function writePools(
-  database: Queryable,
-  { listed, unlisted, sources, gone }: ComputedPools,
-): Promise<void> {
+/** Lists and classifies pools, or takes them out; a row that did not change is not rewritten. */
+export async function writePools(database: Queryable, pools: readonly ComputedPool[]): Promise<void> {
+  const without = (part: 'listed' | 'classification' | 'source') => pools.filter((pool) => pool[part] === null);
+  const listed = pools.flatMap((pool) => pool.listed ?? []);
   for (const table of [poolListings, listedPools]) {
     await upsertRows(database, table, listed, POOL);
-    await deletePools(database, table, unlisted);
+    await deletePools(database, table, without('listed'));
   }
+  const classified = pools.flatMap(({ chainId, pool, classification }) =>
+    classification ? [{ chainId, pool, ...classification, reasonCodes: [...classification.reasonCodes] }] : [],
+  );
+  await upsertRows(database, poolClassifications, classified, { ...POOL, computed: { classifiedAt: sql`now()` } });
+  await deletePools(database, poolClassifications, without('classification'));
+  const sources = pools.flatMap(({ chainId, pool, source }) => (source ? [{ chainId, pool, ...source }] : []));
   await upsertRows(database, listingSources, sources, POOL);
-  await deletePools(database, listingSources, gone);
+  await deletePools(database, listingSources, without('source'));
 }
 
 /** Prices that count. */

@@ -2,9 +2,8 @@ import type { ChainsFile, DeploymentConfig, TokenConfig } from '../../config/cha
 
 /** The chains file, indexed for the scheduled work. */
 export type OperatorRegistry = {
-  readonly chainName: (chainId: number) => string | undefined;
-  /** The enabled deployment that a factory belongs to. */
-  readonly deploymentOf: (chainId: number, factory: string) => DeploymentConfig | undefined;
+  /** The enabled deployment that a factory belongs to, with the name of its chain. */
+  readonly deploymentOf: (chainId: number, factory: string) => ListedDeployment | undefined;
   /** All that the operator knows. */
   readonly tokens: readonly TokenConfig[];
   readonly token: (chainId: number, address: string) => TokenConfig | undefined;
@@ -12,21 +11,20 @@ export type OperatorRegistry = {
   readonly isMultiplierOracle: (chainId: number, oracle: string) => boolean;
 };
 
+type ListedDeployment = DeploymentConfig & { readonly chain: string };
+
 export function createRegistry({ chains, tokens }: ChainsFile): OperatorRegistry {
   const keyOf = (chainId: number, address: string) => `${chainId}:${address}`;
-  const names = new Map(chains.map(({ chainId, name }) => [chainId, name]));
-  const deployments = new Map<string, DeploymentConfig>();
-  for (const { chainId, deployments: all } of chains) {
-    for (const deployment of all) {
-      if (deployment.enabled) deployments.set(keyOf(chainId, deployment.poolFactory), deployment);
-    }
-  }
-  const tokensByKey = new Map(tokens.map((token) => [keyOf(token.chainId, token.address), token]));
-  const oracles = new Set(
-    tokens.flatMap(({ chainId, multiplierOracle }) => (multiplierOracle ? [keyOf(chainId, multiplierOracle)] : [])),
+  const deployments = new Map(
+    chains.flatMap(({ chainId, name, deployments: all }) =>
+      all
+        .filter(({ enabled }) => enabled)
+        .map((deployment) => [keyOf(chainId, deployment.poolFactory), { ...deployment, chain: name }] as const),
+    ),
   );
+  const tokensByKey = new Map(tokens.map((token) => [keyOf(token.chainId, token.address), token]));
+  const oracles = new Set(tokens.map(({ chainId, multiplierOracle }) => keyOf(chainId, multiplierOracle ?? '')));
   return {
-    chainName: (chainId) => names.get(chainId),
     deploymentOf: (chainId, factory) => deployments.get(keyOf(chainId, factory)),
     tokens,
     token: (chainId, address) => tokensByKey.get(keyOf(chainId, address)),

@@ -35,6 +35,7 @@ export async function readPoolValues(
   for (const row of unreadable) if (row.chainId === chainId) layouts.delete(row.factory);
   const rows = await queriesOn(database)
     .select({
+      chainId: pools.chainId,
       address: pools.address,
       token0: pools.token0,
       token1: pools.token1,

@@ -9,65 +9,53 @@ const IntegerText = z
   .string()
   .regex(/^-?\d+$/)
   .openapi({ description: 'Decimal integer' });
-const NullableInteger = IntegerText.nullable();
-const Timestamp = z.int().nonnegative().openapi({ description: 'Unix seconds' });
+/** Null too where the layout has no such value. */
+const integerOrNull = (meaning: string) => IntegerText.nullable().describe(`${meaning}, decimal integer or null.`);
+const Timestamp = z.int().nonnegative();
+/** A contract of the deployment. */
+const deploymentAddress = (name: string) =>
+  Address.optional().describe(`${name} of the deployment; omitted when not configured.`);
 
 const AnchoredDetails = z.strictObject({
   providerType: z.literal('anchored').describe('Anchored to a reference price.'),
   oracle: Address.describe('Oracle that the provider reads.'),
   feedMode: z.enum(['single', 'synthetic']).describe('One feed, or two that are combined.'),
   source: Address.optional().openapi({ description: 'Omitted in reference mode.' }),
-  marginStep: NullableInteger.describe('Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null.'),
-  minMargin: NullableInteger.describe(
-    'Least distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null.',
-  ),
-  maxRefStaleness: NullableInteger.describe('Oldest reference price taken, seconds, decimal integer or null.'),
-  maxSpreadMult: NullableInteger.describe(
-    'Bound of the spread as a multiple, decimal integer; null where there is none.',
-  ),
-  maxSpreadBps: NullableInteger.describe('Largest spread, basis points, decimal integer or null.'),
+  marginStep: integerOrNull('Added to the spread, 1e18 = 100%; may be negative'),
+  minMargin: integerOrNull('Least distance of bid and ask from the mid, 1e18 = 100%'),
+  maxRefStaleness: integerOrNull('Oldest reference price taken, seconds'),
+  maxSpreadMult: integerOrNull('Bound of the spread as a multiple'),
+  maxSpreadBps: integerOrNull('Largest spread, basis points'),
   mutableParams: z.boolean().describe('Whether the parameters can still change.'),
-  confidenceParam: NullableInteger.describe('Factor on the spread of the feed, 1e18 = 1, decimal integer or null.'),
-  baseMaxStaleness: NullableInteger.describe(
-    'Oldest price of the base feed taken, seconds, decimal integer; null where there is none.',
-  ),
-  quoteMaxStaleness: NullableInteger.describe(
-    'Oldest price of the quote feed taken, seconds, decimal integer; null where there is none.',
-  ),
-  baseSpreadMult: NullableInteger.describe(
-    'Factor on the spread of the base feed, decimal integer; null where there is none.',
-  ),
-  quoteSpreadMult: NullableInteger.describe(
-    'Factor on the spread of the quote feed, decimal integer; null where there is none.',
-  ),
+  confidenceParam: integerOrNull('Factor on the spread of the feed, 1e18 = 1'),
+  baseMaxStaleness: integerOrNull('Oldest price of the base feed taken, seconds'),
+  quoteMaxStaleness: integerOrNull('Oldest price of the quote feed taken, seconds'),
+  baseSpreadMult: integerOrNull('Factor on the spread of the base feed'),
+  quoteSpreadMult: integerOrNull('Factor on the spread of the quote feed'),
 });
 
 const RegularDetails = z.strictObject({
   providerType: z.literal('regular').describe('Takes the price of its oracle.'),
   oracle: Address.describe('Oracle that the provider reads.'),
-  marginStep: NullableInteger.describe('Added to the spread, 1e18 = 100%, decimal integer; may be negative, or null.'),
-  maxTimeDelta: NullableInteger.describe('Oldest price taken, seconds, decimal integer or null.'),
-  confidenceParam: NullableInteger.describe('Factor on the spread of the feed, 1e18 = 1, decimal integer or null.'),
+  marginStep: integerOrNull('Added to the spread, 1e18 = 100%; may be negative'),
+  maxTimeDelta: integerOrNull('Oldest price taken, seconds'),
+  confidenceParam: integerOrNull('Factor on the spread of the feed, 1e18 = 1'),
 });
 
 const phases = z.array(z.string()).describe('Phases of a pool operation that it runs in, such as `beforeSwap`.');
 const ExtensionDetails = z.strictObject({
   stopLoss: z
     .strictObject({
-      drawdownE6: NullableInteger.describe('Largest drawdown, millionths, decimal integer or null.'),
-      decayPerSecondE18: NullableInteger.describe(
-        'Decay of the mark per second, 1e18 = 100%, decimal integer or null.',
-      ),
-      timelockSecs: NullableInteger.describe('Delay of a change of settings, seconds, decimal integer or null.'),
+      drawdownE6: integerOrNull('Largest drawdown, millionths'),
+      decayPerSecondE18: integerOrNull('Decay of the mark per second, 1e18 = 100%'),
+      timelockSecs: integerOrNull('Delay of a change of settings, seconds'),
       phases,
     })
     .optional()
     .describe('Stop loss; omitted when not attached.'),
   priceVelocity: z
     .strictObject({
-      maxChangePerBlockE18: NullableInteger.describe(
-        'Largest change of price per block, 1e18 = 100%, decimal integer or null.',
-      ),
+      maxChangePerBlockE18: integerOrNull('Largest change of price per block, 1e18 = 100%'),
       phases,
     })
     .optional()
@@ -99,8 +87,8 @@ export const PoolRecord = z
     token1Symbol: z.string().optional().describe('Omitted when the token tells none.'),
     token0Name: z.string().optional().describe('Omitted when the token tells none.'),
     token1Name: z.string().optional().describe('Omitted when the token tells none.'),
-    token0Decimals: z.int().optional().describe('Decimals of a whole token; omitted when the token tells none.'),
-    token1Decimals: z.int().optional().describe('Decimals of a whole token; omitted when the token tells none.'),
+    token0Decimals: z.int().optional().describe('Omitted when the token tells none.'),
+    token1Decimals: z.int().optional().describe('Omitted when the token tells none.'),
     token0LogoUrl: z.url().optional().describe('Picture of the token; omitted without one.'),
     token1LogoUrl: z.url().optional().describe('Picture of the token; omitted without one.'),
     token0BrandColor: z.string().optional().describe('Hex colour such as `#2775ca`; omitted without one.'),
@@ -157,21 +145,13 @@ export const PoolRecord = z
       })
       .describe('Tier of the pool, and why.'),
     poolFactoryAddress: Address.describe('Pool factory of the deployment.'),
-    poolDeployerAddress: Address.optional().describe('Pool deployer of the deployment; omitted when not configured.'),
-    liquidityAdderAddress: Address.optional().describe(
-      'Liquidity adder of the deployment; omitted when not configured.',
-    ),
-    dataProviderAddress: Address.optional().describe('Data provider of the deployment; omitted when not configured.'),
-    quoterAddress: Address.optional().describe('Swap quoter of the deployment; omitted when not configured.'),
-    depositAllowlistAddress: Address.optional().describe(
-      'Deposit allowlist of the deployment; omitted when not configured.',
-    ),
-    oracleValueStopLossAddress: Address.optional().describe(
-      'StopLoss extension of the deployment; omitted when not configured.',
-    ),
-    priceVelocityGuardAddress: Address.optional().describe(
-      'Price velocity guard of the deployment; omitted when not configured.',
-    ),
+    poolDeployerAddress: deploymentAddress('Pool deployer'),
+    liquidityAdderAddress: deploymentAddress('Liquidity adder'),
+    dataProviderAddress: deploymentAddress('Data provider'),
+    quoterAddress: deploymentAddress('Swap quoter'),
+    depositAllowlistAddress: deploymentAddress('Deposit allowlist'),
+    oracleValueStopLossAddress: deploymentAddress('StopLoss extension'),
+    priceVelocityGuardAddress: deploymentAddress('Price velocity guard'),
     tvlFiat: FiatNumber.nullable().optional().openapi({
       description: 'Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true.',
     }),

@@ -66,14 +66,6 @@ export const poolStates = readModel
   })
   .existing();
 
-export const poolBins = readModel
-  .view('pool_bin', {
-    chainId: int8('chain_id').notNull(),
-    pool: address('pool').notNull(),
-    lengthE6: integer('length_e6').notNull(),
-  })
-  .existing();
-
 export const poolExtensions = readModel
   .view('pool_extension', {
     chainId: int8('chain_id').notNull(),
@@ -81,35 +73,6 @@ export const poolExtensions = readModel
     position: integer('position').notNull(),
     address: address('address').notNull(),
     phases: text('phases', { enum: EXTENSION_PHASES }).array().notNull(),
-  })
-  .existing();
-
-export const stopLosses = readModel
-  .view('stop_loss', {
-    chainId: int8('chain_id').notNull(),
-    address: address('address').notNull(),
-    pool: address('pool').notNull(),
-    drawdownE6: wide('drawdown_e6'),
-    decayPerSecondE8: wide('decay_per_second_e8'),
-    timelockSecs: wide('timelock_secs'),
-  })
-  .existing();
-
-export const priceVelocities = readModel
-  .view('price_velocity', {
-    chainId: int8('chain_id').notNull(),
-    address: address('address').notNull(),
-    pool: address('pool').notNull(),
-    maxChangePerBlockE18: wide('max_change_per_block_e18'),
-  })
-  .existing();
-
-export const allowlists = readModel
-  .view('allowlist', {
-    chainId: int8('chain_id').notNull(),
-    address: address('address').notNull(),
-    pool: address('pool').notNull(),
-    allowAll: boolean('allow_all').notNull(),
   })
   .existing();
 

@@ -104,7 +104,7 @@ export async function openExampleApp() {
   };
 }
 
-async function seedListing({ db, pool, refresh }: Listing, address: Address, token0: Address, token1: Address) {
+async function seedListing({ db, pool, tiers, refresh }: Listing, address: Address, token0: Address, token1: Address) {
   await seedToken(db, { chainId: CHAIN_A, address: token0, symbol: 'WETH', name: 'Wrapped Ether' });
   await seedToken(db, { chainId: CHAIN_A, address: token1, symbol: 'USDC', name: 'USD Coin', decimals: 6 });
   await pool.query(
@@ -114,6 +114,6 @@ async function seedListing({ db, pool, refresh }: Listing, address: Address, tok
   const state = { total0Scaled: 4n * 10n ** 18n, total1Scaled: 12_000n * 10n ** 18n };
   const row = { chainId: CHAIN_A, address, token0, token1, token1ScaleMultiplier: 10n ** 12n };
   await seedPools(db, [{ pool: row, state }]);
-  await pool.query(`INSERT INTO operator.pool_classification VALUES ($1, $2, 'green', '{}')`, [CHAIN_A, address]);
+  tiers.set(address, { tier: 'green', reasonCodes: [] });
   await refresh();
 }

@@ -94,12 +94,12 @@ function funded({ address, tokens: { token0, token1 }, perBin, price }: MarketPo
 }
 
 async function classify(
-  { pool }: Listing,
+  { pool, tiers }: Listing,
   address: Address,
   tier: MarketPlan['tier'],
   codes: readonly string[],
 ): Promise<void> {
-  await pool.query('INSERT INTO operator.pool_classification VALUES ($1, $2, $3, $4)', [CHAIN_A, address, tier, codes]);
+  tiers.set(address, { tier, reasonCodes: codes });
   await pool.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      VALUES ($1, $2, 'healthy', 1, 1, now())`,

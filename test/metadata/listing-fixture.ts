@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import pg from 'pg';
+import type { Address } from 'viem';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
+import type { PoolTier } from '../../capture/listing/record.ts';
 import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
@@ -66,14 +68,15 @@ export async function openListing() {
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   mountHandlers(app, bindRoutes(metadataResource, { chains, database: pool, statusMaxAgeSecs: 60 }));
+  /** Tests give tiers as they need them. */
+  const tiers = new Map<Address, PoolTier>();
   const refreshDeps: RefreshDeps = {
     database: pool,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (timestamp, indexed) => indexed.number - (indexed.timestamp - timestamp),
     fiatMaxAgeSecs: 600,
     version: 'test',
-    // Tests give tiers as they need them.
-    classify: async () => undefined,
+    classify: ({ address }) => tiers.get(address) ?? null,
   };
   return {
     url: database.url,
@@ -81,6 +84,7 @@ export async function openListing() {
     db: seeder.db,
     app,
     refreshDeps,
+    tiers,
     refresh: () => refreshListing(refreshDeps),
     ...listingReader(inProcessClient(app)),
     close: async () => {

@@ -84,7 +84,7 @@ async function seed(number: number): Promise<void> {
     findBlockAt: async (_timestamp, indexed) => indexed.number,
     fiatMaxAgeSecs: 600,
     version: 'test',
-    classify: async () => undefined,
+    classify: () => null,
   });
 }
 

@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { captureJobs } from './capture-jobs.ts';
-import { startJobs } from './run-jobs.ts';
+import { startJobs } from './jobs.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;

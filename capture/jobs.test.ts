@@ -1,8 +1,20 @@
 import { expect, test, vi } from 'vitest';
 import { createLogger } from '../runtime/logger.ts';
-import { startJob } from './job.ts';
+import { type Job, runJob } from './jobs.ts';
 
 const logger = createLogger('test', 'silent');
+/** @param onRun called after each run */
+function startJob(job: Job, onRun: (ok: boolean) => void = () => undefined) {
+  const stopping = new AbortController();
+  const done = runJob(job, logger, onRun, stopping.signal);
+  return {
+    stop: () => {
+      stopping.abort();
+      return done;
+    },
+  };
+}
+
 const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
 
 test('a job that fails goes on, whatever it throws, and reports each round', async () => {
@@ -13,7 +25,7 @@ test('a job that fails goes on, whatever it throws, and reports each round', asy
     if (calls === 1) throw new Error('the chain is unreachable');
     if (calls === 2) throw undefined;
   };
-  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, logger, (ok) => rounds.push(ok));
+  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, (ok) => rounds.push(ok));
   await until(() => rounds.length >= 4);
   await job.stop();
   expect(rounds.slice(0, 4)).toEqual([false, false, true, true]);
@@ -28,7 +40,7 @@ test.each([
     begun.push(performance.now());
     await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs }, logger, () => undefined);
+  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs });
   await expect.poll(() => begun.length, { timeout: 5_000, interval: 5 }).toBe(2);
   await job.stop();
   const [first = 0, second = 0] = begun;
@@ -44,7 +56,7 @@ test('a stop waits for the round in hand, ends the pause, and starts no other ro
     await new Promise((resolve) => setTimeout(resolve, 30));
     finished += 1;
   };
-  const job = startJob({ name: 'it', run, minPauseMs: 60_000, maxPauseMs: 60_000 }, logger, () => undefined);
+  const job = startJob({ name: 'it', run, minPauseMs: 60_000, maxPauseMs: 60_000 });
   await until(() => started === 1);
   await job.stop();
   expect([started, finished]).toEqual([1, 1]);

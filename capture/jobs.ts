@@ -1,0 +1,126 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import { servedSchema } from '../db/served-schema.ts';
+import type { Queryable } from '../db/transaction.ts';
+import type { ReadinessCheck } from '../runtime/health.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { pause } from '../runtime/pause.ts';
+
+/** Work that is done again and again, each run on its own. */
+export type Job = {
+  readonly name: string;
+  readonly run: () => Promise<unknown>;
+  /** Shortest pause between two runs; a run that takes long stretches it, until runs begin `maxPauseMs` apart. */
+  readonly minPauseMs: number;
+  readonly maxPauseMs: number;
+};
+
+export type RunningJobs = {
+  /** By job: why its results are out of date, if they are. */
+  readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Stops each job after its run in hand. */
+  stop(): Promise<void>;
+};
+
+/** A job is idle this many times as long as a run took, so that heavy runs leave the database room for readers. */
+const IDLE_PER_RUN = 4;
+/** Pauses that may pass without a good run before a job counts as not ready. */
+const MAX_MISSED_PAUSES = 4;
+const INDEX_POLL_MS = 1_000;
+const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Runs all jobs side by side once the database has an index; each fails and recovers alone. */
+export function startJobs(jobs: readonly Job[], database: Queryable, metrics: Registry, logger: Logger): RunningJobs {
+  const stopping = new AbortController();
+  const duration = new Histogram({
+    name: 'capture_job_duration_seconds',
+    help: 'Time of a run of a job, by result',
+    labelNames: ['job', 'result'],
+    buckets: BUCKETS_SECS,
+    registers: [metrics],
+  });
+  const lastGood = new Gauge({
+    name: 'capture_job_last_success_timestamp_seconds',
+    help: 'End of the last good run of a job',
+    labelNames: ['job'],
+    registers: [metrics],
+  });
+  const goodAt = new Map<string, number>();
+  const begin = firstIndex(database, logger, stopping.signal);
+  const running = jobs.map(async (job) => {
+    const onRun = (ok: boolean, durationMs: number) => {
+      duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);
+      if (!ok) return;
+      goodAt.set(job.name, Date.now());
+      lastGood.set({ job: job.name }, Date.now() / 1000);
+    };
+    await begin;
+    await runJob(job, logger, onRun, stopping.signal);
+  });
+  const check =
+    ({ name, maxPauseMs }: Job) =>
+    async () =>
+      staleness(goodAt.get(name), maxPauseMs * MAX_MISSED_PAUSES);
+  return {
+    checks: Object.fromEntries(jobs.map((job) => [job.name, check(job)])),
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * Runs a job until the signal aborts, and resolves after the run in hand. A failure is logged, once per kind of failure in a
+ * row, and the next run comes after the usual pause: a job recovers by itself when the chain or the database does.
+ *
+ * @param onRun called after each run
+ */
+export async function runJob(
+  job: Job,
+  logger: Logger,
+  onRun: (ok: boolean, durationMs: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let lastMessage: string | null = null;
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const failure = await failureOf(job.run());
+    const durationMs = performance.now() - startedAt;
+    onRun(failure === null, durationMs);
+    if (failure && failure.message !== lastMessage) logger.error({ err: failure, job: job.name }, 'job failed');
+    if (!failure && lastMessage !== null) logger.info({ job: job.name }, 'job works again');
+    lastMessage = failure?.message ?? null;
+    const rest = Math.min(durationMs * IDLE_PER_RUN, job.maxPauseMs - durationMs);
+    await pause(Math.max(rest, job.minPauseMs), signal);
+  }
+}
+
+/** Waits until the database has an index, or the signal aborts: before that, no job has anything to read. Never rejects. */
+async function firstIndex(database: Queryable, logger: Logger, signal: AbortSignal): Promise<void> {
+  let lastMessage: string | null = null;
+  while (!signal.aborted) {
+    const failure = await failureOf(assertIndex(database));
+    if (failure === null) return;
+    if (failure.message !== lastMessage) logger.info({ err: failure }, 'jobs wait for the first index');
+    lastMessage = failure.message;
+    await pause(INDEX_POLL_MS, signal);
+  }
+}
+
+async function assertIndex(database: Queryable): Promise<void> {
+  if ((await servedSchema(database)) === null) throw new Error('no index is published yet');
+}
+
+/** What a promise rejects with; null when it resolves. */
+async function failureOf(work: Promise<unknown>): Promise<Error | null> {
+  return work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+}
+
+function staleness(goodAt: number | undefined, limitMs: number): string | null {
+  if (goodAt === undefined) return 'has not succeeded yet';
+  const ageMs = Date.now() - goodAt;
+  return ageMs > limitMs ? `last succeeded ${Math.round(ageMs / 1000)} s ago` : null;
+}

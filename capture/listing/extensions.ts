@@ -1,0 +1,66 @@
+import { sql } from 'drizzle-orm';
+import type { Address } from 'viem';
+import type { DeploymentConfig } from '../../config/chains-schema.ts';
+import type { StoredRecord } from '../../db/listing/show-pool.ts';
+import { pools } from '../../db/schema/read-model.ts';
+import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+
+/** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool; integers as text. */
+export type ExtensionRow = {
+  readonly address: Address;
+  readonly phases: readonly ExtensionPhase[];
+  readonly drawdownE6: string | null;
+  readonly decayPerSecondE18: string | null;
+  readonly timelockSecs: string | null;
+  readonly maxChangePerBlockE18: string | null;
+  readonly allowAll: boolean | null;
+};
+
+/**
+ * The extensions of a row of `pools`, in the pool's order; null without any. Stop losses of the flat layout tell their decay
+ * in 10^-8.
+ */
+export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(
+  SELECT json_agg(json_build_object(
+    'address', e.address, 'phases', e.phases, 'drawdownE6', s.drawdown_e6::text, 'timelockSecs', s.timelock_secs::text,
+    'decayPerSecondE18',
+      coalesce(packed.decay_per_second_e18, s.decay_per_second_e8 * 10::numeric ^ 10)::numeric(78, 0)::text,
+    'maxChangePerBlockE18', v.max_change_per_block_e18::text, 'allowAll', a.allow_all) ORDER BY e.position)
+  FROM read_model.pool_extension e
+  LEFT JOIN read_model.stop_loss s USING (chain_id, pool, address)
+  LEFT JOIN read_model.packed_stop_losses() packed USING (chain_id, pool, address)
+  LEFT JOIN read_model.price_velocity v USING (chain_id, pool, address)
+  LEFT JOIN read_model.allowlist a USING (chain_id, pool, address)
+  WHERE e.chain_id = ${pools.chainId} AND e.pool = ${pools.address})`;
+
+const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
+/** The only phase in which the allowlist refuses anyone. */
+const DEPOSIT_PHASE: ExtensionPhase = 'beforeAddLiquidity';
+
+/** What a pool record says of the pool's extensions; the standard ones are known by their deployment's addresses. */
+export function extensionFields(extensions: readonly ExtensionRow[], deployment: DeploymentConfig) {
+  const find = (address: string | undefined) => extensions.find((extension) => extension.address === address);
+  const stopLoss = find(deployment.stopLoss);
+  const velocity = find(deployment.priceVelocityGuard);
+  const allowlist = find(deployment.depositAllowlist);
+  const isRestricted = allowlist?.phases.includes(DEPOSIT_PHASE) === true && allowlist.allowAll !== true;
+  return {
+    depositWhitelistingEnabled: isRestricted,
+    depositAllowlistProvider: isRestricted ? allowlist.address : undefined,
+    extensions: extensions.map(({ address }) => address),
+    extensionDetails: (stopLoss || velocity) && {
+      stopLoss: stopLoss && {
+        drawdownE6: stopLoss.drawdownE6,
+        decayPerSecondE18: stopLoss.decayPerSecondE18,
+        timelockSecs: stopLoss.timelockSecs,
+        phases: swapPhases(stopLoss),
+      },
+      priceVelocity: velocity && {
+        maxChangePerBlockE18: velocity.maxChangePerBlockE18,
+        phases: swapPhases(velocity),
+      },
+    },
+  } satisfies Partial<StoredRecord>;
+}
+
+const swapPhases = ({ phases }: ExtensionRow) => phases.filter((phase) => SWAP_PHASES.includes(phase));
