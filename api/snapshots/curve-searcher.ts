@@ -49,6 +49,7 @@ const DRAWS = 2 ** 31;
 /** Code that answers any call with its selector, as an extension that may have to. */
 const NO_OBJECTION: Hex = '0x5f3560e01c60e01b5f5260205ff3';
 const SILENCE: CallResult = { success: false, data: '0x' };
+const identity = (answer: Hex): Hex => answer;
 
 /**
  * Asks the chain for curves that are not computed from state and quote alone, and remembers what counts at later blocks.
@@ -144,7 +145,7 @@ export class CurveSearcher {
     }
     if (step.kind === 'ask') {
       const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
-      return step.next(await target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused));
+      return step.next(await target.rpc.call(call, identity, signal).catch(nothingWhenRefused));
     }
     if (step.kind === 'code') {
       const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
@@ -156,10 +157,10 @@ export class CurveSearcher {
   /** A node that refuses to put other code in place runs the program with the extensions as they are. */
   async #runProgram(block: BlockRef, step: Program, signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
-    if (step.silenced.length === 0) return runProgram(target, block, step, signal);
-    return runProgram(target, block, step, signal, withoutObjection(step.silenced)).catch((error) => {
+    if (step.silenced.length === 0) return runProgram(target, block, step, identity, signal);
+    return runProgram(target, block, step, identity, signal, withoutObjection(step.silenced)).catch((error) => {
       if (!isRefusal(error)) throw error;
-      return runProgram(target, block, step, signal);
+      return runProgram(target, block, step, identity, signal);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Address } from 'viem';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
-import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
 import { reservingRpc } from '../../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
