@@ -5,8 +5,12 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { curators } from '../../db/schema/operator.ts';
 import { poolBins, pools, priceProviders } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { isAnchoredFeedMatched } from '../../protocol/classification.ts';
-import type { PoolFacts, StopLossFacts, TokenFacts } from '../../protocol/classification-facts.ts';
+import {
+  isAnchoredFeedMatched,
+  type PoolFacts,
+  type StopLossFacts,
+  type TokenFacts,
+} from '../../protocol/classification.ts';
 import { type ExtensionRow, extensionsOfPool, toExtensions } from '../pools/extension-rows.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { type PoolId, poolRows } from '../pools/pool-id.ts';

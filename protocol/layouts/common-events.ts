@@ -1,14 +1,6 @@
 import { type Address, type DecodeEventLogReturnType, parseAbi } from 'viem';
 import type { PoolCreatedArgs } from '../layout.ts';
-import type {
-  FeesCollected,
-  LiquidityChanged,
-  NotionalFeeUpdated,
-  PauseLevelUpdated,
-  PoolCreation,
-  PriceProviderUpdated,
-  SpreadFeeUpdated,
-} from '../pool-events.ts';
+import type { FeesCollected, LiquidityChanged, PoolCreation, PoolEventOf } from '../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
 
@@ -31,20 +23,25 @@ type CommonArgs<Name extends CommonPoolEvent['eventName']> = Extract<CommonPoolE
 export const commonEvents = {
   LiquidityAdded: (args: CommonArgs<'LiquidityAdded'>) => liquidityChanged('added', args),
   LiquidityRemoved: (args: CommonArgs<'LiquidityRemoved'>) => liquidityChanged('removed', args),
-  SpreadFeeUpdated: ({ spreadFeeE6 }: CommonArgs<'SpreadFeeUpdated'>): SpreadFeeUpdated => ({
+  SpreadFeeUpdated: ({ spreadFeeE6 }: CommonArgs<'SpreadFeeUpdated'>): PoolEventOf<'spreadFeeUpdated'> => ({
     kind: 'spreadFeeUpdated',
     spreadFeeE6,
   }),
-  NotionalFeeUpdated: ({ notionalFeeE8 }: CommonArgs<'NotionalFeeUpdated'>): NotionalFeeUpdated => ({
+  NotionalFeeUpdated: ({ notionalFeeE8 }: CommonArgs<'NotionalFeeUpdated'>): PoolEventOf<'notionalFeeUpdated'> => ({
     kind: 'notionalFeeUpdated',
     notionalFeeE8,
   }),
-  PauseLevelUpdated: ({ previousLevel, newLevel }: CommonArgs<'PauseLevelUpdated'>): PauseLevelUpdated => ({
+  PauseLevelUpdated: ({
+    previousLevel,
+    newLevel,
+  }: CommonArgs<'PauseLevelUpdated'>): PoolEventOf<'pauseLevelUpdated'> => ({
     kind: 'pauseLevelUpdated',
     previousLevel,
     newLevel,
   }),
-  PriceProviderUpdated: ({ newPriceProvider }: CommonArgs<'PriceProviderUpdated'>): PriceProviderUpdated => ({
+  PriceProviderUpdated: ({
+    newPriceProvider,
+  }: CommonArgs<'PriceProviderUpdated'>): PoolEventOf<'priceProviderUpdated'> => ({
     kind: 'priceProviderUpdated',
     priceProvider: lowercase(newPriceProvider),
   }),
