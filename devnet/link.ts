@@ -15,7 +15,7 @@ export function linked(code: Hex, libraries: Readonly<Record<string, Address>>):
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
-  Chained: 'hostile/LinkedLibraries.sol',
-  Decoy: 'hostile/LinkedLibraries.sol',
+  Chained: 'hostile/Delegators.sol',
+  Decoy: 'hostile/Delegators.sol',
   LinkedCurve: 'packed/LinkedPackedPool.sol',
 };

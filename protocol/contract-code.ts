@@ -1,57 +1,54 @@
-import { type Address, bytesToHex, type Hex, hexToBytes, keccak256 } from 'viem';
+import { type Address, type Hex, hexToBytes, keccak256 } from 'viem';
+import { delegationOf } from './delegation.ts';
+import { dataBytes, HALTS, OP } from './evm-instructions.ts';
+
+/**
+ * Why the hash of an account's code does not say what the account does: the node gives no code; it is an EIP-7702
+ * designator; it delegates whatever it is asked; or it may delegate to a target that its code does not fix.
+ */
+export type Distrust = 'unknown' | 'designator' | 'proxy' | 'open';
 
 export interface CodeFacts {
   /** As EXTCODEHASH gives it. */
   readonly hash: Hex;
-  /** Whether the hash, with those of the libraries, says what code the account runs. */
-  readonly isTrusted: boolean;
-  /** Addresses written into code that delegates: those that it runs the code of are among them. */
+  /** Null where the hash, with those of the libraries, says what the account does. */
+  readonly distrust: Distrust | null;
+  /** Contracts whose code it runs as its own, by addresses that are part of its code. */
   readonly libraries: readonly Address[];
 }
 
-const [JUMP, JUMP_DESTINATION, PUSH1, PUSH20, PUSH32, CALL_CODE, DELEGATE_CALL] = [
-  0x56, 0x5b, 0x60, 0x73, 0x7f, 0xf2, 0xf4,
-];
-/** Behind these, code runs only from a jump destination on: JUMP, STOP, RETURN, REVERT, INVALID, SELFDESTRUCT. */
-const ENDS: ReadonlySet<number> = new Set([JUMP, 0x00, 0xf3, 0xfd, 0xfe, 0xff]);
 /** First byte of a designator of EIP-7702, and of no contract. */
 const DESIGNATOR = 0xef;
-/** Pushed as a mask. */
-const ALL_ONES: Address = '0xffffffffffffffffffffffffffffffffffffffff';
 
 /**
- * What the code of an account says of it. Code that delegates and holds no address runs what its storage or its caller says,
- * as a proxy does: it is not trusted, nor is a designator of EIP-7702 or code that the node does not give. Code of pools is
- * their factory's: code made to hide where it delegates is not looked for.
+ * What the code of an account says of it.
+ *
+ * @param mostSteps as {@link delegationOf} counts them; a provider that delegates takes some ten thousand
  */
-export function codeFacts(code: Hex): CodeFacts {
+export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
   const bytes = hexToBytes(code);
-  const { delegates, addresses } = scan(bytes);
-  const isKnown = bytes.length > 0 && bytes[0] !== DESIGNATOR;
-  return {
-    hash: keccak256(bytes),
-    isTrusted: isKnown && (!delegates || addresses.length > 0),
-    libraries: delegates ? addresses : [],
-  };
+  const facts = { hash: keccak256(bytes), distrust: null, libraries: [] };
+  if (bytes.length === 0) return { ...facts, distrust: 'unknown' };
+  if (bytes[0] === DESIGNATOR) return { ...facts, distrust: 'designator' };
+  if (!mayDelegate(bytes)) return facts;
+  const delegation = delegationOf(bytes, mostSteps);
+  return delegation.kind === 'fixed'
+    ? { ...facts, libraries: delegation.libraries }
+    : { ...facts, distrust: delegation.kind };
 }
 
-/** Reads instructions one after another. Those behind an end count from a jump destination on: data is left out. */
-function scan(code: Uint8Array): { readonly delegates: boolean; readonly addresses: readonly Address[] } {
-  const addresses = new Set<Address>();
-  let delegates = false;
+/**
+ * Whether a delegation is among the instructions, read one after another: those behind a jump or an end run only when a
+ * jump lands on them, so that data behind the code does not count.
+ */
+function mayDelegate(code: Uint8Array): boolean {
   let isReached = true;
   for (let offset = 0; offset < code.length; offset++) {
     const instruction = code[offset] ?? 0;
-    const end = offset + pushedBytes(instruction);
-    if (instruction === JUMP_DESTINATION) isReached = true;
-    if (isReached && (instruction === DELEGATE_CALL || instruction === CALL_CODE)) delegates = true;
-    if (isReached && instruction === PUSH20) addresses.add(bytesToHex(code.subarray(offset + 1, end + 1)));
-    if (ENDS.has(instruction)) isReached = false;
-    offset = end;
+    if (instruction === OP.jumpDestination) isReached = true;
+    if (isReached && (instruction === OP.delegateCall || instruction === OP.callCode)) return true;
+    if (instruction === OP.jump || HALTS.has(instruction)) isReached = false;
+    offset += dataBytes(instruction);
   }
-  addresses.delete(ALL_ONES);
-  return { delegates, addresses: [...addresses] };
+  return false;
 }
-
-const pushedBytes = (instruction: number): number =>
-  instruction >= PUSH1 && instruction <= PUSH32 ? instruction - PUSH1 + 1 : 0;

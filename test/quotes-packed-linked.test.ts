@@ -1,4 +1,4 @@
-import { type Address, concatHex, type Hex, padHex } from 'viem';
+import { type Address, concatHex, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import { deployContract } from '../devnet/deploy.ts';
@@ -80,29 +80,38 @@ describe('a pool that links its arithmetic', () => {
     await setCode(library, code);
   });
 
-  test('is fitted where the library delegates and holds no address', async () => {
+  test.each([
+    ['is a proxy', minimalProxy],
+    ['may run what its storage says', openProxy],
+  ])('is fitted where the library %s', async (_what, codeFor) => {
     const { quote } = await quoted(2);
     const code = await codeOf(library);
     const copy = `0x${'7b'.repeat(20)}` as const;
     await setCode(copy, code);
-    // A word that is an address is none of the compiler's libraries.
-    await setCode(library, `0x365f5f375f5f365f7f${padHex(copy).slice(2)}5af4503d5f5f3e3d5ff3`);
+    await setCode(library, codeFor(copy));
     expect(await quote()).toMatchObject({ rank: 'fit' });
     expect(await quote()).toMatchObject({ rank: 'fit' });
     await setCode(library, code);
     expect(await quote()).toMatchObject({ rank: 'formula', dropped: 'code' });
   });
 
-  test('loses its formula where the code behind a proxy of its provider is another', async () => {
+  test.each([
+    ['is a proxy', () => minimalProxy(`0x${'7c'.repeat(20)}`)],
+    ['may run what its storage says beside what it links', () => openProxy(`0x${'7c'.repeat(20)}`)],
+  ])('is fitted where its provider %s', async (_what, providerCode) => {
     const { own, quote } = await quoted(0);
     const code = await codeOf(own.provider);
-    const target = `0x${'7c'.repeat(20)}` as const;
-    const quoting = quotingCode(own, ordinary(own));
-    await setCode(target, quoting);
-    await setCode(own.provider, minimalProxy(target));
-    expect(await quote()).toMatchObject({ rank: 'formula' });
-    await setCode(target, concatHex([quoting, '0x00']));
-    expect(await quote()).toMatchObject({ rank: 'formula', dropped: 'code' });
+    await setCode(`0x${'7c'.repeat(20)}`, quotingCode(own, ordinary(own)));
+    await setCode(own.provider, providerCode());
+    expect(await quote()).toMatchObject({ rank: 'fit' });
     await setCode(own.provider, code);
   });
 });
+
+/** Hands calls with data on to an address of its code, and others to one of its storage. */
+function openProxy(to: Address): Hex {
+  const handOn = (target: string) => `365f5f375f5f365f${target}5af4503d5f5f3e3d5ff3`;
+  const first = handOn('5f54');
+  const there = (4 + first.length / 2).toString(16).padStart(2, '0');
+  return `0x3660${there}57${first}5b${handOn(`73${to.slice(2)}`)}`;
+}
