@@ -26,7 +26,7 @@ export interface EthCall {
   /** Its limit. */
   readonly gas: bigint;
   readonly block: BlockRef | 'latest';
-  readonly overrides?: CodeOverrides;
+  readonly overrides?: CodeOverrides | undefined;
 }
 
 /** A head and the node that reported it; null when a socket told it. */

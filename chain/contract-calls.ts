@@ -140,41 +140,37 @@ export async function boundedCallsWithCode(
  * @throws RpcFailure when it failed on every node
  */
 export function boundedCallsOnce(
-  { rpc, chainId }: ChainTarget,
+  target: ChainTarget,
   block: BlockRef | 'latest',
   calls: readonly BoundedCall[],
   signal?: AbortSignal,
   gas = CALL_GAS_CAP,
   overrides?: CodeOverrides,
 ): Promise<BoundedAnswer> {
-  const check = (result: Hex): BoundedAnswer => {
-    const answer = decodeBoundedCalls(result, calls.length);
-    checkChain(chainId, answer.chainId);
-    return answer;
-  };
-  const data = encodeBoundedCalls(calls);
-  const call = { from: CALLER, data, gas, block, ...(overrides && { overrides }) };
-  return rpc.call(call, check, signal);
+  const program = { data: encodeBoundedCalls(calls), gas };
+  return runProgram(target, block, program, (answer) => decodeBoundedCalls(answer, calls.length), signal, overrides);
 }
 
 /**
  * Runs creation code in one `eth_call`, whose answer begins with the chain id.
  *
+ * @param decode reads the answer, as in {@link ChainRpc.request}
  * @param overrides other code at some addresses, as far as the node puts it there
  * @throws RpcFailure when it failed on every node
  */
-export function runProgram(
+export function runProgram<T>(
   { rpc, chainId }: ChainTarget,
-  block: BlockRef,
+  block: BlockRef | 'latest',
   { data, gas }: { readonly data: Hex; readonly gas: bigint },
+  decode: (answer: Hex) => T,
   signal?: AbortSignal,
   overrides?: CodeOverrides,
-): Promise<Hex> {
-  const check = (result: Hex): Hex => {
-    checkChain(chainId, BigInt(sliceHex(result, 0, 32, { strict: true })));
-    return result;
+): Promise<T> {
+  const check = (answer: Hex): T => {
+    checkChain(chainId, BigInt(sliceHex(answer, 0, 32, { strict: true })));
+    return decode(answer);
   };
-  return rpc.call({ from: CALLER, data, gas, block, ...(overrides && { overrides }) }, check, signal);
+  return rpc.call({ from: CALLER, data, gas, block, overrides }, check, signal);
 }
 
 /** Chunks of groups for one `eth_call` each. */
@@ -196,7 +192,7 @@ async function runChunk(
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
   const data = encodeAggregate3([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
-  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, ...(overrides && { overrides }) };
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides };
   const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);

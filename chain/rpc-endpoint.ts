@@ -1,9 +1,14 @@
+import { z } from 'zod';
 import { HttpFailure, sendRequest } from '../runtime/http-request.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
-/** The answer of a node, unchecked. */
-type RawAnswer = { readonly error?: unknown; readonly result?: unknown } | null;
+const Answer = z.object({
+  error: z.object({ code: z.number(), message: z.string() }).nullish(),
+  result: z.unknown().optional(),
+});
+/** Of the message of an error. */
+const KEPT_CHARACTERS = 200;
 
 export type RpcOutcome = 'ok' | RpcFailure['code'];
 
@@ -43,7 +48,7 @@ export class RpcEndpoint {
    */
   async request(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
     try {
-      const result = this.#resultOf(method, await this.#send(method, params, signal));
+      const result = await this.#send(method, params, signal);
       this.#options.count(method, 'ok');
       return result;
     } catch (error) {
@@ -54,23 +59,18 @@ export class RpcEndpoint {
   }
 
   /** @throws whatever went wrong: an HTTP error too, unless its body is an answer */
-  async #send(method: string, params: readonly unknown[], signal: AbortSignal | undefined): Promise<RawAnswer> {
+  async #send(method: string, params: readonly unknown[], signal: AbortSignal | undefined): Promise<unknown> {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
     const { status, text } = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
-    const answer = JSON.parse(text) as RawAnswer;
-    if (status >= 300 && !isRpcError(answer?.error)) throw new Error(`HTTP status ${status}`);
-    return answer;
-  }
-
-  #resultOf(method: string, answer: RawAnswer): unknown {
-    if (answer?.error !== undefined && answer.error !== null) {
-      throw new RpcFailure('refused', `${this.label} refused ${method}: ${describeRpcError(answer.error)}`);
+    const { error, result } = Answer.parse(JSON.parse(text));
+    if (error) {
+      const reason = `${error.code} ${error.message.slice(0, KEPT_CHARACTERS)}`;
+      throw new RpcFailure('refused', `${this.label} refused ${method}: ${reason}`);
     }
-    if (answer?.result === undefined) {
-      throw new RpcFailure('malformed', `${this.label} answered ${method} without result`);
-    }
-    return answer.result;
+    if (status >= 300) throw new Error(`HTTP status ${status}`);
+    if (result === undefined) throw new RpcFailure('malformed', `${this.label} answered ${method} without result`);
+    return result;
   }
 
   #failureOf(method: string, error: unknown): RpcFailure {
@@ -82,17 +82,4 @@ export class RpcEndpoint {
     };
     return new RpcFailure(code, messages[code]);
   }
-}
-
-/** Whether a node says so itself, and no proxy before it. */
-function isRpcError(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return typeof code === 'number' && typeof message === 'string';
-}
-
-function describeRpcError(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'an error without code';
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return `${String(code)} ${typeof message === 'string' ? message.slice(0, 200) : ''}`.trim();
 }

@@ -15,5 +15,12 @@ export function wordAt(data: Hex, index: number): bigint {
   return BigInt(`0x${digits}`);
 }
 
+/** Bytes of hex data by their place. @throws RangeError when the data end before them */
+export function bytesAt(data: Hex, offset: number, length: number): Hex {
+  const [start, end] = [2 + 2 * offset, 2 + 2 * (offset + length)];
+  if (end > data.length) throw new RangeError(`data end before byte ${offset + length}`);
+  return `0x${data.slice(start, end)}`;
+}
+
 /** An address as a word of calldata, without `0x`. */
 export const addressWord = (address: Hex): string => address.slice(2).padStart(DIGITS, '0');

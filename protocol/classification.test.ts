@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { describe, expect, it } from 'vitest';
+import type { AnchoredProviderFacts, PoolFacts, StopLossFacts, TokenFacts } from './classification.ts';
 import { classifyPool, isAnchoredFeedMatched, type ReasonCode } from './classification.ts';
-import type { AnchoredProviderFacts, PoolFacts, StopLossFacts, TokenFacts } from './classification-facts.ts';
 import { MAX_UINT256 } from './fixed-point.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as Address;

@@ -10,24 +10,15 @@ export function packGroups<Item>(
   limits: readonly PackLimit<Item>[],
 ): (readonly Item[])[][] {
   const chunks: (readonly Item[])[][] = [];
-  let room = limits.map(({ most }) => most);
+  let used: readonly number[] = [];
   for (const group of groups) {
     const sizes = limits.map(({ of }) => group.reduce((sum, item) => sum + of(item), 0));
-    const left = subtract(room, sizes);
+    const total = sizes.map((size, index) => size + (used[index] ?? 0));
     const chunk = chunks.at(-1);
-    if (chunk && left.every((rest) => rest >= 0)) {
-      chunk.push(group);
-      room = left;
-    } else {
-      chunks.push([group]);
-      room = subtract(
-        limits.map(({ most }) => most),
-        sizes,
-      );
-    }
+    const fits = chunk && limits.every(({ most }, index) => (total[index] ?? 0) <= most);
+    if (fits) chunk.push(group);
+    else chunks.push([group]);
+    used = fits ? total : sizes;
   }
   return chunks;
 }
-
-const subtract = (room: readonly number[], sizes: readonly number[]) =>
-  room.map((rest, index) => rest - (sizes[index] ?? 0));

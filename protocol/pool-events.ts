@@ -127,40 +127,6 @@ export interface PackedSwapped {
   readonly platformFees: Halves;
 }
 
-export interface SpreadFeeUpdated {
-  readonly kind: 'spreadFeeUpdated';
-  readonly spreadFeeE6: number;
-}
-
-export interface NotionalFeeUpdated {
-  readonly kind: 'notionalFeeUpdated';
-  readonly notionalFeeE8: number;
-}
-
-export interface PauseLevelUpdated {
-  readonly kind: 'pauseLevelUpdated';
-  readonly previousLevel: number;
-  readonly newLevel: number;
-}
-
-export interface PriceProviderUpdated {
-  readonly kind: 'priceProviderUpdated';
-  readonly priceProvider: Address;
-}
-
-export interface BinFeesUpdated {
-  readonly kind: 'binFeesUpdated';
-  readonly bin: number;
-  readonly addFeeBuyE6: number;
-  readonly addFeeSellE6: number;
-}
-
-/** A setting of packed pools whose effect is not public. */
-export interface AsymmetryUpdated {
-  readonly kind: 'asymmetryUpdated';
-  readonly asymmetryX8: number;
-}
-
 /** Fees paid out, raw units. */
 export interface FeesCollected {
   readonly kind: 'feesCollected';
@@ -177,10 +143,14 @@ export type PoolEvent =
   | Swapped
   | PackedBinSwapped
   | PackedSwapped
-  | SpreadFeeUpdated
-  | NotionalFeeUpdated
-  | PauseLevelUpdated
-  | PriceProviderUpdated
-  | BinFeesUpdated
-  | AsymmetryUpdated
-  | FeesCollected;
+  | FeesCollected
+  | { readonly kind: 'spreadFeeUpdated'; readonly spreadFeeE6: number }
+  | { readonly kind: 'notionalFeeUpdated'; readonly notionalFeeE8: number }
+  | { readonly kind: 'pauseLevelUpdated'; readonly previousLevel: number; readonly newLevel: number }
+  | { readonly kind: 'priceProviderUpdated'; readonly priceProvider: Address }
+  | ({ readonly kind: 'binFeesUpdated' } & Omit<BinShape, 'lengthE6'>)
+  /** A setting of packed pools whose effect is not public. */
+  | { readonly kind: 'asymmetryUpdated'; readonly asymmetryX8: number };
+
+/** The pool event of a kind. */
+export type PoolEventOf<Kind extends PoolEvent['kind']> = Extract<PoolEvent, { readonly kind: Kind }>;

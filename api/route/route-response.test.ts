@@ -1,8 +1,8 @@
 import type { Address } from 'viem';
 import { expect, it } from 'vitest';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
-import { makeHop } from '../../protocol/routing/hop.ts';
 import { type FoundPlan, findPlan } from '../../protocol/routing/plan.ts';
+import { makeHop } from '../../protocol/routing/routes.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { RoutePlan, routePlanBody } from './route-response.ts';

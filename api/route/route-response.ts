@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { MAX_UINT128, mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routing/plan.ts';
-import type { HopFill, RouteFill } from '../../protocol/routing/settle.ts';
+import type { HopFill, RouteFill } from '../../protocol/routing/routes.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import type { RouteRequest } from './route-request.ts';
 

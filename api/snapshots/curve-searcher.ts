@@ -43,6 +43,7 @@ const DRAWS = 2 ** 31;
 /** Code that answers any call with its selector, as an extension that may have to. */
 const NO_OBJECTION: Hex = '0x5f3560e01c60e01b5f5260205ff3';
 const SILENCE: CallResult = { success: false, data: '0x' };
+const identity = (answer: Hex): Hex => answer;
 
 /**
  * Asks the chain for curves that are not computed from state and quote alone, and remembers what counts at later blocks.
@@ -133,7 +134,7 @@ export class CurveSearcher {
       },
       ask: (to, data) => {
         const call = { from: zeroAddress, to, data, gas: ASKED_GAS, block };
-        return target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused);
+        return target.rpc.call(call, identity, signal).catch(nothingWhenRefused);
       },
       codes: (accounts) =>
         Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRefused))),
@@ -148,10 +149,10 @@ export class CurveSearcher {
   async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
     const program = { data, gas: CALL_GAS_CAP };
-    if (silenced.length === 0) return runProgram(target, block, program, signal);
-    return runProgram(target, block, program, signal, withoutObjection(silenced)).catch((error) => {
+    if (silenced.length === 0) return runProgram(target, block, program, identity, signal);
+    return runProgram(target, block, program, identity, signal, withoutObjection(silenced)).catch((error) => {
       if (!isRefusal(error)) throw error;
-      return runProgram(target, block, program, signal);
+      return runProgram(target, block, program, identity, signal);
     });
   }
 

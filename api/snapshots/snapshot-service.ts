@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
-import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';

@@ -1,10 +1,6 @@
 import type { Address } from 'viem';
+import type { PoolFacts as ClassificationFacts, StopLossFacts, TokenFacts } from '../../protocol/classification.ts';
 import { type Classification, classifyPool, isAnchoredFeedMatched } from '../../protocol/classification.ts';
-import type {
-  PoolFacts as ClassificationFacts,
-  StopLossFacts,
-  TokenFacts,
-} from '../../protocol/classification-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { ExtensionRow } from './extensions.ts';
 import type { PoolFacts, ProviderRow } from './pool-facts.ts';

@@ -1,10 +1,11 @@
+import { LRUCache } from 'lru-cache';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BlockRef } from '../chain-rpc.ts';
 import type { Clock } from '../circuit-breaker.ts';
 import { openHeadSocket, type PushedHead } from './head-socket.ts';
-import { LagFilter } from './lag-filter.ts';
-import { silentAfterMs } from './silent-after.ts';
 
 export interface HeadFeedOptions {
   readonly chainId: number;
@@ -21,6 +22,10 @@ export interface HeadFeedOptions {
  */
 const DEAD_AFTER_MS = 30_000;
 const DEAD_AFTER_BLOCKS = 10;
+/** A feed without a head for this long, and for so many block times, does not replace polls. */
+const SILENT_AFTER_MS = 1_000;
+const SILENT_AFTER_BLOCKS = 2;
+const REMEMBERED_HASHES = 256;
 
 type Source = { readonly socket: LiveSocket; readonly silence: NodeJS.Timeout };
 
@@ -42,9 +47,10 @@ export class HeadFeed {
     this.#sources = options.wsUrls.map((url) => this.#open(url));
   }
 
-  /** Whether a socket pushed a new head within two block times: no poll is needed. */
+  /** Whether a socket pushed a new head within two block times, or a second: no poll is needed. */
   get isLive(): boolean {
-    return this.#now() - this.#pushedAt < silentAfterMs(this.#options.blockTimeMs);
+    const silentAfterMs = Math.max(SILENT_AFTER_MS, SILENT_AFTER_BLOCKS * this.#options.blockTimeMs);
+    return this.#now() - this.#pushedAt < silentAfterMs;
   }
 
   /** @returns ends it */
@@ -83,4 +89,49 @@ export class HeadFeed {
     this.#pushedAt = this.#now();
     for (const listener of this.#listeners) listener(head);
   }
+}
+
+/**
+ * Filters out late heads. A block is news once; one that is no higher than the highest is news only from a
+ * source that pushed its height before: that source's chain was reorganised, while the others lag.
+ */
+export class LagFilter {
+  readonly #known = new LRUCache<string, true>({ max: REMEMBERED_HASHES });
+  readonly #lastOf = new WeakMap<object, bigint>();
+  #highest = -1n;
+
+  /** A block that was polled: heads that sockets push are measured by it too. */
+  note({ number, hash }: BlockRef): void {
+    if (number > this.#highest) this.#highest = number;
+    this.#known.set(hash, true);
+  }
+
+  isNews(source: object, { number, hash }: BlockRef): boolean {
+    const wentBack = number <= (this.#lastOf.get(source) ?? -1n);
+    this.#lastOf.set(source, number);
+    if (this.#known.has(hash) || (number <= this.#highest && !wentBack)) return false;
+    this.#highest = number;
+    this.#known.set(hash, true);
+    return true;
+  }
+}
+
+type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs' | 'wsUrls'>;
+
+/** By chain id: a chain without sockets has no feed. */
+export type HeadFeeds = ReadonlyMap<number, HeadFeed>;
+
+/** Opens the sockets of all chains. */
+export function openHeadFeeds(chains: readonly ChainOfFeed[], countCall: CountChainCall, logger: Logger): HeadFeeds {
+  return new Map(
+    chains.flatMap(({ chainId, blockTimeMs, wsUrls = [] }) => {
+      if (wsUrls.length === 0) return [];
+      const count = (method: string, outcome: string) => countCall(chainId, method, outcome);
+      return [[chainId, new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger })] as const];
+    }),
+  );
+}
+
+export function closeHeadFeeds(feeds: HeadFeeds): void {
+  for (const feed of feeds.values()) feed.close();
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
-import { LagFilter } from './lag-filter.ts';
+import { LagFilter } from './head-feed.ts';
 
 const [fast, slow] = [{}, {}];
 

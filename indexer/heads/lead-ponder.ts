@@ -1,4 +1,4 @@
-import { openHeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
+import { openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';

@@ -1,4 +1,4 @@
-import type { BinFeesUpdated, BinLiquidityChange, PoolCreation } from '../../protocol/pool-events.ts';
+import type { BinLiquidityChange, PoolCreation, PoolEventOf } from '../../protocol/pool-events.ts';
 import type { PoolRow, PoolStateRow } from '../schema/pools.ts';
 import { addToList, setListEntry } from './number-list.ts';
 
@@ -52,7 +52,7 @@ export function changeShares(
 /** Additional fees of bins after those of one were set. */
 export function changeBinFees(
   row: Pick<PoolRow, 'lowestBin' | 'binAddFeesBuyE6' | 'binAddFeesSellE6'>,
-  { bin, addFeeBuyE6, addFeeSellE6 }: BinFeesUpdated,
+  { bin, addFeeBuyE6, addFeeSellE6 }: PoolEventOf<'binFeesUpdated'>,
 ) {
   return {
     binAddFeesBuyE6: setListEntry(row.binAddFeesBuyE6, bin - row.lowestBin, addFeeBuyE6),

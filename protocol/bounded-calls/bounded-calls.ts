@@ -1,4 +1,5 @@
 import { type Address, encodeDeployData, type Hex, parseAbi, size } from 'viem';
+import { bytesAt, wordAt } from '../abi-words.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 
 /** Nodes cap an `eth_call` at this much gas by default. */
@@ -80,10 +81,9 @@ export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
  * @throws RangeError when it does not answer this many calls
  */
 export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
-  const word = (index: number): bigint => BigInt(bytesAt(answer, index * WORD_BYTES, WORD_BYTES));
-  const [chainId, blockNumber, blockTimestamp] = [word(0), word(1), word(2)];
-  if (word(3) !== RESULTS_AT) throw new RangeError('an answer of isolated calls has no results');
-  const packed = bytesAt(answer, Number(RESULTS_AT) + WORD_BYTES, Number(word(4)));
+  const [chainId, blockNumber, blockTimestamp] = [wordAt(answer, 0), wordAt(answer, 1), wordAt(answer, 2)];
+  if (wordAt(answer, 3) !== RESULTS_AT) throw new RangeError('an answer of isolated calls has no results');
+  const packed = bytesAt(answer, Number(RESULTS_AT) + WORD_BYTES, Number(wordAt(answer, 4)));
   const results: (BoundedResult | null)[] = [];
   let offset = 0;
   for (let index = 0; index < count; index++) {
@@ -95,14 +95,6 @@ export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
     offset += kept;
   }
   return { chainId, blockNumber, blockTimestamp, results };
-}
-
-/** @throws RangeError past the end */
-function bytesAt(hex: Hex, offset: number, length: number): Hex {
-  const start = 2 + 2 * offset;
-  const end = start + 2 * length;
-  if (end > hex.length) throw new RangeError('an answer of isolated calls ends too early');
-  return `0x${hex.slice(start, end)}`;
 }
 
 const numberAt = (hex: Hex, offset: number, bytes: number): number => Number(bytesAt(hex, offset, bytes));

@@ -28,8 +28,7 @@ export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
 }
 
 /**
- * As many points as the budget pays for: the smallest swap and the whole side, then ends, starts and middles of bins, spread
- * evenly.
+ * As many points as the budget pays for, spread evenly from the smallest swap to the whole side.
  *
  * @param costOf gas of a probe
  */
@@ -37,19 +36,15 @@ export function withinBudget(
   side: PoolSide,
   budget: { readonly gas: number; readonly probes: number },
   costOf: (amount: bigint) => number,
-): bigint[] {
+): readonly bigint[] {
   const points = everyBin(side);
-  const [first, last] = [points[0] ?? SMALLEST_SWAP, points.at(-1) ?? SMALLEST_SWAP];
-  const chosen = new Set([first, last]);
-  let spent = costOf(first) + costOf(last);
-  for (const input of spreadOrder(points)) {
-    if (chosen.has(input)) continue;
-    const cost = costOf(input);
-    if (spent + cost > budget.gas || chosen.size === budget.probes) break;
-    chosen.add(input);
-    spent += cost;
+  for (let count = Math.min(points.length, budget.probes); count > 2; count--) {
+    const chosen = Array.from({ length: count }, (_, index) => {
+      return points[Math.round((index * (points.length - 1)) / (count - 1))] as bigint;
+    });
+    if (chosen.reduce((gas, amount) => gas + costOf(amount), 0) <= budget.gas) return chosen;
   }
-  return ascending([...chosen]);
+  return ascending([points[0] ?? SMALLEST_SWAP, points.at(-1) ?? SMALLEST_SWAP]);
 }
 
 /** @param result null when the gas of the call did not reach the amount */
@@ -81,10 +76,3 @@ export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLim
 }
 
 const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));
-
-/** Every point once, such that any beginning of the order is spread over all of them. */
-function* spreadOrder(points: readonly bigint[]): Generator<bigint> {
-  for (let stride = 1 << Math.ceil(Math.log2(points.length + 1)); stride >= 1; stride >>= 1) {
-    for (let index = stride - 1; index < points.length; index += stride) yield points[index] as bigint;
-  }
-}

@@ -1,14 +1,6 @@
 import { type Address, type DecodeEventLogReturnType, parseAbi } from 'viem';
 import type { PoolCreatedArgs } from '../layout.ts';
-import type {
-  FeesCollected,
-  LiquidityChanged,
-  NotionalFeeUpdated,
-  PauseLevelUpdated,
-  PoolCreation,
-  PriceProviderUpdated,
-  SpreadFeeUpdated,
-} from '../pool-events.ts';
+import type { FeesCollected, LiquidityChanged, PoolCreation, PoolEventOf } from '../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
 
@@ -31,16 +23,21 @@ type CommonArgs<Name extends CommonPoolEvent['eventName']> = Extract<CommonPoolE
 export const commonEvents = {
   LiquidityAdded: (args: CommonArgs<'LiquidityAdded'>) => liquidityChanged('added', args),
   LiquidityRemoved: (args: CommonArgs<'LiquidityRemoved'>) => liquidityChanged('removed', args),
-  SpreadFeeUpdated: (args: CommonArgs<'SpreadFeeUpdated'>): SpreadFeeUpdated => ({ kind: 'spreadFeeUpdated', ...args }),
-  NotionalFeeUpdated: (args: CommonArgs<'NotionalFeeUpdated'>): NotionalFeeUpdated => ({
+  SpreadFeeUpdated: (args: CommonArgs<'SpreadFeeUpdated'>): PoolEventOf<'spreadFeeUpdated'> => ({
+    kind: 'spreadFeeUpdated',
+    ...args,
+  }),
+  NotionalFeeUpdated: (args: CommonArgs<'NotionalFeeUpdated'>): PoolEventOf<'notionalFeeUpdated'> => ({
     kind: 'notionalFeeUpdated',
     ...args,
   }),
-  PauseLevelUpdated: (args: CommonArgs<'PauseLevelUpdated'>): PauseLevelUpdated => ({
+  PauseLevelUpdated: (args: CommonArgs<'PauseLevelUpdated'>): PoolEventOf<'pauseLevelUpdated'> => ({
     kind: 'pauseLevelUpdated',
     ...args,
   }),
-  PriceProviderUpdated: ({ newPriceProvider }: CommonArgs<'PriceProviderUpdated'>): PriceProviderUpdated => ({
+  PriceProviderUpdated: ({
+    newPriceProvider,
+  }: CommonArgs<'PriceProviderUpdated'>): PoolEventOf<'priceProviderUpdated'> => ({
     kind: 'priceProviderUpdated',
     priceProvider: lowercase(newPriceProvider),
   }),

@@ -1,11 +1,86 @@
 import { minBigint } from '../fixed-point.ts';
-import { foundAt, givenWithin } from './fill-curve.ts';
+import { capacity, foundAt, givenWithin } from './fill-curve.ts';
 import type { GraphPool, TokenPath } from './graph.ts';
-import type { Hop } from './hop.ts';
-import { type PriceStep, priceSteps } from './price-steps.ts';
+import { type Hop, type PathShare, type PlanFill, settle } from './routes.ts';
+
+/** Routes with their parts of an order, in the order in which they are to be executed. */
+export type Shares<P extends GraphPool> = readonly PathShare<P>[];
+
+/**
+ * An order given out over token paths by marginal price: those with more of it first, each direct hop for itself. The
+ * shares sum to the order, less what the paths could not take.
+ *
+ * @param paths legs near first; a hop is in one of them
+ * @param given the order, raw units of the fixed amount
+ * @param tick called on each step; throws to stop the search
+ */
+export function allocateOrder<P extends GraphPool>(
+  paths: readonly TokenPath<Hop<P>>[],
+  given: bigint,
+  tick: () => void,
+): Shares<P> {
+  const usage = allocate(paths, given, tick);
+  const used = (leg: readonly Hop<P>[]) => leg.filter((hop) => usage.has(hop));
+  return paths
+    .flatMap(({ legs: [near, far] }) =>
+      far
+        ? [decompose(used(near), used(far), usage)]
+        : used(near).map((hop) => [{ path: { near: hop, far: null }, given: usage.get(hop) ?? 0n }]),
+    )
+    .map((shares) => ({ shares, given: totalGiven(shares) }))
+    .sort(byGivenDescending)
+    .flatMap(({ shares }) => shares);
+}
+
+/**
+ * The use of two legs as routes, at most near + far - 1 of them. Near hops are emptied one after the other into far hops
+ * filled one after the other (the north-west corner rule), so when the routes are executed in the order given, each hop
+ * is used along its curve exactly as far as the allocation says.
+ *
+ * Rounding can leave a few units that no far hop has room for: they are missing in the result.
+ */
+function decompose<P extends GraphPool>(near: readonly Hop<P>[], far: readonly Hop<P>[], usage: Usage<P>): Shares<P> {
+  // The last far hop takes what rounding left over, as far as it can.
+  const rooms = far.map((hop) => ({ hop, room: hop === far.at(-1) ? capacity(hop.curve) : (usage.get(hop) ?? 0n) }));
+  const shares: PathShare<P>[] = [];
+  for (const hop of near) {
+    const total = usage.get(hop) ?? 0n;
+    let reached = 0n;
+    for (const target of rooms) {
+      if (reached === total) break;
+      const found = foundAt(hop.curve, reached);
+      const end = minBigint(total, givenWithin(hop.curve, found + target.room));
+      target.room -= foundAt(hop.curve, end) - found;
+      if (end > reached) shares.push({ path: { near: hop, far: target.hop }, given: end - reached });
+      reached = end;
+    }
+  }
+  return shares;
+}
+
+/** The fill of shares that take the whole order; null when they take less. */
+export function settleWhole<P extends GraphPool>(shares: Shares<P>, given: bigint): PlanFill<P> | null {
+  const rest = given - totalGiven(shares);
+  if (rest === 0n) return settle(shares);
+  // Rounding may leave a few units without a place: the largest route with room takes them.
+  for (const taker of [...shares].sort(byGivenDescending)) {
+    const plan = settle(shares.map((share) => (share === taker ? { ...share, given: share.given + rest } : share)));
+    if (plan) return plan;
+  }
+  return null;
+}
+
+function totalGiven(shares: readonly { readonly given: bigint }[]): bigint {
+  return shares.reduce((total, { given }) => total + given, 0n);
+}
+
+/** Largest part of the order first. */
+export function byGivenDescending(a: { readonly given: bigint }, b: { readonly given: bigint }): number {
+  return a.given > b.given ? -1 : a.given < b.given ? 1 : 0;
+}
 
 /** How far each hop of a search is used, given amount in raw units; unused hops are absent. */
-export type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
+type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
 
 /**
  * Gives an order out by marginal price: always to the token path whose best near and best far hop together have the best
@@ -15,11 +90,7 @@ export type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
  * @param given the order, raw units of the fixed amount
  * @param tick called on each step; throws to stop the search
  */
-export function allocate<P extends GraphPool>(
-  paths: readonly TokenPath<Hop<P>>[],
-  given: bigint,
-  tick: () => void,
-): Usage<P> {
+function allocate<P extends GraphPool>(paths: readonly TokenPath<Hop<P>>[], given: bigint, tick: () => void): Usage<P> {
   const flows = paths.map((path) => new PathFlow(path));
   let remaining = given;
   while (remaining > 0n) {
@@ -39,62 +110,39 @@ function bestOf<P extends GraphPool>(flows: readonly PathFlow<P>[]): PathFlow<P>
 
 /** How far a token path is used along the curves of its hops. */
 class PathFlow<P extends GraphPool> {
-  readonly #near: Leg<P>;
-  readonly #far: Leg<P> | null;
-
-  constructor({ legs: [near, far] }: TokenPath<Hop<P>>) {
-    this.#near = new Leg(near);
-    this.#far = far ? new Leg(far) : null;
-  }
-
+  readonly #legs: readonly (readonly HopCursor<P>[])[];
+  /** Of each leg the hop with the best price at the point reached. */
+  #near: HopCursor<P> | undefined;
+  #far: HopCursor<P> | undefined;
   /** Output per input at the point reached, Q256; 0 when the path is used up. */
-  get rate(): bigint {
-    return this.#far ? this.#near.rate * this.#far.rate : this.#near.rate << 128n;
+  rate = 0n;
+
+  constructor({ legs }: TokenPath<Hop<P>>) {
+    this.#legs = legs.map((leg) => leg.map((hop) => new HopCursor(hop)));
+    this.#choose();
   }
 
   /** Uses the best hops up to the end of a price step of either, but at most `most`. Returns what it took. */
   take(most: bigint): bigint {
-    const near = this.#near.head;
-    const far = this.#far?.head;
+    const [near, far] = [this.#near, this.#far];
+    if (!near) return 0n;
     const nearEnd = minBigint(near.stepEnd, near.given + most);
     const farEnd = far ? near.givenFor(far.room) : nearEnd;
     const taken = near.advance(minBigint(nearEnd, farEnd));
     // What is left of a far step may be too little for one unit of the near hop: the step counts as ended.
     far?.advance(far.given + taken.found, farEnd < nearEnd);
-    this.#near.choose();
-    this.#far?.choose();
+    this.#choose();
     return taken.given;
   }
 
   usage(): [Hop<P>, bigint][] {
-    return [...this.#near.usage(), ...(this.#far?.usage() ?? [])];
-  }
-}
-
-/** The hops of one leg. Its head is the one with the best price at the point that it has reached. */
-class Leg<P extends GraphPool> {
-  head: HopCursor<P>;
-  /** Price of the head, output per input, Q128. */
-  rate: bigint;
-  readonly #cursors: readonly HopCursor<P>[];
-
-  constructor(hops: readonly Hop<P>[]) {
-    this.#cursors = hops.map((hop) => new HopCursor(hop));
-    const [first] = this.#cursors;
-    if (!first) throw new RangeError('a leg without hops');
-    this.head = first;
-    this.rate = -1n;
-    this.choose();
+    const used = this.#legs.flat().filter(({ given }) => given > 0n);
+    return used.map(({ hop, given }) => [hop, given]);
   }
 
-  choose(): void {
-    if (this.head.rate === this.rate) return;
-    for (const cursor of this.#cursors) if (cursor.rate > this.head.rate) this.head = cursor;
-    this.rate = this.head.rate;
-  }
-
-  usage(): [Hop<P>, bigint][] {
-    return this.#cursors.filter(({ given }) => given > 0n).map(({ hop, given }) => [hop, given]);
+  #choose(): void {
+    [this.#near, this.#far] = this.#legs.map((leg) => leg.reduce((best, hop) => (hop.rate > best.rate ? hop : best)));
+    this.rate = (this.#near?.rate ?? 0n) * (this.#legs.length > 1 ? (this.#far?.rate ?? 0n) : 1n << 128n);
   }
 }
 
@@ -104,20 +152,18 @@ class HopCursor<P extends GraphPool> {
   given = 0n;
   #found = 0n;
   #index = 0;
-  readonly #steps: readonly PriceStep[];
 
   constructor(hop: Hop<P>) {
     this.hop = hop;
-    this.#steps = priceSteps(hop.curve);
   }
 
   /** Output per input of the current step, Q128; 0 behind the last one. */
   get rate(): bigint {
-    return this.#steps[this.#index]?.rateX128 ?? 0n;
+    return this.hop.curve.steps[this.#index]?.rateX128 ?? 0n;
   }
 
   get stepEnd(): bigint {
-    return this.#steps[this.#index]?.end ?? this.given;
+    return this.hop.curve.steps[this.#index]?.end ?? this.given;
   }
 
   /** What is left of the current step, given amount. */

@@ -1,8 +1,6 @@
 import { capacity, foundAt } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
-import type { Hop, HopPath } from './hop.ts';
-import type { Order } from './score.ts';
-import { isBetter } from './settle.ts';
+import { type Hop, type HopPath, isBetter, type Order } from './routes.ts';
 
 /**
  * The best result over all splits of an order in steps of 1/grid over at most `maxRoutes` of the paths; null when none

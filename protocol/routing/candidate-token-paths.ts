@@ -28,34 +28,31 @@ export function candidateTokenPaths<P extends GraphPool>(
 ): readonly TokenPath<PoolCandidate<P>>[] {
   const sell = (pool: P) => describe(pool, pool.token0.address === tokenIn);
   const buy = (pool: P) => describe(pool, pool.token1.address === tokenOut);
-  const paths = [...tokenPaths(graph, tokenIn, tokenOut)];
-  const compared = paths.length > most / 2 ? richestPaths(paths, sell, buy, Math.ceil(most / 2)) : paths;
-  return compared.map(({ legs: [sold, bought] }) => {
+  const paths = [...tokenPaths(graph, tokenIn, tokenOut)].map(({ legs: [sold, bought] }) => {
     const first = largestPools(sold.map(sell), most);
-    if (!bought) return { legs: [first] };
-    const second = largestPools(bought.map(buy), most);
-    return { legs: tradeType === 'exact_in' ? [first, second] : [second, first] };
+    return { legs: bought ? ([first, largestPools(bought.map(buy), most)] as const) : ([first] as const) };
   });
+  const compared = paths.length > most / 2 ? richestPaths(paths, Math.ceil(most / 2)) : paths;
+  if (tradeType === 'exact_in') return compared;
+  return compared.map(({ legs: [sold, bought] }) => ({ legs: bought ? [bought, sold] : [sold] }));
 }
 
 /** The direct path, then those whose bought leg has the pool that gives most: over observed paths, and over all. */
 function richestPaths<P extends GraphPool>(
-  paths: readonly TokenPath<P>[],
-  sell: (pool: P) => PoolCandidate<P>,
-  buy: (pool: P) => PoolCandidate<P>,
+  paths: readonly TokenPath<PoolCandidate<P>>[],
   most: number,
-): readonly TokenPath<P>[] {
-  const ranked = paths.map((path) => ({ path, gives: largestOutputs(path.legs[1] ?? [], buy) }));
-  const kinds = (['observed', 'any'] as const).map((kind) =>
-    first(
-      ranked,
-      (a, b) => b.gives[kind] - a.gives[kind],
-      most,
-      ({ path, gives }) => gives[kind] > 0 && largestOutputs(path.legs[0], sell)[kind] > 0,
-    ),
-  );
+): readonly TokenPath<PoolCandidate<P>>[] {
   const direct = paths.filter(({ legs }) => legs.length === 1);
-  const found = new Set([...direct, ...kinds.flat().map(({ path }) => path)]);
+  const indirect = paths.filter(({ legs }) => legs.length === 2);
+  const kinds = [isObserved, () => true].flatMap((isOfKind) => {
+    const ranked = indirect.map((path) => ({
+      path,
+      gives: path.legs.map((leg) => Math.max(0, ...leg.filter(isOfKind).map(outputOf))),
+    }));
+    const open = ranked.filter(({ gives }) => gives.every((output) => output > 0));
+    return first(open, (a, b) => (b.gives[1] ?? 0) - (a.gives[1] ?? 0), most).map(({ path }) => path);
+  });
+  const found = new Set([...direct, ...kinds]);
   // A path of which nothing can be had is still a path.
   return found.size > 0 ? [...found] : paths.slice(0, 1);
 }
@@ -63,22 +60,11 @@ function richestPaths<P extends GraphPool>(
 function largestPools<P extends GraphPool>(leg: readonly PoolCandidate<P>[], most: number) {
   if (leg.length <= most) return leg;
   const candidates = leg.filter((candidate) => outputOf(candidate) > 0);
-  const observed = candidates.filter(({ isObserved }) => isObserved);
-  const others = candidates.filter(({ isObserved }) => !isObserved);
-  return [...first(observed, byOutput, most), ...first(others, byTier, most)];
+  const others = candidates.filter((candidate) => !isObserved(candidate));
+  return [...first(candidates.filter(isObserved), byOutput, most), ...first(others, byTier, most)];
 }
 
-/** The most that one pool gives: over those that were observed, and over all. */
-function largestOutputs<P extends GraphPool>(leg: readonly P[], describe: (pool: P) => PoolCandidate<P>) {
-  let [observed, any] = [0, 0];
-  for (const pool of leg) {
-    const candidate = describe(pool);
-    const output = outputOf(candidate);
-    any = Math.max(any, output);
-    if (candidate.isObserved) observed = Math.max(observed, output);
-  }
-  return { observed, any };
-}
+const isObserved = (candidate: PoolCandidate) => candidate.isObserved;
 
 /** All that a pool can give; a pool of which nothing is known comes behind those that give anything. */
 const outputOf = ({ estimate }: PoolCandidate) => (estimate ? (estimate.outputs.at(-1) ?? 0) : Number.MIN_VALUE);
@@ -87,12 +73,12 @@ type Compare<T> = (a: T, b: T) => number;
 const byOutput: Compare<PoolCandidate> = (a, b) => outputOf(b) - outputOf(a);
 const byTier: Compare<PoolCandidate> = (a, b) => b.tierRank - a.tierRank || byOutput(a, b);
 
-/** What a sort of the items that pass would put first, in one pass: there may be many thousands. */
-function first<T>(items: readonly T[], compare: Compare<T>, most: number, passes = (_: T) => true): readonly T[] {
+/** What a sort would put first, in one pass: there may be many thousands. */
+function first<T>(items: readonly T[], compare: Compare<T>, most: number): readonly T[] {
   const top: T[] = [];
   for (const item of items) {
     const last = top.length === most ? top.at(-1) : undefined;
-    if ((last !== undefined && compare(item, last) >= 0) || !passes(item)) continue;
+    if (last !== undefined && compare(item, last) >= 0) continue;
     top.splice(top.findLastIndex((other) => compare(other, item) <= 0) + 1, 0, item);
     if (top.length > most) top.pop();
   }

@@ -46,11 +46,22 @@ export function choosePools<P extends GraphPool>(
   const unknown = alternate(
     legs.map((leg) => leg.filter((it) => !isKnown(it)).map((candidate) => ({ candidate, leg }))),
   );
-  const places = new Places<P>(maxReads, maxPerLeg);
-  for (const { candidate, leg } of known) places.take(candidate, leg, Math.ceil(maxPerLeg / 2));
-  for (const { candidate, leg } of [...known, ...unknown]) places.take(candidate, leg, maxPerLeg);
+  const taken = new Set<PoolCandidate<P>>();
+  const places = new Map(legs.map((leg) => [leg, { observed: 0, others: 0 }]));
+  let left = maxReads;
+  const take = ({ candidate, leg }: Pick<RankedHop<P>, 'candidate' | 'leg'>, maxOfKind: number) => {
+    const counts = places.get(leg);
+    const kind = candidate.isObserved ? 'observed' : 'others';
+    if (!counts || candidate.cost > left || taken.has(candidate)) return;
+    if (counts[kind] >= maxOfKind || counts.observed + counts.others >= maxPerLeg) return;
+    taken.add(candidate);
+    left -= candidate.cost;
+    counts[kind] += 1;
+  };
+  for (const hop of known) take(hop, Math.ceil(maxPerLeg / 2));
+  for (const hop of [...known, ...unknown]) take(hop, maxPerLeg);
   return paths
-    .map((path) => mapLegs(path, (leg) => leg.filter((candidate) => places.taken.has(candidate))))
+    .map((path) => mapLegs(path, (leg) => leg.filter((candidate) => taken.has(candidate))))
     .filter(({ legs }) => legs.every(({ length }) => length > 0));
 }
 
@@ -100,31 +111,6 @@ function bestEstimate<P extends GraphPool>(leg: Leg<P>, order: RoughOrder): Dept
 function passedOn(near: DepthEstimate | null, order: RoughOrder): number {
   const { specified, computed } = walkEstimates([near], order);
   return specified > 0 ? (computed * order.amount) / specified : 0;
-}
-
-/** Reads of a request that are given to candidates. */
-class Places<P extends GraphPool> {
-  readonly taken = new Set<PoolCandidate<P>>();
-  readonly #perLeg = new Map<Leg<P>, { observed: number; others: number }>();
-  readonly #maxPerLeg: number;
-  #left: number;
-
-  constructor(maxReads: number, maxPerLeg: number) {
-    this.#left = maxReads;
-    this.#maxPerLeg = maxPerLeg;
-  }
-
-  /** @param maxOfKind places of the leg for observed candidates, and as many for the others */
-  take(candidate: PoolCandidate<P>, leg: Leg<P>, maxOfKind: number): void {
-    const counts = this.#perLeg.get(leg) ?? { observed: 0, others: 0 };
-    const kind = candidate.isObserved ? 'observed' : 'others';
-    if (candidate.cost > this.#left || this.taken.has(candidate)) return;
-    if (counts[kind] >= maxOfKind || counts.observed + counts.others >= this.#maxPerLeg) return;
-    this.taken.add(candidate);
-    this.#left -= candidate.cost;
-    counts[kind] += 1;
-    this.#perLeg.set(leg, counts);
-  }
 }
 
 /** The first of each list, then the second of each, and so on. */

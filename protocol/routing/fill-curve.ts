@@ -1,4 +1,4 @@
-import { tradingBins, type WalkLevel } from '../fill-walk.ts';
+import { type BinAmounts, tradingBins, type WalkLevel } from '../fill-walk.ts';
 import { divCeil, mulDivCeil, mulDivFloor } from '../fixed-point.ts';
 
 export type TradeType = 'exact_in' | 'exact_out';
@@ -14,23 +14,35 @@ export interface FillCurve {
   readonly found: readonly bigint[];
   /** Index of each bin's level in the side's depth. */
   readonly levels: readonly number[];
+  /**
+   * The bins as steps of falling price. Bins may charge fees of their own, so a bin can be more expensive than the one behind
+   * it; such bins are merged (the concave hull of the sums), or a search by marginal price would stop before them.
+   */
+  readonly steps: readonly PriceStep[];
 }
 
+/** A run of bins that a search treats as one: it ends where the best average price from its start is reached. */
+export interface PriceStep {
+  /** Given amount at its end, raw units from the cursor. */
+  readonly end: bigint;
+  /** Output per input, Q128. Never better than the step before. */
+  readonly rateX128: bigint;
+}
+
+/** The curve of a side from its cursor outward. */
 export function fillCurve(levels: readonly WalkLevel[], tradeType: TradeType): FillCurve {
-  const inputs: bigint[] = [];
-  const outputs: bigint[] = [];
-  const indexes: number[] = [];
-  let input = 0n;
-  let output = 0n;
-  for (const bin of tradingBins(levels)) {
-    input += bin.input;
-    output += bin.output;
-    inputs.push(input);
-    outputs.push(output);
-    indexes.push(bin.index);
-  }
+  const bins = tradingBins(levels);
+  const [inputs, outputs] = [runningSums(bins, 'input'), runningSums(bins, 'output')];
   const [given, found] = tradeType === 'exact_in' ? [inputs, outputs] : [outputs, inputs];
-  return { tradeType, given, found, levels: indexes };
+  return { tradeType, given, found, levels: bins.map(({ index }) => index), steps: priceSteps(bins, given) };
+}
+
+function runningSums(bins: readonly BinAmounts[], amount: 'input' | 'output'): readonly bigint[] {
+  let sum = 0n;
+  return bins.map((bin) => {
+    sum += bin[amount];
+    return sum;
+  });
 }
 
 /** The largest amount that the curve can take, raw units; 0 for an empty side. */
@@ -104,3 +116,25 @@ function before(sums: readonly bigint[], index: number): bigint {
 }
 
 const beyondDepth = () => new RangeError('amount beyond the depth of the side');
+
+/** Bins as one step: given amount at their end, and their sums. */
+interface Run {
+  readonly end: bigint;
+  readonly input: bigint;
+  readonly output: bigint;
+}
+
+function priceSteps(bins: readonly BinAmounts[], ends: readonly bigint[]): readonly PriceStep[] {
+  const runs: Run[] = [];
+  for (const [index, bin] of bins.entries()) {
+    let run: Run = { end: at(ends, index), input: bin.input, output: bin.output };
+    for (let last = runs.at(-1); last && isCheaper(run, last); last = runs.at(-1)) {
+      runs.pop();
+      run = { end: run.end, input: run.input + last.input, output: run.output + last.output };
+    }
+    runs.push(run);
+  }
+  return runs.map(({ end, input, output }) => ({ end, rateX128: (output << 128n) / input }));
+}
+
+const isCheaper = (a: Run, b: Run): boolean => a.output * b.input > b.output * a.input;

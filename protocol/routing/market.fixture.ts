@@ -4,7 +4,7 @@ import type { DepthLevel } from '../depth.ts';
 import { mulDivCeil } from '../fixed-point.ts';
 import type { TradeType } from './fill-curve.ts';
 import { type GraphPool, PoolGraph, type TokenPath, tokenPaths } from './graph.ts';
-import { type Hop, type HopPath, makeHop } from './hop.ts';
+import { type Hop, type HopPath, makeHop } from './routes.ts';
 
 /** Arbitraries for property tests of routing: sides of depth, and small markets around one pair of tokens. */
 

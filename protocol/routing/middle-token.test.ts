@@ -4,10 +4,9 @@ import { computeSwap } from '../../test/protocol/flat-swap.ts';
 import { divCeil, E8, maxBigint, Q64 } from '../fixed-point.ts';
 import { MAX_POSITION } from '../pool-state.ts';
 import type { TradeType } from './fill-curve.ts';
-import type { Hop } from './hop.ts';
 import { type FoundPlan, findPlan } from './plan.ts';
 import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.fixture.ts';
-import type { HopFill } from './settle.ts';
+import type { Hop, HopFill } from './routes.ts';
 
 /**
  * What one-hop plans leave of the middle token when the pools execute the planned amounts: an exact input gets more of it

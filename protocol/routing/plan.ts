@@ -1,8 +1,16 @@
-import { E6 } from '../fixed-point.ts';
+import { E6, maxBigint } from '../fixed-point.ts';
+import { capacity, foundAt } from './fill-curve.ts';
 import type { GraphPool, TokenPath } from './graph.ts';
-import type { Hop } from './hop.ts';
-import { type Order, scorePaths } from './score.ts';
-import { type HopFill, isBetter, type PlanFill, type RouteFill, settle } from './settle.ts';
+import {
+  type Hop,
+  type HopFill,
+  type HopPath,
+  isBetter,
+  type Order,
+  type PlanFill,
+  type RouteFill,
+  settle,
+} from './routes.ts';
 import { findSplit, type SplitLimits } from './split.ts';
 
 export interface RoutingLimits extends SplitLimits {
@@ -47,6 +55,45 @@ export function findPlan<P extends GraphPool>(
   return { baseline, plan, considered };
 }
 
+interface Scores<P extends GraphPool> {
+  /** Number of candidate paths walked. */
+  readonly considered: number;
+  /** The path that is best for the whole order; null when no path can take it whole. */
+  readonly best: HopPath<P> | null;
+}
+
+/**
+ * Walks every path of the paths (legs near first) for the whole order. Of equal paths the first wins.
+ *
+ * @param tick called once per near hop; throws to stop the search
+ */
+function scorePaths<P extends GraphPool>(
+  paths: readonly TokenPath<Hop<P>>[],
+  order: Order,
+  tick: () => void,
+): Scores<P> {
+  let considered = 0;
+  let best: { path: HopPath<P>; found: bigint } | null = null;
+  const offer = (path: HopPath<P>, found: bigint) => {
+    if (found > 0n && (!best || isBetter(order.tradeType, found, best.found))) best = { path, found };
+  };
+  for (const { legs } of paths) {
+    for (const near of legs[0]) {
+      tick();
+      considered += legs[1]?.length ?? 1;
+      const found = follow(near, order.given);
+      if (!legs[1]) offer({ near, far: null }, found);
+      else if (found > 0n) for (const far of legs[1]) offer({ near, far }, follow(far, found));
+    }
+  }
+  return { considered, best: (best as { path: HopPath<P> } | null)?.path ?? null };
+}
+
+/** What an amount leads to through a hop; 0 when the hop cannot take it whole. */
+function follow<P extends GraphPool>({ curve }: Hop<P>, given: bigint): bigint {
+  return given > capacity(curve) ? 0n : foundAt(curve, given);
+}
+
 /** Whether a split is better than the baseline by at least the given part of it. */
 function beats<P extends GraphPool>(split: PlanFill<P>, single: PlanFill<P>, order: Order, leastE6: number): boolean {
   if (!isBetter(order.tradeType, split.found, single.found)) return false;
@@ -63,10 +110,5 @@ export function hopImpactE6<P extends GraphPool>({ hop, level }: HopFill<P>): bi
 
 /** The largest impact among a route's pools, in millionths. */
 export function routeImpactE6<P extends GraphPool>({ fills }: RouteFill<P>): bigint {
-  let largest = 0n;
-  for (const fill of fills) {
-    const impact = hopImpactE6(fill);
-    if (impact > largest) largest = impact;
-  }
-  return largest;
+  return fills.map(hopImpactE6).reduce(maxBigint);
 }

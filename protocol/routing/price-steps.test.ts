@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fillCurve, type TradeType } from './fill-curve.ts';
 import { anySide } from './market.fixture.ts';
-import { priceSteps } from './price-steps.ts';
 
 const tradeType = fc.constantFrom<TradeType>('exact_in', 'exact_out');
 
@@ -10,7 +9,7 @@ it('steps get dearer outward, end at bin edges and reach the end of the side', (
   fc.assert(
     fc.property(anySide, tradeType, (side, type) => {
       const curve = fillCurve(side, type);
-      const steps = priceSteps(curve);
+      const { steps } = curve;
       expect(steps.at(-1)?.end).toBe(curve.given.at(-1));
       for (const [index, { end, rateX128 }] of steps.entries()) {
         expect(curve.given).toContain(end);
@@ -26,7 +25,7 @@ it('no bin edge lies above the line of its step', () => {
     fc.property(anySide, (side) => {
       const curve = fillCurve(side, 'exact_in');
       let start = { input: 0n, output: 0n };
-      for (const { end } of priceSteps(curve)) {
+      for (const { end } of curve.steps) {
         const endOutput = curve.found[curve.given.indexOf(end)] ?? 0n;
         for (const [index, input] of curve.given.entries()) {
           if (input <= start.input || input >= end) continue;
@@ -42,7 +41,7 @@ it('no bin edge lies above the line of its step', () => {
 it('merges a dear bin with the cheap one behind it', () => {
   const level = (cumulativeInput: bigint, cumulativeOutput: bigint) => ({ cumulativeInput, cumulativeOutput });
   const side = [level(100n, 100n), level(200n, 150n), level(300n, 230n)];
-  const ends = (type: TradeType) => priceSteps(fillCurve(side, type)).map(({ end }) => end);
+  const ends = (type: TradeType) => fillCurve(side, type).steps.map(({ end }) => end);
   expect(ends('exact_in')).toEqual([100n, 300n]);
   expect(ends('exact_out')).toEqual([100n, 230n]);
 });

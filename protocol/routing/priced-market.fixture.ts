@@ -8,7 +8,7 @@ import { type BinState, MAX_POSITION } from '../pool-state.ts';
 import { tokenScale } from '../scaling.ts';
 import type { TradeType } from './fill-curve.ts';
 import type { TokenPath } from './graph.ts';
-import { type Hop, makeHop } from './hop.ts';
+import { type Hop, makeHop } from './routes.ts';
 
 /** Arbitraries of one-hop markets whose pools have real bins, so that plans can be compared with the pools' own swaps. */
 

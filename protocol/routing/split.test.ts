@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bestOnGrid } from './brute-force.fixture.ts';
 import { capacity, foundAt, type TradeType } from './fill-curve.ts';
-import type { Hop } from './hop.ts';
 import { hopPaths, type Market, market, orderIn, pathsOf, type TestPool } from './market.fixture.ts';
 import { type FoundPlan, findPlan, type RoutingLimits } from './plan.ts';
-import { isBetter } from './settle.ts';
+import { type Hop, isBetter } from './routes.ts';
 
 const GRID = 20;
 const noLimit = () => undefined;

@@ -1,9 +1,7 @@
 import { E6 } from '../fixed-point.ts';
-import { allocateOrder, byGivenDescending, type Shares, settleWhole } from './allocate-order.ts';
+import { allocateOrder, byGivenDescending, type Shares, settleWhole } from './allocate.ts';
 import type { GraphPool, TokenPath } from './graph.ts';
-import type { Hop, HopPath } from './hop.ts';
-import type { Order } from './score.ts';
-import { isBetter, type PlanFill } from './settle.ts';
+import { type Hop, type HopPath, isBetter, type Order, type PlanFill } from './routes.ts';
 
 export interface SplitLimits {
   readonly maxRoutes: number;

@@ -14,7 +14,7 @@ import { packedEvents } from '../../protocol/layouts/packed/events.ts';
 import { readDetails } from '../../protocol/layouts/packed/interpretations.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { binSharesSlot, binSlot, decodeBin, stateSlots } from '../../protocol/layouts/storage.ts';
-import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
+import type { PoolEventOf } from '../../protocol/pool-events.ts';
 import type { BinState } from '../../protocol/pool-state.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
@@ -124,7 +124,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   it('tells settings that only this layout has', async () => {
     const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
-    const settings = decoded.flatMap((event): readonly (AsymmetryUpdated | BinFeesUpdated)[] => {
+    const settings = decoded.flatMap((event): readonly PoolEventOf<'asymmetryUpdated' | 'binFeesUpdated'>[] => {
       if (event.eventName === 'BinAdditionalFeesUpdated') return [packedEvents.BinAdditionalFeesUpdated(event.args)];
       if (event.eventName === 'BidAskRefAsymmetryUpdated') return [packedEvents.BidAskRefAsymmetryUpdated(event.args)];
       return [];

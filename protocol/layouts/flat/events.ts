@@ -1,5 +1,5 @@
 import type { DecodeEventLogReturnType } from 'viem';
-import type { BinFeesUpdated, BinSwapped, Swapped } from '../../pool-events.ts';
+import type { BinSwapped, PoolEventOf, Swapped } from '../../pool-events.ts';
 import { commonEvents, lowercase } from '../common-events.ts';
 import type { flatPoolEvents } from './pool-abi.ts';
 
@@ -29,7 +29,7 @@ export const flatEvents = {
     posInBin: args.newPositionInBin,
     protocolFeeScaled: args.protocolFeeAmount,
   }),
-  BinAdditionalFeesUpdated: (args: FlatArgs<'BinAdditionalFeesUpdated'>): BinFeesUpdated => ({
+  BinAdditionalFeesUpdated: (args: FlatArgs<'BinAdditionalFeesUpdated'>): PoolEventOf<'binFeesUpdated'> => ({
     kind: 'binFeesUpdated',
     ...args,
   }),

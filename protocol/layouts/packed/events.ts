@@ -1,5 +1,5 @@
 import type { DecodeEventLogReturnType } from 'viem';
-import type { AsymmetryUpdated, BinFeesUpdated, PackedBinSwapped, PackedSwapped } from '../../pool-events.ts';
+import type { PackedBinSwapped, PackedSwapped, PoolEventOf } from '../../pool-events.ts';
 import { commonEvents, lowercase } from '../common-events.ts';
 import { signedHalves, unsignedHalves } from '../words.ts';
 import type { packedPoolEvents } from './abi.ts';
@@ -26,11 +26,11 @@ export const packedEvents = {
     const { high, low } = signedHalves(binDeltas);
     return { kind: 'packedBinSwapped', bin: Number(binIdx), delta0: high, delta1: low, fees: unsignedHalves(fees) };
   },
-  BinAdditionalFeesUpdated: (args: PackedArgs<'BinAdditionalFeesUpdated'>): BinFeesUpdated => ({
+  BinAdditionalFeesUpdated: (args: PackedArgs<'BinAdditionalFeesUpdated'>): PoolEventOf<'binFeesUpdated'> => ({
     kind: 'binFeesUpdated',
     ...args,
   }),
-  BidAskRefAsymmetryUpdated: (args: PackedArgs<'BidAskRefAsymmetryUpdated'>): AsymmetryUpdated => ({
+  BidAskRefAsymmetryUpdated: (args: PackedArgs<'BidAskRefAsymmetryUpdated'>): PoolEventOf<'asymmetryUpdated'> => ({
     kind: 'asymmetryUpdated',
     asymmetryX8: args.bidAskRefAsymmetryX8,
   }),
