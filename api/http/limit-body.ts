@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { incompleteBody } from '../body.ts';
 import { ApiError } from '../errors.ts';
-import { incompleteBody } from './body-bytes.ts';
 
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
 export const MAX_BODY_BYTES = 256 * 1024;
