@@ -101,8 +101,8 @@ describe('a body that cannot be read is answered in plain text', () => {
     '',
     'nonsense',
     '{"a":1}}',
-    `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`,
-    `{"blockNumber":${'9'.repeat(101)}}`,
+    `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+    `{"blockNumber":${'9'.repeat(1_001)}}`,
   ])('400 for malformed JSON %j', async (text) => {
     const response = await rig.post(ETHEREUM, text);
     expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff');
