@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import pg from 'pg';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
@@ -10,6 +9,7 @@ import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase } from '../harness/database.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
+import { mountHandlers } from '../harness/mount-handlers.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress } from '../harness/seed-pools.ts';
 import { listingReader } from './listing-reader.ts';
