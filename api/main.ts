@@ -18,8 +18,7 @@ import { mountExplorer } from './explorer/pages.ts';
 import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { DepthEstimates } from './route/depth-estimates.ts';
-import { reportedDepth } from './route/reported-depth.ts';
+import { DepthEstimates, reportedDepth } from './route/depth-estimates.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { startSnapshots } from './snapshots/snapshot-service.ts';
 import { startStreams } from './stream/streams.ts';
@@ -97,14 +96,13 @@ async function serve(): Promise<void> {
     snapshots,
     directory: catalog,
   });
-  const { limits, countSilent } = streams;
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   const operations = startOperations({
     ...common,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    knownHead: (chainId) => snapshots.of(chainId).knownHead,
-    readHead: (chainId) => snapshots.of(chainId).head(),
+    knownHead: (chainId) => snapshots.of(chainId).clock.known?.block,
+    readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
     warnings: pamm.warnings,
   });
   const app = createApp(
@@ -116,7 +114,6 @@ async function serve(): Promise<void> {
       estimates,
       warmers,
       streams,
-      limits,
       trustedProxies: settings.TRUSTED_PROXIES,
       database: database.$client,
       statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
@@ -131,7 +128,7 @@ async function serve(): Promise<void> {
         prefix: settings.QUEUE_PREFIX,
         trustedProxies: settings.TRUSTED_PROXIES,
       },
-      webSockets: { chains, streams, limits, countSilent },
+      webSockets: { chains, streams },
       metrics,
       logger,
       pages: (it) => {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
+import { BudgetedRpc } from '../chain/read-schedule/budgeted-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
-import { budgetedRpc } from '../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -60,7 +60,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const budgets = new Map(
     file.chains.map(({ chainId, readBudget }) => [chainId, new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES)]),
   );
-  const budgeted = (chain: ChainConfig) => budgetedRpc(of(rpcs, chain), of(budgets, chain), 'funded');
+  const budgeted = (chain: ChainConfig) => new BudgetedRpc(of(rpcs, chain), of(budgets, chain), 'funded');
   const sources = priceSources(deps);
   const lists = new Map(
     file.chains.map((chain) => [chain.chainId, cacheList(() => readPoolValues(database, chain), now)]),

@@ -13,7 +13,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
-import { calibrationGauge } from './calibration/calibration-metric.ts';
+import { calibrationGauge } from './calibration/calibration-job.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';
 import { startJobs } from './run-jobs.ts';

@@ -127,6 +127,7 @@ export class ChainRpc {
    * @throws RpcFailure of the last node asked
    */
   async call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
+    reserveCall(call.block);
     return this.request('eth_call', callParams(call), (result) => check(HexData.parse(result)), signal);
   }
 
@@ -136,6 +137,7 @@ export class ChainRpc {
    * @throws RpcFailure of the last node asked
    */
   async code(address: Address, block: BlockRef | 'latest', signal?: AbortSignal): Promise<Hex> {
+    reserveCall(block);
     return this.request('eth_getCode', [address, blockParam(block)], (result) => HexData.parse(result), signal);
   }
 
@@ -209,6 +211,12 @@ function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, blockParam(block)];
   if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
   return params;
+}
+
+/** @throws RpcFailure `exhausted` when the budget of a scheduled read has no call left */
+function reserveCall(block: BlockRef | 'latest'): void {
+  if (block === 'latest' || block.reserve?.() !== false) return;
+  throw new RpcFailure('exhausted', 'the read budget is exhausted');
 }
 
 const blockParam = (block: BlockRef | 'latest') => (block === 'latest' ? block : { blockHash: block.hash });

@@ -4,16 +4,17 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import { createDisplay } from '../indexer/backfill/display.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
+import type { BackfillReport } from '../indexer/backfill/run.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { onDatabase, type Result, withDatabase } from './run-command.ts';
+import { chainIdArgument } from './arguments.ts';
+import { addCommand, type JsonOption, onDatabase, printResult, type Result, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-type RunOptions = { chains?: number[] | 'all'; schema?: string; fresh?: true; json?: true };
+type RunOptions = JsonOption & { chains?: number[] | 'all'; schema?: string; fresh?: true };
 
 const program = new Command('backfill')
   .description(
@@ -22,12 +23,12 @@ const program = new Command('backfill')
   .option('--chains <ids>', 'fetch the logs of these chains from their nodes again: 1,56 or all', chainsArgument)
   .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)
   .option('--fresh', 'give up an unfinished run: drop its schema and begin again')
-  .option('--json', 'print one JSON object per line: begin, waiting, progress, end')
+  .option('--json', 'print one JSON object per line: begin, progress, end')
   .addHelpText(
     'after',
     `
 Every chain is indexed from its first block. Logs come from the cache in the database where it has them; those of
---chains are removed from it first. Killed or stopped at any point, the same command goes on where it was.
+--chains are removed from it first. Killed or stopped at any point, the same command continues where it was.
 
 Examples:
   npm run backfill                                  after an update of the code or of CHAINS_CONFIG
@@ -38,16 +39,14 @@ Examples:
 
 Settings: CHAINS_CONFIG, DATABASE_URL.
 Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node or schema not available now;
-130, 143 interrupted: run it again to go on.`,
+130, 143 interrupted: run it again to continue.`,
   )
   .enablePositionalOptions()
   .action((options: RunOptions) => withDatabase((database) => run(database, options)));
 
-program
-  .command('list')
-  .description('list the indexes of the database')
-  .option('--json', 'print JSON')
-  .action(onDatabase((database, _: { json?: true }) => list(database)));
+addCommand(program, 'list', 'list the indexes of the database').action(
+  onDatabase((database, _: JsonOption) => list(database)),
+);
 
 program
   .command('drop')
@@ -58,24 +57,40 @@ program
 async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  const request = {
-    ...(schema !== undefined && { schema }),
-    refetch: chains === undefined ? null : chainIdsOf(chains, configured),
-    fresh: fresh === true,
-  };
-  const display = createDisplay(process.stdout, json === true);
+  const refetch = chains === undefined ? null : chainIdsOf(chains, configured);
+  const request = { schema, refetch, fresh: fresh === true };
+  const report = (line: BackfillReport) => printResult(json, line, `${describe(line)}\n`);
   // What talks to chains is slow to load, and the other commands do without.
   const { runBackfill } = await import('../indexer/backfill/run.ts');
-  display.end(await runBackfill(database, configured, request, display, whenInterrupted()));
+  await runBackfill(database, configured, request, report, whenInterrupted());
+}
+
+function describe(report: BackfillReport): string {
+  if (report.type === 'progress') {
+    return `${report.doneBlocks} of ${report.totalBlocks} blocks, waiting for ${report.waitingFor}`;
+  }
+  const { schema, replaces, refetched } = report;
+  if (report.type === 'begin') {
+    const logs = refetched.length > 0 ? `, logs of chain ${refetched.join(', ')} from the nodes` : '';
+    const served = replaces === null ? 'nothing serves yet' : `"${replaces}" serves meanwhile`;
+    return `${report.resumed ? 'Resuming' : 'Filling'} "${schema}" (${served}${logs})`;
+  }
+  const lines = [`Readers are served from "${schema}": ${report.blocks} blocks, ${report.seconds} s.`];
+  if (replaces !== null) {
+    lines.push(`An indexer that wrote "${replaces}" ends with exit code 75; started again, it continues here.`);
+  }
+  if (report.removable.length > 0)
+    lines.push(`No longer needed: npm run backfill -- drop ${report.removable.join(' ')}`);
+  return lines.join('\n');
 }
 
 function chainIdsOf(chosen: readonly number[] | 'all', configured: readonly ChainConfig[]): number[] {
-  const ids = configured.map(({ chainId }) => chainId);
+  const ids = configured.map(({ chainId }) => chainId).sort((a, b) => a - b);
   if (chosen === 'all') return ids;
   const unknown = chosen.find((id) => !ids.includes(id));
   if (unknown !== undefined)
     throw new ConfigError(`--chains: chain ${unknown} has no enabled deployment in CHAINS_CONFIG`);
-  return [...new Set(chosen)];
+  return [...new Set(chosen)].sort((a, b) => a - b);
 }
 
 const COLUMNS = {
@@ -118,9 +133,7 @@ function whenInterrupted(): Promise<never> {
 
 function chainsArgument(text: string): number[] | 'all' {
   if (text === 'all') return text;
-  if (!/^[1-9]\d{0,15}(,[1-9]\d{0,15})*$/.test(text))
-    throw new InvalidArgumentError('not chain ids such as 1,56, nor all');
-  return text.split(',').map(Number);
+  return text.split(',').map(chainIdArgument);
 }
 
 function schemaArgument(text: string): string {

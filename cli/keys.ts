@@ -1,35 +1,22 @@
-import { Command } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../db/api-keys.ts';
 import { graceArgument } from './arguments.ts';
-import { EXIT_CODES, onDatabase, runCommand } from './run-command.ts';
+import { addCommand, databaseProgram, type JsonOption, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
-
-const command = (name: string) => program.command(name).option('--json', 'print JSON');
 
 const COLUMNS = { KEY: 'keyId', LABEL: 'label', ISSUED: 'createdAt', ENDS: 'revokedAt', REPLACES: 'replaces' };
 
-type JsonOption = { json?: true };
 type RotateOptions = JsonOption & { grace: number };
 
-const program = new Command('keys')
-  .description('Trading API keys. A change counts in every API process within 3 seconds.')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npm run keys -- issue "Alice & Co"                      prints the key, this once
-  npm run keys -- rotate ptd_0123456789ab                 new key; the old one ends now
-  npm run keys -- rotate ptd_0123456789ab --grace 24h     new key; the old one ends in a day
-  npm run keys -- revoke ptd_0123456789ab
-  npm run --silent keys -- list --json
+const program = databaseProgram('keys', 'Trading API keys. A change counts in every API process within 3 seconds.', [
+  'keys -- issue "Alice & Co"                      prints the key, this once',
+  'keys -- rotate ptd_0123456789ab                 new key; the old one ends now',
+  'keys -- rotate ptd_0123456789ab --grace 24h     new key; the old one ends in a day',
+  'keys -- revoke ptd_0123456789ab',
+  '--silent keys -- list --json',
+]);
 
-Settings: DATABASE_URL.
-${EXIT_CODES}`,
-  );
-
-command('issue')
-  .description('make a key and print it: it cannot be shown again')
+addCommand(program, 'issue', 'make a key and print it: it cannot be shown again')
   .argument('<label>', 'what you call its holder')
   .action(
     onDatabase(async (database, label: string, _: JsonOption) => {
@@ -38,8 +25,7 @@ command('issue')
     }),
   );
 
-command('rotate')
-  .description('make a new key for the holder of a key in use, which ends; print the new one')
+addCommand(program, 'rotate', 'make a new key for the holder of a key in use, which ends; print the new one')
   .argument('<keyId>', 'visible part of the old key, as `list` shows it')
   .option('--grace <time>', 'how long the old key stays valid: 90s, 30m, 24h, 7d', graceArgument, 0)
   .action(
@@ -50,8 +36,7 @@ command('rotate')
     }),
   );
 
-command('revoke')
-  .description('make a key invalid for good')
+addCommand(program, 'revoke', 'make a key invalid for good')
   .argument('<keyId>', 'visible part of the key, as `list` shows it')
   .action(
     onDatabase(async (database, keyId: string, _: JsonOption) => {
@@ -60,13 +45,11 @@ command('revoke')
     }),
   );
 
-command('list')
-  .description('list all keys ever issued, by their visible part')
-  .action(
-    onDatabase(async (database, _: JsonOption) => {
-      const keys = await listApiKeys(database);
-      return { value: keys, text: formatTable(COLUMNS, keys) };
-    }),
-  );
+addCommand(program, 'list', 'list all keys ever issued, by their visible part').action(
+  onDatabase(async (database, _: JsonOption) => {
+    const keys = await listApiKeys(database);
+    return { value: keys, text: formatTable(COLUMNS, keys) };
+  }),
+);
 
 runCommand(program);

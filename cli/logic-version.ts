@@ -1,24 +1,11 @@
-import { writeFileSync } from 'node:fs';
 import { Argument, Command } from 'commander';
-import {
-  changedFiles,
-  committedPath,
-  hashFiles,
-  LOGIC_NAMES,
-  type LogicName,
-  logicVersion,
-  readCommitted,
-} from '../runtime/logic-version.ts';
+import { giveLogicVersion, LOGIC_NAMES, type LogicName, logicVersion } from '../runtime/logic-version.ts';
 import { runMain } from '../runtime/run-main.ts';
 
 const HELP = `
-Rows of the index and of the listing are kept, and continued only by code of the same version. After a change of that code,
-its author says whether rows that the old code wrote stay right:
-
-  npm run logic-version                   fails when a change waits for an answer; part of npm run check
-  npm run logic-version same              they do: comments, layout, names, other refactoring
-  npm run logic-version raised            they do not: a new index is built, all pools are listed anew
-  npm run logic-version raised listing    the same, for one of the two alone`;
+Rows of the index and of the listing are continued only by code of the same version. After a change, its author says whether
+rows that the old code wrote stay right ("same": layout, names, refactoring) or not ("raised": a new index is built, all
+pools are listed again). Without an answer, it fails when a change waits for one.`;
 
 runMain(async () => {
   const command = new Command('logic-version')
@@ -28,16 +15,8 @@ runMain(async () => {
     .addHelpText('after', HELP)
     .parse();
   const [answer, only] = command.processedArgs as [string | undefined, LogicName | undefined];
-  const names = LOGIC_NAMES.filter((name) => only === undefined || only === name);
-  for (const name of names) {
-    if (answer !== undefined) give(name, answer === 'raised');
+  for (const name of only === undefined ? LOGIC_NAMES : [only]) {
+    if (answer !== undefined) giveLogicVersion(name, answer === 'raised');
     process.stdout.write(`${name} logic: version ${logicVersion(name)}\n`);
   }
 });
-
-function give(name: LogicName, isRaised: boolean): void {
-  const isChanged = changedFiles(name).length > 0;
-  const { version } = readCommitted(name);
-  const committed = { version: isRaised && isChanged ? version + 1 : version, files: hashFiles(name) };
-  writeFileSync(committedPath(name), `${JSON.stringify(committed, null, 2)}\n`);
-}

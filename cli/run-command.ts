@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import type pg from 'pg';
 import { readEnvironment } from '../config/environment.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -12,6 +12,24 @@ export const EXIT_CODES =
 
 /** What a command did: a value for programs, and text for people. */
 export type Result = { readonly value: unknown; readonly text: string };
+
+export type JsonOption = { json?: true };
+
+/**
+ * A program that works on the database.
+ *
+ * @param examples command lines without `npm run`
+ */
+export function databaseProgram(name: string, description: string, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  npm run ${example}\n`).join('');
+  const help = `\nExamples:\n${lines}\nSettings: DATABASE_URL.\n${EXIT_CODES}`;
+  return new Command(name).description(description).addHelpText('after', help);
+}
+
+/** Adds a command that prints its result, as JSON when asked to. */
+export function addCommand(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).option('--json', 'print JSON');
+}
 
 /** Parses the arguments of this process and runs the command that they name. */
 export function runCommand(program: Command): void {
@@ -29,15 +47,14 @@ export function printResult(json: boolean | undefined, value: unknown, text: str
  * The action of a command that works on the database: takes what commander gives (arguments, options, the command), and
  * prints the result.
  */
-export function onDatabase<A extends [...unknown[], { json?: true }]>(
+export function onDatabase<A extends [...unknown[], JsonOption]>(
   work: (database: pg.Pool, ...args: A) => Promise<Result>,
 ): (...given: [...A, Command]) => Promise<void> {
   return async (...given) => {
     const args = given.slice(0, -1) as A;
-    const { json } = args.at(-1) as { json?: true };
     await withDatabase(async (database) => {
       const { value, text } = await work(database, ...args);
-      printResult(json, value, text);
+      printResult((args.at(-1) as JsonOption).json, value, text);
     });
   };
 }

@@ -1,12 +1,10 @@
-import { Command } from 'commander';
 import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { isUnreadable } from '../db/factory-calibration.ts';
 import { queriesOn } from '../db/query-builder.ts';
 import { layoutCalibrations, listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
 import { indexedBlocks, pools } from '../db/schema/read-model.ts';
-import { runMain } from '../runtime/run-main.ts';
-import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
+import { databaseProgram, type JsonOption, onDatabase, type Result, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
 
 const ageSecs = (timestamp: SQLWrapper) => sql<number>`round(extract(epoch FROM now()) - ${timestamp})::int`;
@@ -48,32 +46,22 @@ function selectUnreadable(database: pg.Pool) {
     .orderBy(chainId, factory);
 }
 
-const command = new Command('status')
-  .description('How far each chain is indexed, and how fresh its prices and its listing are.')
+const program = databaseProgram(
+  'status',
+  'How far each chain is indexed, and how fresh its prices and its listing are. AGE is that of the newest indexed block.',
+  ['status', '--silent status -- --json'],
+)
   .option('--json', 'print JSON')
-  .addHelpText(
-    'after',
-    `
-AGE is that of the newest block in the index. How far the index is behind its chain, the API tells at /ready. How
-pools are read, capture tells at /metrics.
-Pools of a FACTORY NOT SERVED are in no answer: storage "none" says that no known arrangement explains theirs.
+  .action(onDatabase((database, _: JsonOption) => report(database)));
 
-Examples:
-  npm run status
-  npm run --silent status -- --json
-
-Settings: DATABASE_URL.
-${EXIT_CODES}`,
-  );
-
-async function report(database: pg.Pool, json: boolean): Promise<void> {
+async function report(database: pg.Pool): Promise<Result> {
   const [chains, unreadable] = await Promise.all([selectStatus(database), selectUnreadable(database)]);
-  const result = chains.map((chain) => ({
+  const value = chains.map((chain) => ({
     ...chain,
     notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),
   }));
   const tables = [formatTable(CHAINS, chains), ...(unreadable.length ? [formatTable(NOT_SERVED, unreadable)] : [])];
-  printResult(json, result, tables.join('\n\n'));
+  return { value, text: tables.join('\n\n') };
 }
 
 const CHAINS = {
@@ -94,7 +82,4 @@ const NOT_SERVED = {
   'DECIDED (S AGO)': 'decidedSecsAgo',
 };
 
-runMain(async () => {
-  const { json } = command.parse().opts<{ json?: true }>();
-  await withDatabase((database) => report(database, json === true));
-});
+runCommand(program);

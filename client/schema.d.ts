@@ -1496,8 +1496,8 @@ export interface operations {
                      *             "priceProviderStatus": "healthy",
                      *             "bidAdj": "55329108845520254429809",
                      *             "askAdj": "55351355618928499510261",
-                     *             "totalToken0Available": "12000000000000000000",
-                     *             "totalToken1Available": "24000000000",
+                     *             "totalToken0Available": "4000000000000000000",
+                     *             "totalToken1Available": "12000000000",
                      *             "serverTs": 1795000002,
                      *             "depth": null
                      *           }
@@ -1616,31 +1616,17 @@ export interface operations {
                      *       "priceProviderStatus": "healthy",
                      *       "bidAdj": "55329108845520254429809",
                      *       "askAdj": "55351355618928499510261",
-                     *       "totalToken0Available": "12000000000000000000",
-                     *       "totalToken1Available": "24000000000",
+                     *       "totalToken0Available": "4000000000000000000",
+                     *       "totalToken1Available": "12000000000",
                      *       "serverTs": 1795000002,
                      *       "depth": {
                      *         "bids": [
                      *           {
                      *             "binIdx": 0,
-                     *             "price": "55329108845520254429809",
-                     *             "cumulativeVolume": "0",
-                     *             "cumulativeInputVolume": "0",
-                     *             "priceImpactE6": "0"
-                     *           },
-                     *           {
-                     *             "binIdx": -1,
                      *             "price": "55273779736674734175379",
                      *             "cumulativeVolume": "11999988000",
                      *             "cumulativeInputVolume": "4002802562514505441",
                      *             "priceImpactE6": "1000"
-                     *           },
-                     *           {
-                     *             "binIdx": -2,
-                     *             "price": "55218450627829213920950",
-                     *             "cumulativeVolume": "23999976000",
-                     *             "cumulativeInputVolume": "8009613942824633874",
-                     *             "priceImpactE6": "1999"
                      *           }
                      *         ],
                      *         "asks": [
@@ -1650,20 +1636,6 @@ export interface operations {
                      *             "cumulativeVolume": "3999996000000000000",
                      *             "cumulativeInputVolume": "12008401201",
                      *             "priceImpactE6": "1000"
-                     *           },
-                     *           {
-                     *             "binIdx": 1,
-                     *             "price": "55462058330166356509281",
-                     *             "cumulativeVolume": "7999992000000000000",
-                     *             "cumulativeInputVolume": "24028804801",
-                     *             "priceImpactE6": "1999"
-                     *           },
-                     *           {
-                     *             "binIdx": 2,
-                     *             "price": "55517409685785285008793",
-                     *             "cumulativeVolume": "11999988000000000000",
-                     *             "cumulativeInputVolume": "36061210801",
-                     *             "priceImpactE6": "3000"
                      *           }
                      *         ]
                      *       }
@@ -1768,31 +1740,17 @@ export interface operations {
                      *           "priceProviderStatus": "healthy",
                      *           "bidAdj": "55329108845520254429809",
                      *           "askAdj": "55351355618928499510261",
-                     *           "totalToken0Available": "12000000000000000000",
-                     *           "totalToken1Available": "24000000000",
+                     *           "totalToken0Available": "4000000000000000000",
+                     *           "totalToken1Available": "12000000000",
                      *           "serverTs": 1795000002,
                      *           "depth": {
                      *             "bids": [
                      *               {
                      *                 "binIdx": 0,
-                     *                 "price": "55329108845520254429809",
-                     *                 "cumulativeVolume": "0",
-                     *                 "cumulativeInputVolume": "0",
-                     *                 "priceImpactE6": "0"
-                     *               },
-                     *               {
-                     *                 "binIdx": -1,
                      *                 "price": "55273779736674734175379",
                      *                 "cumulativeVolume": "11999988000",
                      *                 "cumulativeInputVolume": "4002802562514505441",
                      *                 "priceImpactE6": "1000"
-                     *               },
-                     *               {
-                     *                 "binIdx": -2,
-                     *                 "price": "55218450627829213920950",
-                     *                 "cumulativeVolume": "23999976000",
-                     *                 "cumulativeInputVolume": "8009613942824633874",
-                     *                 "priceImpactE6": "1999"
                      *               }
                      *             ],
                      *             "asks": [
@@ -1802,20 +1760,6 @@ export interface operations {
                      *                 "cumulativeVolume": "3999996000000000000",
                      *                 "cumulativeInputVolume": "12008401201",
                      *                 "priceImpactE6": "1000"
-                     *               },
-                     *               {
-                     *                 "binIdx": 1,
-                     *                 "price": "55462058330166356509281",
-                     *                 "cumulativeVolume": "7999992000000000000",
-                     *                 "cumulativeInputVolume": "24028804801",
-                     *                 "priceImpactE6": "1999"
-                     *               },
-                     *               {
-                     *                 "binIdx": 2,
-                     *                 "price": "55517409685785285008793",
-                     *                 "cumulativeVolume": "11999988000000000000",
-                     *                 "cumulativeInputVolume": "36061210801",
-                     *                 "priceImpactE6": "3000"
                      *               }
                      *             ]
                      *           }

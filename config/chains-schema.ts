@@ -18,7 +18,6 @@ export const PackedReadings = z.strictObject({
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
-  deltaScale: z.enum(['scaled', 'raw']).optional(),
   notional: z.enum(['input', 'unspecified']).optional(),
 });
 
@@ -50,7 +49,7 @@ export const DeploymentConfig = z
     priceVelocityGuard: optionalAddress.describe('Standard extension.'),
     swapAllowlist: optionalAddress.describe('Standard extension.'),
     packed: PackedReadings.optional().describe(
-      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](calibration.md) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `deltaScale` (`scaled`, `raw`), `notional` (`input`, `unspecified`: the token of the notional fee).',
+      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](calibration.md) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
     ),
     anchoredProviderFactories: z.array(HexAddress).default([]).describe('Factories of anchored price providers.'),
     providerFactories: z

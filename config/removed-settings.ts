@@ -1,5 +1,6 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['chains.deployments.packed.deltaScale', 'nothing that is served depends on it'],
   ['routing', 'bounds of routes are fixed: docs/route.md'],
   ['quotes.readTimeoutMs', 'a read takes 8 s at most'],
   ['stream.connectionsPerKey', 'a key has up to 200 connections'],

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -71,45 +71,21 @@ test('a file that was edited after it ran is refused by name, before anything el
   expect(await migrate(database.url, directory)).toEqual(['0002_second.sql']);
 });
 
-test('a file that ran before checksums were kept counts as it stands', async () => {
-  await write('0001_first.sql', 'CREATE TABLE operator.first ()');
+test('a database of other files is refused by its name, before anything else runs', async () => {
+  await write('0036_of_another_release.sql', 'CREATE TABLE operator.older ()');
   await migrate(database.url, directory);
+  // As the first releases left it.
   await client.query('ALTER TABLE operator.migration DROP COLUMN checksum');
-  expect(await migrate(database.url, directory)).toEqual([]);
-  await write('0001_first.sql', 'SELECT 1');
-  await expect(migrate(database.url, directory)).rejects.toThrow('0001_first.sql');
+  const name = new URL(database.url).pathname.slice(1);
+  await expect(migrate(database.url)).rejects.toThrow(
+    new RegExp(`^database "${name}" was made by another release \\(it ran 0036_of_another_release.sql\\)[^\n]*$`),
+  );
+  const { rows } = await client.query("SELECT to_regclass('operator.curator') AS made");
+  expect(rows).toEqual([{ made: null }]);
 });
 
 test("the project's own migrations run on an empty database", async () => {
   const names = await migrate(database.url);
   expect(names.length).toBeGreaterThan(0);
   expect(await migrate(database.url)).toEqual([]);
-});
-
-test('0010 finds the factory of the pools that are listed already', async () => {
-  const released = new URL('../migrations/', import.meta.url);
-  const before = (await readdir(released)).filter((name) => name < '0010');
-  for (const name of before) await copyFile(new URL(name, released), join(directory, name));
-  const upgraded = await createDatabase();
-  const writer = new pg.Client({ connectionString: upgraded.url });
-  await writer.connect();
-  try {
-    await migrate(upgraded.url, directory);
-    const [pool, factory] = [`0x${'1'.repeat(40)}`, `0x${'f'.repeat(40)}`];
-    await writer.query(
-      `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank,
-         price_status, locked_pricing, deposit_allowlist)
-       VALUES (1, $1, 'v1', 1, 'red', 2, 'unknown', false, false)`,
-      [pool],
-    );
-    // The name of a token is anyone's text.
-    const record = { token0Name: '"poolFactoryAddress":"0x', poolFactoryAddress: factory };
-    await writer.query(`INSERT INTO operator.pool_record VALUES (1, $1, $2, '')`, [pool, JSON.stringify(record)]);
-    await migrate(upgraded.url);
-    const { rows } = await writer.query('SELECT factory FROM operator.pool_listing');
-    expect(rows).toEqual([{ factory }]);
-  } finally {
-    await writer.end();
-    await upgraded.drop();
-  }
 });

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { eq } from 'drizzle-orm';
 import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { fitTotals } from './pool-totals-sql.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
 import { databaseSettingError } from './setting-error.ts';
@@ -22,12 +20,12 @@ type MigrationFile = { readonly name: string; readonly sql: string; readonly che
 
 /**
  * Brings a database to the newest schema: runs every file of `migrations/` that has not run yet, in the order of their
- * names, each in its own transaction. A second runner waits for the first. A file runs once: one that
- * was edited after it ran is refused, before anything else runs. Then running totals are shown as this release counts them.
+ * names, each in its own transaction. A second runner waits for the first. A file runs once: a database is refused, before
+ * anything else runs, when a file was edited after it ran there, or when it is of a release with other files.
  *
  * @returns names of the files that were run
- * @throws ConfigError that names the file that was edited, or that failed, those before it stay applied; an error of
- * Postgres or the driver
+ * @throws ConfigError that names the database, or the file that was edited, or that failed, those before it stay applied;
+ * an error of Postgres or the driver
  */
 export async function migrate(databaseUrl: string, directory: string = MIGRATIONS): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -36,9 +34,7 @@ export async function migrate(databaseUrl: string, directory: string = MIGRATION
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);
-    const names = await runPending(client, directory);
-    await fitTotals(client);
-    return names;
+    return await runPending(client, directory);
   } finally {
     await client.end();
   }
@@ -47,11 +43,10 @@ export async function migrate(databaseUrl: string, directory: string = MIGRATION
 async function runPending(client: pg.Client, directory: string): Promise<readonly string[]> {
   await client.query(`
     CREATE SCHEMA IF NOT EXISTS operator;
-    CREATE TABLE IF NOT EXISTS operator.migration (name text PRIMARY KEY, run_at timestamptz NOT NULL DEFAULT now());
-    ALTER TABLE operator.migration ADD COLUMN IF NOT EXISTS checksum text`);
+    CREATE TABLE IF NOT EXISTS operator.migration (
+      name text PRIMARY KEY, run_at timestamptz NOT NULL DEFAULT now(), checksum text NOT NULL)`);
   const files = await readFiles(directory);
-  await refuseEdited(client, files);
-  const done = new Set((await readDone(client)).map(({ name }) => name));
+  const done = await readDone(client, files);
   const pending = files.filter(({ name }) => !done.has(name));
   for (const file of pending) await runFile(client, file);
   return pending.map(({ name }) => name);
@@ -67,20 +62,23 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
   );
 }
 
-/** Files that ran before checksums were kept get theirs now. */
-async function refuseEdited(client: pg.Client, files: readonly MigrationFile[]): Promise<void> {
-  const known = new Map((await readDone(client)).map(({ name, checksum }) => [name, checksum]));
-  for (const { name, checksum } of files.filter((file) => known.get(file.name) === null)) {
-    await queriesOn(client).update(migrations).set({ checksum }).where(eq(migrations.name, name));
-  }
-  const edited = files.filter(({ name, checksum }) => (known.get(name) ?? checksum) !== checksum);
-  if (edited.length === 0) return;
-  const names = edited.map(({ name }) => name).join(', ');
-  throw new ConfigError(`migration edited after it ran: ${names}: restore it, and write the change into a new file`);
-}
-
-function readDone(client: pg.Client) {
-  return queriesOn(client).select().from(migrations);
+/** Names of the files that ran. @throws ConfigError when one of them is not there, or is another by now */
+async function readDone(client: pg.Client, files: readonly MigrationFile[]): Promise<ReadonlySet<string>> {
+  const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]));
+  // All columns: the first releases kept no checksums.
+  const { rows: done } = await client.query<MigrationFile>('SELECT * FROM operator.migration ORDER BY name');
+  const unknown = done.filter(({ name }) => !checksums.has(name)).at(-1);
+  if (unknown)
+    throw new ConfigError(
+      `database "${client.database}" was made by another release (it ran ${unknown.name}): back up what it alone holds and ` +
+        'restore that into a new database: docs/operations.md, "From 0.1"',
+    );
+  const edited = done.filter(({ name, checksum }) => checksums.get(name) !== checksum).map(({ name }) => name);
+  if (edited.length > 0)
+    throw new ConfigError(
+      `migration edited after it ran: ${edited.join(', ')}: restore it, and write the change into a new file`,
+    );
+  return new Set(done.map(({ name }) => name));
 }
 
 async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile): Promise<void> {
@@ -106,7 +104,7 @@ async function main(): Promise<void> {
       'after',
       `
 Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, a migration failed, or one was edited after it ran; 75 try again: the database is unreachable.`,
+Exit codes: 0 done; 1 wrong setting, a migration failed, one was edited after it ran, or the database is of another release; 75 try again: the database is unreachable.`,
     )
     .allowExcessArguments(false)
     .parse();

@@ -62,16 +62,13 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
-  const url = settings.DATABASE_URL;
-  const { schema, database, hold } = await claimIndex(url, pinned ? settings.DATABASE_SCHEMA : null, {
-    build,
-    logger,
-  });
+  const index = await claimIndex(settings.DATABASE_URL, pinned ? settings.DATABASE_SCHEMA : null, build, logger);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
-  void publish({ database, hold, schema, serves: !build, logger }).then((reason) => endForRestart(logger, reason));
+  const onBuilt = build ? () => process.send?.('complete') : undefined;
+  void publish(index, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
   leadPonder(chains, logger);
-  await becomePonder(['--schema', schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
+  await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }
 
 async function becomePonder(options: readonly string[]): Promise<void> {

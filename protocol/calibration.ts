@@ -59,7 +59,7 @@ export interface ReadingEvidence {
   readonly name: string;
   readonly agreed: number;
   readonly contradicted: number;
-  /** The first contradictions: what was observed, and why it contradicts. */
+  /** Names of the first observations that contradict. */
   readonly examples: readonly string[];
 }
 

@@ -1,7 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve } from './curve.ts';
-import type { TradingSides } from './guards/side-claim.ts';
 
 /**
  * How a curve that needs the chain became known at a block, cheapest first: a formula that agreed with the pool stands in
@@ -41,75 +40,57 @@ export interface SearchContext {
   readonly immutableProvider: Address | null;
   /** Whether simulated swaps run guards, which take gas. */
   readonly isGuarded: boolean;
-  /** Its guards where all of them are evaluated from their state: walks by simulated swaps can leave them out. */
+  /** Its guards where all of them are evaluated from their state: simulated swaps can leave them out. */
   readonly evaluatedGuards: readonly Address[];
   /** Whether an extension judges who swaps: what it says of simulated swaps does not hold for a trader. */
   readonly isCallerJudged: boolean;
   /** A natural number below 2^31, drawn at random. */
   draw(): number;
-  /** Told what a proof was given that does not hold at this block and did when it was last tried. */
+  /** Takes what a proof was given that does not hold at this block and did when it was last tried. */
   refuted(inputs: Readonly<Record<string, unknown>>): void;
 }
 
-/** The curve of a pool that only the chain knows. */
-export interface CurveSearch {
-  start(context: SearchContext): SearchStep;
+/** What a search asks of the chain, all at the block of the pool's state. Each throws when no node answered. */
+export interface SearchChain {
+  /**
+   * Simulates swaps of the pool, isolated as any call of an untrusted contract.
+   *
+   * @param silenced extensions that object to nothing in these swaps, where the node can put other code at their addresses
+   * @returns results in order, the first 68 bytes of each, no data where the node ran out of gas; and whether the
+   *   extensions were left out
+   */
+  simulate(
+    swaps: readonly SearchedSwap[],
+    silenced: readonly Address[],
+  ): Promise<{ readonly results: readonly CallResult[]; readonly isSilenced: boolean }>;
+  /** A call from address 0; no data when the contract refused. */
+  ask(target: Address, data: Hex): Promise<Hex>;
+  /** Code of accounts, in order; no bytes where the node gives none. */
+  codes(accounts: readonly Address[]): Promise<readonly Hex[]>;
+  /**
+   * Runs creation code that asks the pool more than single swaps can; only some pools may at one block.
+   *
+   * @param silenced as of {@link simulate}
+   * @returns the answer, whose first word is the chain id, which is checked already
+   */
+  program(data: Hex, silenced: readonly Address[]): Promise<Hex>;
 }
 
-/** A swap of the pool to simulate, isolated as any call of a stranger's contract. */
+/** A swap of the pool to simulate. */
 export interface SearchedSwap {
   readonly data: Hex;
   readonly likelyGas: number;
   readonly gasLimit: number;
 }
 
-/** A question to the chain, all at the block of the pool's state, or the end of the search. No step does I/O. */
-export type SearchStep =
-  | {
-      readonly kind: 'simulate';
-      readonly swaps: readonly SearchedSwap[];
-      /** Extensions that object to nothing in these swaps, where the node can put other code at their addresses. */
-      readonly silenced: readonly Address[];
-      /**
-       * @param results in order, the first 68 bytes of each; no data where the node ran out of gas
-       * @param isSilenced whether these extensions were left out
-       */
-      next(results: readonly CallResult[], isSilenced: boolean): SearchStep;
-    }
-  | {
-      /** A call of its own, from address 0. */
-      readonly kind: 'ask';
-      readonly target: Address;
-      readonly data: Hex;
-      /** @param answer no data when the contract refused */
-      next(answer: Hex): SearchStep;
-    }
-  | {
-      readonly kind: 'code';
-      readonly accounts: readonly Address[];
-      /** @param codes in order; no bytes where the node gives none */
-      next(codes: readonly Hex[]): SearchStep;
-    }
-  | {
-      /** Creation code that asks the pool more than single swaps can; only some pools may at one block. */
-      readonly kind: 'program';
-      readonly data: Hex;
-      readonly gas: bigint;
-      /** Extensions that object to nothing in this call, where the node can put other code at their addresses. */
-      readonly silenced: readonly Address[];
-      /**
-       * @param answer its first word is the chain id, which is checked already
-       * @throws Error when it is no answer of the program
-       */
-      next(answer: Hex): SearchStep;
-    }
-  | ({ readonly kind: 'curve'; readonly rank: CurveRank; readonly curve: PoolCurve } & Learned)
-  /** Guards are asked already. */
-  | ({ readonly kind: 'sides'; readonly rank: CurveRank; readonly sides: TradingSides } & Learned)
-  | ({ readonly kind: 'failed'; readonly reason: string } & Learned);
-
-/** What a search leaves behind. */
-export interface Learned {
-  readonly known: CurveKnowledge | undefined;
-  readonly dropped: DropReason | null;
+/** The curve of a pool that only the chain knows. */
+export interface CurveSearch {
+  /** @throws what `chain` throws, and an Error where an answer cannot be read */
+  find(context: SearchContext, chain: SearchChain): Promise<SearchEnd>;
 }
+
+/** How a search ended, and what it leaves behind. */
+export type SearchEnd = (
+  | { readonly rank: CurveRank; readonly curve: PoolCurve }
+  | { readonly rank: 'none'; readonly reason: string }
+) & { readonly known: CurveKnowledge | undefined; readonly dropped: DropReason | null };

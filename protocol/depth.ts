@@ -16,21 +16,3 @@ export interface Depth {
   readonly bids: readonly DepthLevel[];
   readonly asks: readonly DepthLevel[];
 }
-
-/**
- * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
- * what is left.
- *
- * @param levelAtInput the level of a stop wherever an input leads
- */
-export function levelsReached(
-  levels: readonly DepthLevel[],
-  most: bigint,
-  end: number,
-  levelAtInput: (inputRaw: bigint) => DepthLevel | null,
-): readonly DepthLevel[] {
-  const whole = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
-  const reached = whole.at(-1)?.cumulativeInput ?? 0n;
-  const partial = most > reached ? levelAtInput(most) : null;
-  return partial ? [...whole, partial] : whole;
-}

@@ -76,8 +76,3 @@ export const TOTAL_NAMES = /* @__PURE__ */ Object.keys(TOTAL) as readonly TotalN
 export function totalColumn(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
-
-/** Postgres type of a total's column: counts are int8, amounts numeric. */
-export function totalType(name: string): 'int8' | 'numeric' {
-  return name.endsWith('Count') ? 'int8' : 'numeric';
-}

@@ -7,67 +7,35 @@ const LEAST_DECISIVE = 2;
 /** Contradictions that are kept as evidence, of each interpretation. */
 const KEPT = 3;
 
-/** One interpretation of what is not certain: says why an observation contradicts it, or null when the two agree. */
-export interface Hypothesis<Name extends string, Observation> {
-  readonly name: Name;
-  contradiction(observation: Observation): string | null;
-}
-
-/** What observations said of one interpretation. */
-export interface Evidence<Name extends string> {
-  readonly name: Name;
-  readonly agreed: number;
-  readonly contradicted: number;
-  /** The first contradictions, each with the index of its observation. */
-  readonly examples: readonly { readonly observation: number; readonly why: string }[];
-}
-
-/** `decided` is the only interpretation that nothing contradicts; null as long as it is not certain. */
-export interface Verdict<Name extends string> {
-  readonly decided: Name | null;
-  readonly observations: number;
-  /** Observations that contradict some interpretation. */
-  readonly decisive: number;
-  readonly readings: readonly Evidence<Name>[];
-}
-
-/** Compares every interpretation with every observation. */
-export function judge<Name extends string, Observation>(
-  hypotheses: readonly Hypothesis<Name, Observation>[],
-  observations: readonly Observation[],
-): Verdict<Name> {
-  const contradictions = hypotheses.map((hypothesis) =>
-    observations.flatMap((observation, index) => {
-      const why = hypothesis.contradiction(observation);
-      return why === null ? [] : [{ observation: index, why }];
-    }),
-  );
-  const decisive = new Set(contradictions.flatMap((list) => list.map(({ observation }) => observation))).size;
-  const readings = hypotheses.map(({ name }, index): Evidence<Name> => {
-    const list = contradictions[index] ?? [];
-    return {
-      name,
-      agreed: observations.length - list.length,
-      contradicted: list.length,
-      examples: list.slice(0, KEPT),
-    };
-  });
-  const [first, ...others] = readings.filter(({ contradicted }) => contradicted === 0);
-  const enough = observations.length >= LEAST_SWAPS && decisive >= LEAST_DECISIVE;
-  const decided = enough && first && others.length === 0 ? first.name : null;
-  return { decided, observations: observations.length, decisive, readings };
+/** One interpretation of what is not certain. */
+export interface Hypothesis<Observation> {
+  readonly name: string;
+  agrees(observation: Observation): boolean;
 }
 
 /**
- * A verdict as it is stored and shown.
+ * Compares every interpretation with every observation. Decided is the only interpretation that nothing contradicts.
  *
- * @param seen the observations, by the names by which they are found again
+ * @param observations by the names by which they are found again
  */
-export function finding(what: string, verdict: Verdict<string>, seen: readonly { readonly name: string }[]): Finding {
-  const { decided, observations, decisive } = verdict;
-  const readings = verdict.readings.map(({ examples, ...reading }) => ({
-    ...reading,
-    examples: examples.map(({ observation, why }) => `${seen[observation]?.name}: ${why}`),
-  }));
-  return { what, decided, observations, decisive, readings };
+export function judge<Observation extends { readonly name: string }>(
+  what: string,
+  hypotheses: readonly Hypothesis<Observation>[],
+  observations: readonly Observation[],
+): Finding {
+  const contradictions = hypotheses.map((hypothesis) => observations.filter((each) => !hypothesis.agrees(each)));
+  const decisive = new Set(contradictions.flat()).size;
+  const readings = hypotheses.map(({ name }, index) => {
+    const against = contradictions[index] ?? [];
+    return {
+      name,
+      agreed: observations.length - against.length,
+      contradicted: against.length,
+      examples: against.slice(0, KEPT).map((observation) => observation.name),
+    };
+  });
+  const [first, ...others] = readings.filter(({ contradicted }) => contradicted === 0);
+  const isEnough = observations.length >= LEAST_SWAPS && decisive >= LEAST_DECISIVE;
+  const decided = isEnough && first && others.length === 0 ? first.name : null;
+  return { what, decided, observations: observations.length, decisive, readings };
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { ConfigError } from '../config/config-error.ts';
 
 /** Code whose rows are kept: those of another version are not continued. */
@@ -10,8 +9,7 @@ export const LOGIC_NAMES = ['index', 'listing'] as const;
 export type LogicName = (typeof LOGIC_NAMES)[number];
 
 /** What is committed of a logic: the number that its author raises, and digests of the files that it was given to. */
-const CommittedLogic = z.strictObject({ version: z.int().positive(), files: z.record(z.string(), z.string()) });
-type CommittedLogic = z.infer<typeof CommittedLogic>;
+type CommittedLogic = { readonly version: number; readonly files: Readonly<Record<string, string>> };
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -36,8 +34,6 @@ const LOGICS: Readonly<Record<LogicName, Logic>> = {
     committed: 'capture/listing/logic-version.json',
   },
 };
-/** Most files that an error names. */
-const NAMED = 5;
 /** The chains file counts by its values, not by the code that reads it. */
 const NOT_LOGIC = /^config\//;
 /** Imports of the project's own modules, but for those of types alone. */
@@ -52,9 +48,8 @@ export function logicVersion(name: LogicName, root: string = ROOT): number {
   const { version } = readCommitted(name, root);
   const changed = changedFiles(name, root);
   if (changed.length === 0) return version;
-  const rest = changed.length > NAMED ? ` and ${changed.length - NAMED} more` : '';
   throw new ConfigError(
-    `${name} logic: ${changed.slice(0, NAMED).join(', ')}${rest} changed since version ${version}: run "npm run logic-version same" ` +
+    `${name} logic: ${changed.join(', ')} changed since version ${version}: run "npm run logic-version same" ` +
       `if rows of this version stay right, "npm run logic-version raised" if not`,
   );
 }
@@ -85,10 +80,16 @@ export function hashFiles(name: LogicName, root: string = ROOT): Readonly<Record
   return Object.fromEntries([...hashes].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Gives the version to the files as they are now: the next one when their rows differ, otherwise the same. */
+export function giveLogicVersion(name: LogicName, isRaised: boolean, root: string = ROOT): void {
+  const { version } = readCommitted(name, root);
+  const isNext = isRaised && changedFiles(name, root).length > 0;
+  const committed: CommittedLogic = { version: isNext ? version + 1 : version, files: hashFiles(name, root) };
+  writeFileSync(committedPath(name, root), `${JSON.stringify(committed, null, 2)}\n`);
+}
+
 /** Where the version of a logic is committed. */
 export const committedPath = (name: LogicName, root: string = ROOT): string => join(root, LOGICS[name].committed);
 
-/** What is committed of a logic. */
-export function readCommitted(name: LogicName, root: string = ROOT): CommittedLogic {
-  return CommittedLogic.parse(JSON.parse(readFileSync(committedPath(name, root), 'utf8')));
-}
+const readCommitted = (name: LogicName, root: string): CommittedLogic =>
+  JSON.parse(readFileSync(committedPath(name, root), 'utf8'));

@@ -6,7 +6,7 @@ import { servedSchema } from '../db/served-schema.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
 import { followedFactories, refuseLateStart } from '../indexer/backfill/start-block.ts';
-import { schemaWriters } from '../indexer/publication/schema-lock.ts';
+import { writtenSchemas } from '../indexer/publication/schema-lock.ts';
 import {
   type BackfillWorld,
   backfill,
@@ -76,16 +76,14 @@ test('killed in the middle, it goes on in the same schema and ends with the same
   const first = backfill(world, ['--chains', '31338', '--json']);
   // The first chain is written from the cache; the logs of the second one do not come.
   await eventually(async () => (await countSwaps('onchain_2', 31337)) > 0 || hasEnded(first.child), LIMIT_MS);
-  expect(first.stderr()).toBe('');
   expect(await countSwaps('onchain_2', 31338)).toBe(0);
-  await eventually(() => waitsOf(first).has('logs of chain 31338 from its nodes'), LIMIT_MS);
+  await eventually(() => waitsOf(first).has('the indexer to write the history'), LIMIT_MS);
   const beside = backfill(world, ['--json']);
-  await eventually(() => waitsOf(beside).has('another process to end that writes "onchain_2"'), LIMIT_MS);
-  beside.child.kill('SIGINT');
-  expect(await beside.ended).toBe(130);
+  expect(await beside.ended).toBe(75);
+  expect(beside.stderr()).toContain('another indexer writes schema "onchain_2"');
   first.child.kill('SIGKILL');
   expect(await first.ended).toBeNull();
-  await eventually(async () => (await schemaWriters(world.database, ['onchain_2'])).size === 0, LIMIT_MS);
+  await eventually(async () => (await writtenSchemas(world.database, ['onchain_2'])).size === 0, LIMIT_MS);
   expect(await servedSchema(world.database)).toBe('onchain_1');
   const identity = await schemaIdentity('onchain_2');
 
@@ -101,9 +99,7 @@ test('killed in the middle, it goes on in the same schema and ends with the same
   await reader.query('COMMIT');
   reader.release();
   const exitCode = await Promise.race([second.ended, ...reading]);
-  expect(waitsOf(second).get(forReaders)).toBeGreaterThanOrEqual(3);
-  expect(second.stderr()).toBe('');
-  expect(exitCode).toBe(0);
+  expect(exitCode, second.stderr()).toBe(0);
   await sleep(500);
   stopped = true;
   for (const reads of await Promise.all(reading)) expect(reads).toBeGreaterThan(5);
@@ -117,8 +113,6 @@ test('killed in the middle, it goes on in the same schema and ends with the same
   for (const table of ['pool', 'pool_state', 'swap', 'liquidity_change', 'pool_activity', 'token']) {
     expect(compared[table]?.rows, table).toBeGreaterThan(0);
   }
-  // What this run wrote is not what there is: the rest was there already.
-  expect(Number(second.lines('end')[0]?.events)).toBeLessThan(await countLogs());
 });
 
 test('the indexer moves to the new index when it is started again, and not back by mistake', {
@@ -156,10 +150,9 @@ test('what serves or is written is never dropped; what is not needed is', { time
   expect(rows).toEqual([{ schema: null }]);
 });
 
-/** What a run said that it waits for, each with the most seconds. */
-function waitsOf({ lines }: Command): Map<string, number> {
-  const said = lines('progress').map(({ waiting }) => waiting as { for: string; seconds: number } | undefined);
-  return new Map(said.flatMap((wait) => (wait === undefined ? [] : [[wait.for, wait.seconds]])));
+/** What a run said that it waits for. */
+function waitsOf({ lines }: Command): Set<unknown> {
+  return new Set(lines('progress').map(({ waitingFor }) => waitingFor));
 }
 
 const hasEnded = ({ exitCode, signalCode }: { exitCode: number | null; signalCode: string | null }) =>
@@ -174,11 +167,6 @@ async function countSwaps(schema: string, chainId: number): Promise<number> {
     if (error instanceof pg.DatabaseError && ['3F000', '42P01'].includes(error.code ?? '')) return 0;
     throw error;
   }
-}
-
-async function countLogs(): Promise<number> {
-  const { rows } = await world.database.query<{ n: number }>('SELECT count(*)::int AS n FROM ponder_sync.logs');
-  return rows[0]?.n ?? 0;
 }
 
 /** Changes when a schema is dropped and made again. */

@@ -150,7 +150,7 @@ describe('what else is indexed equals what the chains answer', () => {
     for (const { chainId, client } of world.chains) {
       for (const [address, pool] of await readIndexedPools(database, chainId)) {
         const [row] = await select(
-          `SELECT * FROM live.pool_activity WHERE chain_id = $1 AND pool = $2 ORDER BY block_timestamp DESC LIMIT 1`,
+          `SELECT * FROM read_model.pool_activity WHERE chain_id = $1 AND pool = $2 ORDER BY block_timestamp DESC LIMIT 1`,
           [chainId, address],
         );
         const logged = await sumLoggedActivity(client, address, pool);

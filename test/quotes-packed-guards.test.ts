@@ -12,7 +12,7 @@ import { setQuote } from '../devnet/packed/providers.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins, velocityExtension } from '../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../protocol/curve.ts';
-import { decodeSimulation } from '../protocol/layouts/packed/simulation.ts';
+import { simulatedAmounts, swapOutcome } from '../protocol/layouts/pool-errors.ts';
 import { amountsOf, type Level, tradingLevels } from './quotes/chain-curve.ts';
 import { lastRank, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
 import { eagerQuotes } from './quotes/quote-world.ts';
@@ -236,8 +236,9 @@ describe.each([
     const { chain, deployment } = market.ground;
     const order = { pool: own.pool, zeroForOne, amountSpecified, ...quoteAround(hundredths) };
     const data = await packedSimulation(chain, deployment, order);
-    const swap = decodeSimulation({ success: false, data });
-    if (swap.outcome !== 'fills') return swap.outcome;
+    const result = { success: false, data };
+    const swap = simulatedAmounts(result);
+    if (!swap) return swapOutcome(result);
     return -(zeroForOne ? swap.amount1Delta : swap.amount0Delta);
   }
 });

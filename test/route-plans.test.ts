@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RouteLimits } from '../api/route/find-route.ts';
+import type { RouteLimits } from '../api/route/route.ts';
 import type { RoutePlan } from '../api/route/route-response.ts';
 import { swap } from '../devnet/actions.ts';
 import { setFeedPrice } from '../devnet/providers.ts';

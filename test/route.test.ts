@@ -117,7 +117,9 @@ describe('refusals', () => {
       because('tokenIn and tokenOut must be different tokens'),
     );
     expect(await refused({ tokenIn: `0x${'0'.repeat(40)}` })).toEqual(because('tokenIn must not be the zero address'));
-    expect(await refused({ amountIn: '0' })).toEqual(because('amountIn must be a positive base-10 integer'));
+    expect(await refused({ amountIn: '0' })).toEqual(
+      because('amountIn must be a positive base-10 integer of at most 78 digits'),
+    );
     expect(await refused({ tradeType: 'exact_out' })).toEqual(because('amountOut is required for exact_out'));
     expect(await refused({ tradeType: null, amountOut: '1' })).toEqual(
       because('tradeType is required when both amountIn and amountOut are sent'),

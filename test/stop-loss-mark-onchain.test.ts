@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calibrationChain } from '../capture/calibration/calibration-chain.ts';
+import { calibrationChain } from '../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { calibrateMark } from '../protocol/guards/calibrate-mark.ts';

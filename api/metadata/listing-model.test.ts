@@ -68,8 +68,8 @@ const pools: readonly ListedPool[] = fc
       pool,
       tierRank: TIERS.indexOf(keys.tier),
       factory: FACTORIES[keys.contractVersion],
-      token0: null,
-      token1: null,
+      token0: seedAddress(1),
+      token1: seedAddress(2),
       record: JSON.stringify(shown),
       analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }),
       searchTerms: [],
@@ -225,6 +225,8 @@ test('any query gets the very page that the contract describes', async () => {
         rows.map(({ record, tvlFiat }) => ({
           ...JSON.parse(record),
           priceProviderStatus: 'healthy',
+          token0FiatPrice: null,
+          token1FiatPrice: null,
           ...(query.include24h === 'true' && {
             tvlFiat,
             analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }),

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { tellBlock } from '../http/block-headers.ts';
 import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import type { Snapshot } from '../snapshots/types.ts';
@@ -31,56 +33,27 @@ function toLevel(level: Level): z.infer<typeof DepthLevel> {
   };
 }
 
-interface Texts {
-  readonly json: string;
-  body: ReadyBody | undefined;
-}
+/** The JSON text of a snapshot's quote: one serialisation per pool, block and depth, however many clients ask. */
+export const quoteJson = perObject((snapshot: Snapshot): string => JSON.stringify(toQuote(snapshot)));
 
-/** Texts live as long as their snapshots: one serialisation per pool, block and depth, however many clients ask. */
-const texts = new WeakMap<Snapshot, Texts>();
-
-function textsOf(snapshot: Snapshot): Texts {
-  const known = texts.get(snapshot);
-  if (known) return known;
-  const made: Texts = { json: JSON.stringify(toQuote(snapshot)), body: undefined };
-  texts.set(snapshot, made);
-  return made;
-}
-
-/** The JSON text of a snapshot's quote. */
-export const quoteJson = (snapshot: Snapshot): string => textsOf(snapshot).json;
+const readyBody = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
 
 /** Whether clients see the same in both but for `serverTs`. */
-export function isSameQuote(one: Snapshot, other: Snapshot): boolean {
-  if (one === other) return true;
-  return (
-    one.pool.pair === other.pool.pair &&
-    one.status === other.status &&
-    one.bidX64 === other.bidX64 &&
-    one.askX64 === other.askX64 &&
-    one.balance0Raw === other.balance0Raw &&
-    one.balance1Raw === other.balance1Raw &&
-    isSameSide(one.depth?.bids, other.depth?.bids) &&
-    isSameSide(one.depth?.asks, other.depth?.asks)
-  );
-}
+export const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
+  one === other || isDeepStrictEqual(shownOf(one), shownOf(other));
 
-function isSameSide(one: readonly Level[] | undefined, other: readonly Level[] | undefined): boolean {
-  if (!one || !other || one === other) return one === other;
-  return one.length === other.length && one.every((level, index) => isSameLevel(level, other[index] as Level));
-}
+const shownOf = ({ pool, status, bidX64, askX64, balance0Raw, balance1Raw, depth }: Snapshot) => [
+  pool.pair,
+  status,
+  bidX64,
+  askX64,
+  balance0Raw,
+  balance1Raw,
+  depth,
+];
 
-const isSameLevel = (one: Level, other: Level): boolean =>
-  one.bin === other.bin &&
-  one.priceX64 === other.priceX64 &&
-  one.cumulativeOutput === other.cumulativeOutput &&
-  one.cumulativeInput === other.cumulativeInput &&
-  one.priceImpactE6 === other.priceImpactE6;
-
-/** The quote as a response, from texts that are ready: compressed once, where the client takes it so. */
+/** The quote as a response, from a body that is ready: compressed once, where the client takes it so. */
 export function quoteResponse(c: Context, snapshot: Snapshot): Promise<Response> {
-  const texts = textsOf(snapshot);
-  texts.body ??= new ReadyBody(texts.json);
   tellBlock(c, snapshot.block);
-  return sendReady(c, texts.body);
+  return sendReady(c, readyBody(snapshot));
 }

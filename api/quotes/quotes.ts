@@ -1,10 +1,121 @@
+import type { Context } from 'hono';
+import type { Address } from 'viem';
+import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { answerBidAsk, type QuotesDeps } from './bid-ask.ts';
-import { answerBidAskBatch } from './bid-ask-batch.ts';
+import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
+import { olderBlock, tellBlock } from '../http/block-headers.ts';
+import { ReadyBody, sendReady } from '../http/ready-body.ts';
+import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
+import type { PoolDirectory } from '../snapshots/pool-directory.ts';
+import { type Snapshot, SnapshotError, type SnapshotService } from '../snapshots/types.ts';
+import type { RequestedPools } from '../warming/requested-pools.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
+import { quoteJson, quoteResponse } from './quote-body.ts';
+import { BatchRequest } from './quote-schema.ts';
+
+export interface QuotesDeps {
+  readonly chains: ServedChains;
+  readonly directory: PoolDirectory;
+  readonly snapshots: SnapshotService;
+  /** Told what clients ask for; without it nothing is read ahead. */
+  readonly warmers?: { of(chainId: number): { readonly requested: Pick<RequestedPools, 'markRequested'> } };
+  /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
+  readonly batchDeadlineMs?: number;
+}
+
+const MAX_POOLS = 100;
+const DEADLINE_MS = 20_000;
 
 /** The bid/ask endpoints, single and batch. */
-export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps: QuotesDeps) => ({
-  getBidAskBatch: answerBidAskBatch(deps),
-  getBidAsk: answerBidAsk(deps),
-}));
+export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps: QuotesDeps) => {
+  const { chains, directory, snapshots, warmers, batchDeadlineMs = DEADLINE_MS } = deps;
+  return {
+    async getBidAsk(c) {
+      const chain = chainIdParam(c);
+      const address = poolAddressParam(c.req.param('pool_address') ?? '');
+      const kind = depthParam(c) ? 'depths' : 'prices';
+      const { chainId } = servedChain(chains, chain);
+      const pool = (await directory.table()).find(chainId, address);
+      if (!pool) throw poolNotServed(address);
+      warmers?.of(chainId).requested.markRequested([pool], kind, c.get('key') !== null);
+      const ofChain = snapshots.of(chainId);
+      const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
+      if (!snapshot || snapshot instanceof SnapshotError) throw quoteFailure(address, snapshot);
+      return quoteResponse(c, snapshot);
+    },
+    async getBidAskBatch(c) {
+      const { chainId } = servedChain(chains, chainIdParam(c));
+      const { pools, depth } = await jsonBody(c, BatchRequest);
+      const signal = AbortSignal.timeout(batchDeadlineMs);
+      if (pools.length > MAX_POOLS) {
+        throw badRequest(`pools names ${pools.length} addresses; at most ${MAX_POOLS} are allowed per request`);
+      }
+      const named = namedPools(pools);
+      const table = await directory.table();
+      const served = [...named.keys()].flatMap((address) => table.find(chainId, address) ?? []);
+      const kind = depth === false ? 'prices' : 'depths';
+      warmers?.of(chainId).requested.markRequested(served, kind, c.get('key') !== null);
+      const read = await snapshots.of(chainId)[kind](served, { signal });
+      if (signal.aborted) {
+        throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
+      }
+      const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
+      if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
+      const results = [...named].map(([address, spelling]) => resultJson(spelling, address, read.get(address)));
+      return sendReady(c, new ReadyBody(`{"results":[${results.join(',')}]}`));
+    },
+  };
+});
+
+/** @throws ApiError 400, plain text, unless it is absent, `true` or `false` */
+export function depthParam(c: Context): boolean {
+  const text = c.req.query('depth') ?? 'true';
+  if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
+  return text === 'true';
+}
+
+/** The answer to a pool that is unknown, delisted, on another chain or on a disabled release. */
+export const poolNotServed = (pool: Address): ApiError =>
+  new ApiError(404, { error: `Pair metadata not found for ${pool}` });
+
+/**
+ * The answer to a pool without a quote: 500 when the chain did not give it, 503 when it did not come in time.
+ *
+ * @param error undefined of a pool that is not served
+ */
+export function quoteFailure(pool: Address, error: SnapshotError | undefined): ApiError {
+  if (!error) return poolNotServed(pool);
+  return error.code === 'read_failed' ? internalError(error) : unavailable(error);
+}
+
+/** @throws ApiError 400 with the text for what is wrong with the address of the path */
+export function poolAddressParam(text: string): Address {
+  const address = parseAddress(text);
+  if (address) return address;
+  const hasPrefix = /^0x/i.test(text);
+  throw badRequest(hasPrefix ? 'Invalid pool address format' : 'pool_address is not a valid EVM address');
+}
+
+/**
+ * The pools of a list, each at its first position, with the spelling that it has there.
+ *
+ * @throws ApiError 400 when there are none, or one is no address
+ */
+export function namedPools(pools: readonly string[]): ReadonlyMap<Address, string> {
+  if (pools.length === 0) throw badRequest('pools must name at least one pool address');
+  const spellings = new Map<Address, string>();
+  for (const [index, spelling] of pools.entries()) {
+    const address = parseAddress(spelling);
+    if (!address) throw badRequest(`pools[${index}] is not a valid pool address`);
+    if (!spellings.has(address)) spellings.set(address, spelling);
+  }
+  return spellings;
+}
+
+/** An entry of a batch, with the ready text of its quote: a batch from cache serialises nothing. */
+function resultJson(spelling: string, address: Address, entry: Snapshot | SnapshotError | undefined): string {
+  if (entry && !(entry instanceof SnapshotError)) return `{"poolAddress":"${spelling}","quote":${quoteJson(entry)}}`;
+  const { status, message } = quoteFailure(address, entry);
+  return JSON.stringify({ poolAddress: spelling, error: { status, error: message } });
+}

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
 import { BlockHeaders, ChainIdPath, errorResponse, jsonContent } from '../declaration/responses.ts';
-import { PLAN_EXAMPLE, REQUEST_EXAMPLE } from './examples.ts';
 import { RouteBody } from './route-request.ts';
 import { RoutePlan } from './route-response.ts';
 
@@ -11,6 +11,40 @@ const NoPlanBody = z.strictObject({
   }),
   error: z.string().openapi({ description: 'The same for people.' }),
 });
+
+const TOKENS = {
+  tokenIn: EXAMPLE.weth,
+  tokenOut: EXAMPLE.usdc,
+};
+
+/** One WETH for USDC. */
+const REQUEST_EXAMPLE = { ...TOKENS, amountIn: '1000000000000000000' };
+
+const AMOUNTS = {
+  tradeType: 'exact_in',
+  amountIn: '1000000000000000000',
+  amountOut: '2997896551',
+  effectivePriceX64: '55301430435',
+};
+
+const LEG = {
+  ...TOKENS,
+  ...AMOUNTS,
+  poolAddress: EXAMPLE.pool,
+  pair: 'WETH/USDC',
+  zeroForOne: true,
+  priceImpactE6: '1000',
+  priceLimitX64: '0',
+};
+
+/** One pool takes the whole order. */
+const PLAN_EXAMPLE = {
+  ...TOKENS,
+  ...AMOUNTS,
+  priceImpactBestRoute: '0.001',
+  candidatesConsidered: 1,
+  routes: [{ ...AMOUNTS, routeType: 'direct', priceImpactE6: '1000', legs: [LEG] }],
+};
 
 export const findRouteDeclaration = {
   operationId: 'findRoute',

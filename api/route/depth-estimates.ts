@@ -1,13 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
+import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
-import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
+import type { PoolGraph, TokenPath } from '../../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../../protocol/routing/pool-candidate.ts';
-import type { CurveReport } from '../snapshots/curve-metrics.ts';
+import { perObject } from '../../runtime/per-object.ts';
+import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
 import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 
+/** A pool in a direction, with what is known of it now: a candidate that is kept shows what was learnt since. */
 export type Candidate = PoolCandidate<ServedPool>;
 
 /** Both directions of a pool: bids sell token0. */
@@ -17,52 +21,47 @@ interface BothSides {
 }
 
 /** What the balances and prices of a pool promise. */
-export interface ReportedDepth extends BothSides {
+interface ReportedDepth extends BothSides {
   readonly tierRank: number;
 }
 
+interface KnownPool {
+  observed: BothSides | null;
+  /** When the depth observed counts no more, by `performance.now()`. */
+  observedUntil: number;
+  reported: ReportedDepth | null;
+  rank: CurveReport['rank'] | undefined;
+}
+
 const NO_SIDE: DepthEstimate = { inputs: [], outputs: [] };
-const NO_DEPTH: ReportedDepth = { bids: NO_SIDE, asks: NO_SIDE, tierRank: 0 };
-/** Pools of a chain whose last depth is kept: about 1 KB each, and many times what a request reads. */
-const OBSERVED_POOLS = 5_000;
+const NO_DEPTH: BothSides = { bids: NO_SIDE, asks: NO_SIDE };
 /** How long the compared pools of a pair stay the same while no pool of the chain comes or goes. */
 const COMPARED_MS = 3_000;
-/** Pools in all lists of compared pools: about 50 bytes each. */
+/** Pools in all lists of compared pools: about 100 bytes each. */
 const COMPARED_POOLS = 200_000;
 /** A pool that showed no depth counts by what is reported again after this time. */
 const CLOSED_MS = 60_000;
 /** What the read of a simulated pool counts: it takes calls of its own. */
 const SIMULATED_COST = 5;
+const Q64 = 2 ** 64;
 
 /** What routes know of a chain's pools before they read them: the depth observed last, else what is reported. */
 export class ChainDepthEstimates {
-  readonly #observed = new LRUCache<ServedPool, BothSides>({ max: OBSERVED_POOLS });
-  readonly #reported = new Map<ServedPool, ReportedDepth>();
-  readonly #ranks = new LRUCache<Address, CurveReport['rank']>({ max: OBSERVED_POOLS });
-  /** Warm requests show the same snapshots again. */
-  readonly #ofSnapshots = new WeakMap<DepthSnapshot, BothSides>();
-  readonly #compared = new LRUCache<string, readonly TokenPath<Pick<Candidate, 'pool' | 'zeroForOne'>>[]>({
+  readonly #pools = new Map<Address, KnownPool>();
+  readonly #compared = new LRUCache<string, readonly TokenPath<Candidate>[]>({
     maxSize: COMPARED_POOLS,
     ttl: COMPARED_MS,
   });
 
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, rank }: Pick<CurveReport, 'pool' | 'rank'>): void => {
-    this.#ranks.set(pool, rank);
+    this.#known(pool).rank = rank;
   };
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
-    const observed = this.#observed.peek(pool);
-    const reported = this.#reported.get(pool) ?? (this.#reported.size > 0 ? NO_DEPTH : undefined);
-    const known = observed ?? reported;
-    return {
-      pool,
-      zeroForOne,
-      estimate: known ? known[zeroForOne ? 'bids' : 'asks'] : null,
-      isObserved: observed !== undefined,
-      tierRank: reported?.tierRank ?? 0,
-      cost: this.#cost(pool),
-    };
+    const known = this.#known(pool.address);
+    if (known.observedUntil < performance.now()) known.observed = null;
+    return new LiveCandidate(pool, zeroForOne, known);
   };
 
   /**
@@ -73,52 +72,71 @@ export class ChainDepthEstimates {
    */
   candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): readonly TokenPath<Candidate>[] {
     const key = `${graph.version} ${order.tokenIn} ${order.tokenOut} ${order.tradeType}`;
-    let paths = this.#compared.get(key);
-    if (!paths) {
-      const direction = ({ pool, zeroForOne }: Candidate) => ({ pool, zeroForOne });
-      const found = candidateTokenPaths(graph, this.describe, order, most);
-      paths = found.map((path) => mapLegs(path, (leg) => leg.map(direction)));
-      this.#compared.set(key, paths, { size: paths.reduce((sum, { legs }) => sum + legs.flat().length, 1) });
-    }
-    return paths.map((path) =>
-      mapLegs(path, (leg) => leg.map(({ pool, zeroForOne }) => this.describe(pool, zeroForOne))),
-    );
+    const known = this.#compared.get(key);
+    if (known) return known;
+    const paths = candidateTokenPaths(graph, this.describe, order, most);
+    this.#compared.set(key, paths, { size: paths.reduce((sum, { legs }) => sum + legs.flat().length, 1) });
+    return paths;
   }
 
   /** How the curve of the pool became known when it was read last. */
   rank({ address }: Pick<ServedPool, 'address'>): CurveReport['rank'] | undefined {
-    return this.#ranks.get(address);
+    return this.#pools.get(address)?.rank;
   }
 
   /** Keeps what snapshots showed. A read that failed because of the chain says nothing of the pool. */
   observe(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
-    for (const pool of pools) {
-      const snapshot = snapshots.get(pool.address);
+    for (const { address } of pools) {
+      const snapshot = snapshots.get(address);
       if (!snapshot || isChainFailure(snapshot)) continue;
-      const sides = snapshot instanceof SnapshotError ? NO_DEPTH : this.#estimate(snapshot);
+      const sides = snapshot instanceof SnapshotError ? NO_DEPTH : estimateOf(snapshot);
       const isClosed = sides.bids.inputs.length === 0 && sides.asks.inputs.length === 0;
-      this.#observed.set(pool, sides, { ttl: isClosed ? CLOSED_MS : 0 });
+      const known = this.#known(address);
+      known.observed = sides;
+      known.observedUntil = isClosed ? performance.now() + CLOSED_MS : Number.POSITIVE_INFINITY;
     }
   }
 
-  /** Takes what is reported of a pool, null when nothing is. While anything is, a pool without a report has nothing. */
-  record(pool: ServedPool, reported: ReportedDepth | null): void {
-    if (reported) this.#reported.set(pool, reported);
-    else this.#reported.delete(pool);
+  /** Takes what is reported of a pool; null of one that is no longer served, of which all is forgotten. */
+  record({ address }: ServedPool, reported: ReportedDepth | null): void {
+    if (reported) this.#known(address).reported = reported;
+    else this.#pools.delete(address);
+  }
+
+  #known(pool: Address): KnownPool {
+    const known = this.#pools.get(pool);
+    if (known) return known;
+    const unknown = { observed: null, observedUntil: Number.POSITIVE_INFINITY, reported: null, rank: undefined };
+    this.#pools.set(pool, unknown);
+    return unknown;
+  }
+}
+
+class LiveCandidate implements Candidate {
+  constructor(
+    readonly pool: ServedPool,
+    readonly zeroForOne: boolean,
+    private readonly known: KnownPool,
+  ) {}
+
+  get estimate(): DepthEstimate | null {
+    const sides = this.known.observed ?? this.known.reported;
+    return sides?.[this.zeroForOne ? 'bids' : 'asks'] ?? null;
+  }
+
+  get isObserved(): boolean {
+    return this.known.observed !== null;
+  }
+
+  get tierRank(): number {
+    return this.known.reported?.tierRank ?? 0;
   }
 
   /** Where fees are not public a pool may be simulated, unless it is known to be read cheaper. */
-  #cost({ address, layout }: ServedPool): number {
-    if (eventLayout(layout).tellsSwaps) return 1;
-    const rank = this.#ranks.get(address);
-    return rank === 'formula' || rank === 'fit' ? 1 : SIMULATED_COST;
-  }
-
-  #estimate(snapshot: DepthSnapshot): BothSides {
-    const { bids, asks } = snapshot.depth;
-    const sides = this.#ofSnapshots.get(snapshot) ?? { bids: estimateDepth(bids), asks: estimateDepth(asks) };
-    this.#ofSnapshots.set(snapshot, sides);
-    return sides;
+  get cost(): number {
+    const { rank } = this.known;
+    const isCheap = rank === 'formula' || rank === 'fit' || eventLayout(this.pool.layout).tellsSwaps;
+    return isCheap ? 1 : SIMULATED_COST;
   }
 }
 
@@ -132,6 +150,32 @@ export class DepthEstimates {
     return chain;
   }
 }
+
+/**
+ * What a pool claims to give by its balances and prices: the whole balance at the best price, since it has no more, and
+ * nothing unless it is healthy.
+ */
+export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): ReportedDepth {
+  const { isHealthy, balance0, balance1, tier } = report;
+  const tierRank = TIER_RANKS[tier ?? 'unclassified'];
+  if (!isHealthy) return { ...NO_DEPTH, tierRank };
+  // Raw token1 for a raw token0.
+  const unit = Number(scale.multiplier0) / Number(scale.multiplier1) / Q64;
+  const [sell, buy] = [report.sellX64 * unit, report.buyX64 * unit];
+  return {
+    bids: claim(sell > 0 ? balance1 / sell : 0, balance1),
+    asks: claim(balance0 * buy, balance0),
+    tierRank,
+  };
+}
+
+const claim = (input: number, output: number): DepthEstimate =>
+  input > 0 && output > 0 ? { inputs: [input], outputs: [output] } : NO_SIDE;
+
+/** Warm requests show the same snapshots again. */
+const estimateOf = perObject(
+  ({ depth }: DepthSnapshot): BothSides => ({ bids: estimateDepth(depth.bids), asks: estimateDepth(depth.asks) }),
+);
 
 function isChainFailure(snapshot: DepthSnapshot | SnapshotError): boolean {
   return snapshot instanceof SnapshotError ? snapshot.code !== 'unavailable' : snapshot.status === 'internal_error';

@@ -3,7 +3,7 @@ import { tokenScale } from '../../protocol/scaling.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import { reportedDepth } from './reported-depth.ts';
+import { reportedDepth } from './depth-estimates.ts';
 
 /** WETH for USDC. */
 const POOL: ServedPool = {
@@ -46,6 +46,7 @@ test('a side without balance or price claims nothing, and so does a pool that is
     tierRank: 1,
   });
   expect(depth({ sellX64: 0, buyX64: 0 })).toMatchObject({ bids: NOTHING, asks: NOTHING });
-  expect(depth({ isHealthy: false })).toBeNull();
-  expect(depth({ balance0: 0, balance1: 0 })).toBeNull();
+  for (const change of [{ isHealthy: false }, { balance0: 0, balance1: 0 }]) {
+    expect(depth(change)).toMatchObject({ bids: NOTHING, asks: NOTHING });
+  }
 });

@@ -3,34 +3,31 @@ import { type Address, zeroAddress } from 'viem';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
+import { clampSize } from '../request.ts';
 
-export const MOST_ROUTES = 4;
+const MAX_ROUTES = 4;
 
 /** No amount is larger than a uint256, which has at most so many digits; parsing a longer one would only cost time. */
-const MOST_DIGITS = 78;
-
-const TRADE_TYPES = ['exact_in', 'exact_out'] as const satisfies readonly TradeType[];
+const AMOUNT = /^[0-9]{1,78}$/;
 
 /** Shape of a route request; {@link toRouteRequest} checks the values. An optional field may be null. */
 export const RouteBody = z.object({
   tokenIn: z.string().openapi({ description: 'Token to be paid: address in any case.' }),
   tokenOut: z.string().openapi({ description: 'Token to be received: another address.' }),
   tradeType: z
-    .string()
+    .enum(['exact_in', 'exact_out'])
     .nullish()
-    .openapi({
-      enum: [...TRADE_TYPES, null],
-      description: 'Inferred when only one amount is sent; required when both are.',
-    }),
+    .describe('Inferred when only one amount is sent; required when both are.'),
   amountIn: z.string().nullish().openapi({ description: 'For `exact_in`: positive integer in base 10, raw units.' }),
   amountOut: z.string().nullish().openapi({ description: 'For `exact_out`: positive integer in base 10, raw units.' }),
   maxRoutes: z
     .number()
+    .refine(Number.isInteger, 'must be an integer')
     .nullish()
     .openapi({
       type: ['integer', 'null'],
       minimum: 0,
-      default: MOST_ROUTES,
+      default: MAX_ROUTES,
       description: 'Most routes of the plan; 1 means no split; 0 acts as 1, more than 4 as 4.',
     }),
   poolAddress: z
@@ -62,7 +59,7 @@ export function toRouteRequest(body: RouteBody): RouteRequest {
     tokenIn,
     tokenOut,
     ...order(body),
-    maxRoutes: routeCount(body.maxRoutes ?? MOST_ROUTES),
+    maxRoutes: clampSize(body.maxRoutes ?? MAX_ROUTES, MAX_ROUTES, 'maxRoutes'),
     poolAddress: body.poolAddress == null ? null : tokenOrPool(body.poolAddress, 'poolAddress'),
   };
 }
@@ -75,26 +72,20 @@ function tokenOrPool(text: string, field: string): Address {
 }
 
 function order(body: RouteBody): Pick<RouteRequest, 'tradeType' | 'given'> {
-  const amountIn = body.amountIn == null ? null : amount(body.amountIn, 'amountIn');
-  const amountOut = body.amountOut == null ? null : amount(body.amountOut, 'amountOut');
-  const tradeType = body.tradeType == null ? inferredType(amountIn, amountOut) : knownType(body.tradeType);
+  const amountIn = amount(body, 'amountIn');
+  const amountOut = amount(body, 'amountOut');
+  const tradeType = body.tradeType ?? inferredType(amountIn, amountOut);
   const [given, field] = tradeType === 'exact_in' ? [amountIn, 'amountIn'] : [amountOut, 'amountOut'];
   if (given === null) throw badRequest(`${field} is required for ${tradeType}`);
   return { tradeType, given };
 }
 
-function amount(text: string, field: string): bigint {
-  const isNumber = /^[0-9]+$/.test(text);
-  if (isNumber && text.length > MOST_DIGITS) throw badRequest(`${field} must have at most ${MOST_DIGITS} digits`);
-  const value = isNumber ? BigInt(text) : 0n;
-  if (value === 0n) throw badRequest(`${field} must be a positive base-10 integer`);
+function amount(body: RouteBody, field: 'amountIn' | 'amountOut'): bigint | null {
+  const text = body[field];
+  if (text == null) return null;
+  const value = AMOUNT.test(text) ? BigInt(text) : 0n;
+  if (value === 0n) throw badRequest(`${field} must be a positive base-10 integer of at most 78 digits`);
   return value;
-}
-
-function knownType(text: string): TradeType {
-  const known = TRADE_TYPES.find((type) => type === text);
-  if (!known) throw badRequest(`tradeType must be ${TRADE_TYPES.join(' or ')}`);
-  return known;
 }
 
 function inferredType(amountIn: bigint | null, amountOut: bigint | null): TradeType {
@@ -103,9 +94,4 @@ function inferredType(amountIn: bigint | null, amountOut: bigint | null): TradeT
     throw badRequest('tradeType is required when both amountIn and amountOut are sent');
   }
   return amountIn === null ? 'exact_out' : 'exact_in';
-}
-
-function routeCount(sent: number): number {
-  if (!Number.isInteger(sent) || sent < 0) throw badRequest('maxRoutes must be a non-negative integer');
-  return Math.min(Math.max(sent, 1), MOST_ROUTES);
 }

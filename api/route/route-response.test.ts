@@ -43,7 +43,7 @@ function found(tradeType: TradeType, given: bigint, impactsE6: [bigint, bigint] 
 const pair = { tokenIn: A.address, tokenOut: B.address };
 
 it.each(['exact_in', 'exact_out'] as const)('lists the legs of %s in trade order, with every field', (tradeType) => {
-  const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), tradeType, pair);
+  const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), { ...pair, tradeType });
   // 100 in give 300 of the middle token, which give 70 out.
   const amounts = { amountIn: '100', amountOut: '70', effectivePriceX64: ((70n << 64n) / 100n).toString() };
   expect(body).toEqual({
@@ -102,5 +102,5 @@ it.each([
   [12_345_678n, '12.345678'],
 ])('writes an impact of %s millionths as %s', (impactE6, text) => {
   const plan = found('exact_in', 100n, [0n, impactE6]);
-  expect(routePlanBody(plan, 'exact_in', pair).priceImpactBestRoute).toBe(text);
+  expect(routePlanBody(plan, { ...pair, tradeType: 'exact_in' }).priceImpactBestRoute).toBe(text);
 });

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import type { Address } from 'viem';
 import { MAX_UINT128, mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routing/plan.ts';
 import type { HopFill, RouteFill } from '../../protocol/routing/settle.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { RouteRequest } from './route-request.ts';
 
 const tradeType = z.enum(['exact_in', 'exact_out']).describe('Which amount of the request is fixed.');
 const token = (role: string) => z.string().describe(`Token ${role}, lowercase address.`);
@@ -66,15 +66,14 @@ export type RoutePlan = z.infer<typeof RoutePlan>;
 type Route = z.infer<typeof Route>;
 type RouteLeg = z.infer<typeof RouteLeg>;
 
-interface Pair {
-  readonly tokenIn: Address;
-  readonly tokenOut: Address;
-}
-
-export function routePlanBody(found: FoundPlan<ServedPool>, tradeType: TradeType, pair: Pair): RoutePlan {
+/** @param request what was asked for */
+export function routePlanBody(
+  found: FoundPlan<ServedPool>,
+  { tokenIn, tokenOut, tradeType }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType'>,
+): RoutePlan {
   return {
-    tokenIn: pair.tokenIn,
-    tokenOut: pair.tokenOut,
+    tokenIn,
+    tokenOut,
     tradeType,
     ...amountsOf(found.plan, tradeType),
     priceImpactBestRoute: fractionOfE6(routeImpactE6(found.baseline)),

@@ -1,31 +1,172 @@
+import { once } from 'node:events';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
+import { choosePools } from '../../protocol/routing/choose-pools.ts';
+import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
+import { type Hop, makeHop } from '../../protocol/routing/hop.ts';
+import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/plan.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { tellBlock } from '../http/block-headers.ts';
-import type { QuotesDeps } from '../quotes/bid-ask.ts';
+import { ApiError, badRequest, unavailable } from '../errors.ts';
+import { olderBlock, tellBlock } from '../http/block-headers.ts';
+import type { QuotesDeps } from '../quotes/quotes.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import { Deadline } from './deadline.ts';
+import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
+import { type ChainSnapshots, type DepthSnapshot, SnapshotError, type SnapshotMap } from '../snapshots/types.ts';
 import { findRouteDeclaration } from './declaration.ts';
-import { findRoute, type RouteSources } from './find-route.ts';
-import { RouteBody, toRouteRequest } from './route-request.ts';
+import type { Candidate, ChainDepthEstimates, DepthEstimates } from './depth-estimates.ts';
+import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
 
-export interface RouteDeps extends RouteSources {
+/** When an order is split, and what is read for it; tests set others. */
+const LIMITS = {
+  /** The best single route is not split while its price impact is below this, in millionths. */
+  splitThresholdE6: 500,
+  /** What a split must gain over the best single route to be returned, in millionths. */
+  minImprovementE6: 100,
+  /** The least part of an order that a route of a split may have: a smaller one seldom pays for its gas. */
+  minLegFractionE6: 20_000,
+  /** Most pools that are read; a simulated one counts as five. A pair has a quarter of them. */
+  maxPoolsPerRequest: 100,
+};
+
+export type RouteLimits = typeof LIMITS;
+
+const DEADLINE_MS = 5_000;
+
+export interface RouteDeps {
   readonly chains: ServedChains;
+  readonly directory: PoolDirectory;
+  readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
+  readonly estimates: DepthEstimates;
+  /** Where others than the usual ones hold, as in tests. */
+  readonly limits?: Partial<RouteLimits>;
   /** Told which pools plans use. */
   readonly warmers?: QuotesDeps['warmers'];
 }
 
-const DEADLINE_MS = 5_000;
+/** A plan and the block of its pools; of several, the oldest. */
+export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
 
 /** `POST /public/v1/evm/{chain_id}/route`. */
 export const routeResource = defineResource([findRouteDeclaration], (deps: RouteDeps) => ({
   async findRoute(c) {
-    const chain = servedChain(deps.chains, chainIdParam(c));
+    const { chainId } = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
-    const found = await findRoute(deps, chain.chainId, request, new Deadline(DEADLINE_MS));
+    const found = await findRoute(deps, chainId, request);
     tellBlock(c, found.block);
     const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
-    deps.warmers?.of(chain.chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
-    return c.json(routePlanBody(found, request.tradeType, request));
+    deps.warmers?.of(chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
+    return c.json(routePlanBody(found, request));
   },
 }));
+
+/**
+ * Finds the plan for a request on the chain's current snapshots.
+ *
+ * @throws ApiError 400 when the named pool has other tokens, 422 when there is no plan, 502 when there is no plan and
+ * chain data is missing, 503 when the deadline passes or the pools are not known
+ */
+async function findRoute(sources: RouteDeps, chainId: number, request: RouteRequest): Promise<FoundRoute> {
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const endsAt = performance.now() + DEADLINE_MS;
+  // For loops that do not yield: the timer cannot fire while they run.
+  const checkTime = () => {
+    if (signal.aborted || performance.now() > endsAt) throw unavailable();
+  };
+  const table = await Promise.race([sources.directory.table(), once(signal, 'abort').then(() => null)]);
+  if (!table) throw unavailable();
+  const limits = { ...LIMITS, ...sources.limits };
+  const estimates = sources.estimates.of(chainId);
+  const paths = request.poolAddress
+    ? namedPool(table.find(chainId, request.poolAddress), estimates, request)
+    : choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
+  if (!paths) throw noPlan('no_route');
+  const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
+  if (pools.length === 0) throw noPlan('insufficient_liquidity');
+  const snapshots = await sources.snapshots.of(chainId).depths(pools, { signal });
+  checkTime();
+  estimates.observe(pools, snapshots);
+  const found = findPlan(
+    paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType)),
+    request,
+    { ...limits, maxRoutes: request.maxRoutes },
+    checkTime,
+  );
+  if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };
+  checkTime();
+  throw missingData(pools, snapshots) ?? noPlan(found);
+}
+
+function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): BlockRef {
+  const pools = plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool.address));
+  const blocks = pools.flatMap((pool) => {
+    const snapshot = snapshots.get(pool);
+    return snapshot && !(snapshot instanceof SnapshotError) ? [snapshot.block] : [];
+  });
+  return blocks.reduce(olderBlock);
+}
+
+/** The paths with the pools that are read, legs near first; null when there is no path. */
+function choosePaths(
+  graph: PoolGraph<ServedPool>,
+  estimates: ChainDepthEstimates,
+  request: RouteRequest,
+  maxReads: number,
+): readonly TokenPath<Candidate>[] | null {
+  const paths = estimates.candidatePaths(graph, request, maxReads);
+  const order = { tradeType: request.tradeType, amount: Number(request.given) };
+  return paths.length > 0 ? choosePools(paths, order, maxReads) : null;
+}
+
+/** The one pool that the request names; null when it is not served. */
+function namedPool(
+  pool: ServedPool | undefined,
+  estimates: ChainDepthEstimates,
+  { tokenIn, tokenOut }: RouteRequest,
+): readonly TokenPath<Candidate>[] | null {
+  if (!pool) return null;
+  const tokens = [pool.token0.address, pool.token1.address];
+  if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut)) {
+    throw badRequest('poolAddress is not a pool of tokenIn and tokenOut');
+  }
+  return [{ legs: [[estimates.describe(pool, pool.token0.address === tokenIn)]] }];
+}
+
+/** The path with its healthy pools; none when a leg has no such pool. */
+function healthyPath(
+  path: TokenPath<Candidate>,
+  snapshots: SnapshotMap<DepthSnapshot>,
+  tradeType: TradeType,
+): readonly TokenPath<Hop<ServedPool>>[] {
+  const hops = (leg: readonly Candidate[]) =>
+    leg.flatMap(({ pool, zeroForOne }) => {
+      const snapshot = snapshots.get(pool.address);
+      if (!snapshot || snapshot instanceof SnapshotError || snapshot.status !== 'healthy') return [];
+      return [makeHop(pool, zeroForOne, zeroForOne ? snapshot.depth.bids : snapshot.depth.asks, tradeType)];
+    });
+  const open = mapLegs(path, hops);
+  return open.legs.every(({ length }) => length > 0) ? [open] : [];
+}
+
+/** The error to report when there is no plan and pools are missing that might have made one; null when all are known. */
+function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
+  const missing = pools.flatMap((pool) => {
+    const entry = snapshots.get(pool.address);
+    return !entry || entry instanceof SnapshotError || UNREAD.has(entry.status) ? [entry] : [];
+  });
+  if (missing.length === 0) return null;
+  const cause = missing.find((entry) => entry instanceof SnapshotError);
+  return new ApiError(502, { error: 'Chain data is not available' }, { cause });
+}
+
+/** Statuses that say nothing of the pool but that its price could not be read. */
+const UNREAD: ReadonlySet<PriceProviderStatus> = new Set<PriceProviderStatus>(['internal_error', 'unknown']);
+
+const NO_PLAN: Readonly<Record<NoPlan, string>> = {
+  no_route: 'No eligible direct or one-hop path between the tokens',
+  insufficient_liquidity: 'No candidate path has enough depth for the amount',
+};
+
+const noPlan = (code: NoPlan) => new ApiError(422, { code, error: NO_PLAN[code] });

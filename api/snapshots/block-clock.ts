@@ -20,6 +20,8 @@ export interface BlockClockOptions {
 
 /** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
 const GRACE_MS = 500;
+/** How late a watcher may be. */
+const TICK_MS = 25;
 
 /**
  * Tells the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
@@ -37,19 +39,17 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   readonly #seen = new SeenBlocks();
   readonly #listeners = new Set<HeadListener<H>>();
   #current: H | undefined;
-  #confirmed: H | undefined;
+  /** The one before. */
+  #previous: H | undefined;
   /** A newer head, to be taken when the current one is `minRefreshMs` old. */
-  #next: { readonly head: H; readonly toldAt: number; readonly isPushed: boolean } | undefined;
+  #next: { readonly head: H; readonly dueAt: number } | undefined;
   #replacedFrom: bigint | null = null;
   #takenAt = Number.NEGATIVE_INFINITY;
-  /** When the next look should be taken, and from when on requests wait for it. */
-  #dueAt = 0;
-  #staleAt = 0;
+  /** When the next look should be taken; requests wait for it `GRACE_MS` later. */
+  #dueAt = Number.NEGATIVE_INFINITY;
   #askedAt = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #look: Promise<H> | undefined;
-  #watchers = 0;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(source: HeadSource<H>, options: BlockClockOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now() } = options;
@@ -66,17 +66,16 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
 
   /** The head if it is fresh. Never starts a look. */
   get known(): H | undefined {
-    return this.#now() < this.#staleAt ? this.#current : undefined;
+    return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;
   }
 
   /** The head if it is fresh enough to be used without waiting. Starts a look in the background when one is due. */
   fresh(): H | undefined {
     const now = this.#now();
     this.#takeNext(now);
-    if (!this.#current || now >= this.#staleAt) return undefined;
     // Requests that come once this head is stale wait for the same look, and see its failure.
-    if (now >= this.#dueAt) this.#startLook().catch(() => undefined);
-    return this.#current;
+    if (this.known && now >= this.#dueAt) this.#startLook().catch(() => undefined);
+    return this.known;
   }
 
   /**
@@ -88,65 +87,49 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     return this.fresh() ?? this.#startLook();
   }
 
-  /**
-   * Called for every head that is taken.
-   *
-   * @returns ends it
-   */
-  onHead(listener: HeadListener<H>): () => void {
-    const own: HeadListener<H> = (head, replacedFrom) => listener(head, replacedFrom);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+  /** Calls for every head that is taken. */
+  onHead(listener: HeadListener<H>): void {
+    this.#listeners.add(listener);
   }
 
   /**
-   * While anyone watches, heads are seen without a request: the clock looks whenever a look is due, and goes on after
-   * failures.
+   * Until it is ended, heads are seen without a request: the clock looks whenever a look is due, and continues after failures.
    *
    * @returns ends it
    */
   watch(): () => void {
-    this.#watchers += 1;
-    this.#schedule();
-    let isWatching = true;
-    return () => {
-      if (isWatching) this.#watchers -= 1;
-      isWatching = false;
-      this.#schedule();
-    };
+    const timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    return () => clearInterval(timer);
   }
 
   /** A head that was pushed by a socket. It is judged as one that was looked up, and spares looks while more come. */
   push(head: H): void {
     const now = this.#now();
-    if (head.block.hash === this.#current?.block.hash) {
-      this.#waitUntil(Math.max(this.#dueAt, this.#takenAt + this.#pushedForMs));
-    }
-    this.#offer(head, now, true);
+    const usedForMs = Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS);
+    if (head.block.hash === this.#current?.block.hash) this.#dueAt = Math.max(this.#dueAt, this.#takenAt + usedForMs);
+    // A socket of a node that lags is no sign that the chain was rolled back.
+    if (this.#isNewer(head)) this.#offer(head, now + usedForMs);
     this.#takeNext(now);
-    this.#schedule();
   }
 
-  /** A read at this head succeeded: nodes know it. */
-  confirm(head: H): void {
-    if (head.block.hash === this.#current?.block.hash) this.#confirmed = this.#current;
-  }
-
-  /** Nodes refused to read at this head: goes back to the last one that was read at, and looks again. */
-  reject(head: H): void {
-    const { hash } = head.block;
+  /** Nodes refused to read at this head: goes back to the one before, and looks again. */
+  reject({ block: { hash } }: H): void {
     if (this.#current?.block.hash !== hash) return;
-    this.#current = this.#confirmed?.block.hash === hash ? undefined : this.#confirmed;
+    this.#current = this.#previous;
     this.#takenAt = Number.NEGATIVE_INFINITY;
-    this.#dueAt = 0;
-    this.#staleAt = 0;
-    this.#schedule();
+    this.#dueAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #tick(): void {
+    const now = this.#now();
+    this.#takeNext(now);
+    // The failure of a look is seen by who asks; the next one comes as if it had succeeded.
+    if (now >= Math.max(this.#dueAt, this.#askedAt + this.#minRefreshMs)) this.#startLook().catch(() => undefined);
   }
 
   #startLook(): Promise<H> {
     this.#look ??= this.#takeLook().finally(() => {
       this.#look = undefined;
-      this.#schedule();
     });
     return this.#look;
   }
@@ -155,8 +138,11 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     const askedAt = this.#now();
     this.#askedAt = askedAt;
     const candidate = await this.#candidate(askedAt);
-    this.#offer(candidate, askedAt, false);
-    if (!this.#takeNext(askedAt)) this.#waitUntil(Math.max(this.#dueAt, askedAt + this.#minRefreshMs));
+    const last = this.#last;
+    if (this.#isNewer(candidate) || (last && this.#seen.isRolledBack(last.block, candidate.block, askedAt))) {
+      this.#offer(candidate, askedAt + this.#lookedUpForMs(askedAt));
+    }
+    if (!this.#takeNext(askedAt)) this.#dueAt = Math.max(this.#dueAt, askedAt + this.#minRefreshMs);
     this.#lookedAt = askedAt;
     return this.#current ?? candidate;
   }
@@ -171,17 +157,23 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     return all.reduce((best, head) => (head.block.number > best.block.number ? head : best), first);
   }
 
-  /** Keeps a head to be taken if it replaces the last one that was seen. */
-  #offer(head: H, now: number, isPushed: boolean): void {
-    const last = this.#next?.head ?? this.#current;
-    const isNewer = !last || this.#seen.isAfter(last.block, head.block);
-    // A socket of a node that lags is no sign that the chain was rolled back.
-    if (!isNewer && (isPushed || !this.#seen.isRolledBack(last.block, head.block, now))) return;
+  /** The last one that was seen. */
+  get #last(): H | undefined {
+    return this.#next?.head ?? this.#current;
+  }
+
+  #isNewer({ block }: H): boolean {
+    const last = this.#last;
+    return !last || this.#seen.isAfter(last.block, block);
+  }
+
+  /** Keeps a head to be taken in place of the last one that was seen. @param dueAt when a look should follow */
+  #offer(head: H, dueAt: number): void {
     const replacedFrom = this.#seen.add(head.block);
     if (replacedFrom !== null && (this.#replacedFrom === null || replacedFrom < this.#replacedFrom)) {
       this.#replacedFrom = replacedFrom;
     }
-    this.#next = { head, toldAt: now, isPushed };
+    this.#next = { head, dueAt };
   }
 
   /** Takes the next head if it is time to. */
@@ -189,17 +181,14 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     const next = this.#next;
     if (!next || (this.#current && now < this.#takenAt + this.#minRefreshMs)) return false;
     this.#next = undefined;
+    this.#previous = this.#current;
     this.#current = next.head;
     this.#takenAt = now;
-    this.#waitUntil(next.toldAt + (next.isPushed ? this.#pushedForMs : this.#lookedUpForMs(next.toldAt)));
+    this.#dueAt = next.dueAt;
     const replacedFrom = this.#replacedFrom;
     this.#replacedFrom = null;
     for (const listener of this.#listeners) listener(next.head, replacedFrom);
     return true;
-  }
-
-  get #pushedForMs(): number {
-    return Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS);
   }
 
   #lookedUpForMs(askedAt: number): number {
@@ -207,27 +196,5 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     // not asked meanwhile.
     const seenComing = askedAt - this.#lookedAt <= this.#minRefreshMs + GRACE_MS;
     return seenComing ? Math.max(this.#minRefreshMs, this.#blockTimeMs - GRACE_MS) : this.#minRefreshMs;
-  }
-
-  #waitUntil(dueAt: number): void {
-    this.#dueAt = dueAt;
-    this.#staleAt = dueAt + GRACE_MS;
-  }
-
-  /** Sets the timer of the watchers: for the next head, or the next look. */
-  #schedule(): void {
-    clearTimeout(this.#timer);
-    if (this.#watchers === 0) return;
-    const lookAt = Math.max(this.#dueAt, this.#askedAt + this.#minRefreshMs);
-    const at = this.#next ? Math.min(lookAt, this.#takenAt + this.#minRefreshMs) : lookAt;
-    this.#timer = setTimeout(() => this.#wake(lookAt), Math.max(0, Math.ceil(at - this.#now()))).unref();
-  }
-
-  #wake(lookAt: number): void {
-    const now = this.#now();
-    this.#takeNext(now);
-    // The failure of a look is seen by who asks; the next one comes as if it had succeeded.
-    if (now >= lookAt && now >= this.#dueAt) this.#startLook().catch(() => undefined);
-    else this.#schedule();
   }
 }

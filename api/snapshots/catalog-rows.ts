@@ -25,6 +25,7 @@ export interface PoolRow {
   readonly priceProvider: Address;
   readonly timelockSecs: string;
   readonly extensions: readonly Pick<PoolExtension, 'address' | 'phases'>[] | null;
+  readonly isDelisted: boolean;
 }
 
 /** What capture read last of a pool; floating-point numbers. */
@@ -42,34 +43,37 @@ export interface ReportRow {
   readonly tier: keyof typeof TIER_RANKS | null;
 }
 
-const POOLS = `
-  SELECT p.address, p.created_block_number::float8 AS block, p.factory, p.pair, p.token0, p.token1,
-    p.token0_symbol AS symbol0, p.token1_symbol AS symbol1, p.token0_decimals AS decimals0, p.token1_decimals AS decimals1,
-    p.lowest_bin AS "lowestBin", p.highest_bin AS "highestBin", p.token0_scale_multiplier AS multiplier0,
-    p.token1_scale_multiplier AS multiplier1, p.price_provider AS "priceProvider",
-    p.price_provider_timelock_secs AS "timelockSecs", (
-      SELECT json_agg(json_build_object('address', e.address, 'phases', e.phases) ORDER BY e.position)
-      FROM read_model.pool_extension e WHERE e.chain_id = p.chain_id AND e.pool = p.address) AS extensions
-  FROM read_model.pool p
-  WHERE p.chain_id = $1`;
+/** Pools of a block and later ones. The block is in sight of the planner: few pools are of late blocks. */
+export async function readPools(database: pg.Pool, chainId: number, fromBlock: number): Promise<PoolRow[]> {
+  const statement = `
+    SELECT p.address, p.created_block_number::float8 AS block, p.factory, p.pair, p.token0, p.token1,
+      p.token0_symbol AS symbol0, p.token1_symbol AS symbol1, p.token0_decimals AS decimals0, p.token1_decimals AS decimals1,
+      p.lowest_bin AS "lowestBin", p.highest_bin AS "highestBin", p.token0_scale_multiplier AS multiplier0,
+      p.token1_scale_multiplier AS multiplier1, p.price_provider AS "priceProvider",
+      p.price_provider_timelock_secs AS "timelockSecs", (
+        SELECT json_agg(json_build_object('address', e.address, 'phases', e.phases) ORDER BY e.position)
+        FROM read_model.pool_extension e WHERE e.chain_id = p.chain_id AND e.pool = p.address) AS extensions,
+      EXISTS (
+        SELECT FROM operator.delisted_pool d WHERE d.chain_id = p.chain_id AND d.pool = p.address) AS "isDelisted"
+    FROM read_model.pool p
+    WHERE p.chain_id = $1 AND p.created_block_number >= $2`;
+  return (await database.query<PoolRow>(statement, [chainId, fromBlock])).rows;
+}
 
-const REPORTS = `
-  SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
-    coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
-    coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
-  FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
-  WHERE h.chain_id = $1`;
+/** Reports captured after a time, microseconds since 1970, oldest first. */
+export async function readReports(database: pg.Pool, chainId: number, sinceUs: number): Promise<ReportRow[]> {
+  const statement = `
+    SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
+      coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
+      coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
+    FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
+    WHERE h.chain_id = $1 AND h.captured_at > 'epoch'::timestamptz + $2::float8 * interval '1 us'
+    ORDER BY h.captured_at`;
+  return (await database.query<ReportRow>(statement, [chainId, sinceUs])).rows;
+}
 
 /** Funded pools of a chain that are known at most: those of the highest value. */
 const MAX_FUNDED = 5_000;
-
-const CHAIN = `
-  SELECT (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1)::float8 AS head,
-    extract(epoch FROM now() - (SELECT max(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS newest,
-    extract(epoch FROM now() - (SELECT min(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS oldest,
-    (SELECT extract(epoch FROM now()) - generated_at_ts FROM operator.listing_window WHERE chain_id = $1)::float8 AS listing,
-    ARRAY(SELECT pool::text FROM operator.pool_listing WHERE chain_id = $1 AND tvl_fiat >= $2
-      ORDER BY tvl_fiat DESC NULLS LAST LIMIT ${MAX_FUNDED}) AS funded`;
 
 /** What one row says of a chain; ages in seconds. */
 export interface ChainRow {
@@ -85,81 +89,42 @@ export interface ChainRow {
 
 /** @param minUsd value from which on a pool is funded */
 export async function readChain(database: pg.Pool, chainId: number, minUsd: number): Promise<ChainRow> {
-  const { rows } = await database.query<ChainRow>({ name: 'catalog-chain', text: CHAIN, values: [chainId, minUsd] });
-  return rows[0] as ChainRow;
-}
-
-/** Rows of a chain behind a place in an order, in slices: so many are parsed without a pause. */
-type RowsBehind<R, P extends readonly unknown[]> = (chainId: number, ...place: P) => AsyncGenerator<readonly R[]>;
-
-/** @param slice most rows that are read at a time */
-export function createRowReader(database: pg.Pool, slice: number) {
-  // Places are out of the planner's sight: it takes few rows to be behind recent ones, and would plan each slice again. The
-  // number of rows is a literal, so that it knows how few these are.
-  const behind = <R extends pg.QueryResultRow, P extends readonly unknown[]>(
-    name: string,
-    statement: string,
-    placeOf: (row: R) => P,
-  ): RowsBehind<R, P> => {
-    const query = { name: `catalog-${name}-${slice}`, text: `${statement} LIMIT ${slice}` };
-    return async function* (chainId, ...first) {
-      let place: P | null = first;
-      while (place) {
-        const { rows }: { rows: R[] } = await database.query<R>({ ...query, values: [chainId, ...place] });
-        yield rows;
-        const last: R | undefined = rows.at(-1);
-        place = last && rows.length === slice ? placeOf(last) : null;
-      }
-    };
-  };
-  return {
-    /** All pools behind an address. */
-    pools: behind(
-      'pools',
-      `${POOLS} AND p.address > (SELECT $2::text) ORDER BY p.address`,
-      ({ address }: PoolRow): [address: string] => [address],
-    ),
-    /** Pools of a block and later ones. */
-    poolsSince: behind(
-      'pools-since',
-      `${POOLS} AND (p.created_block_number, p.address) > ((SELECT $2::int8), (SELECT $3::text))
-        ORDER BY p.created_block_number, p.address`,
-      ({ block, address }: PoolRow): [block: number, address: string] => [block, address],
-    ),
-    /** Reports captured at a time, microseconds, and later ones. */
-    reportsSince: behind(
-      'reports-since',
-      `${REPORTS} AND (h.captured_at, h.pool) > ((SELECT 'epoch'::timestamptz + $2::float8 * interval '1 us'), (SELECT $3::text))
-        ORDER BY h.captured_at, h.pool`,
-      ({ capturedUs, address }: ReportRow): [capturedUs: number, address: string] => [capturedUs, address],
-    ),
-  };
+  const statement = `
+    SELECT (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1)::float8 AS head,
+      extract(epoch FROM now() - (SELECT max(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS newest,
+      extract(epoch FROM now() - (SELECT min(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS oldest,
+      (SELECT extract(epoch FROM now()) - generated_at_ts FROM operator.listing_window WHERE chain_id = $1)::float8 AS listing,
+      ARRAY(SELECT pool::text FROM operator.pool_listing WHERE chain_id = $1 AND tvl_fiat >= $2
+        ORDER BY tvl_fiat DESC NULLS LAST LIMIT ${MAX_FUNDED}) AS funded`;
+  const { rows } = await database.query<ChainRow>({
+    name: 'catalog-chain',
+    text: statement,
+    values: [chainId, minUsd],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a SELECT without FROM gave no row');
+  return row;
 }
 
 /** A factory of a chain, as a key. */
 export const factoryKey = (chainId: number, factory: Address): string => `${chainId}:${factory}`;
 
-/** What an operator and calibration decided; `index`, `delistings` and `calibration` differ whenever something did. */
+/** What calibration says of factories, by their keys; `epoch` differs when any pool may have changed. */
 export async function readDecisions(database: pg.Pool) {
-  const { rows } = await database.query<{ readonly delistings: string; readonly index: string }>(`
-    SELECT concat_ws(':', count(*), max(delisted_at)) AS delistings, to_regclass('live.pool')::oid::text AS index
+  const { rows } = await database.query<{ readonly index: string }>(`
+    SELECT concat_ws(':', count(*), max(delisted_at), to_regclass('live.pool')::oid) AS index
     FROM operator.delisted_pool`);
   const unreadable = (await readUnreadableFactories(database)).map((row) => factoryKey(row.chainId, row.factory));
   const marks = (await readStopLossMarks(database)).map(
     (row) => [factoryKey(row.chainId, row.factory), row.mark] as const,
   );
   return {
-    delistings: rows[0]?.delistings ?? '',
-    /** Differs when another index is served or calibration decided: any pool may have changed then. */
+    /** Differs when another index is served, a pool delisted or listed again, or calibration decided. */
     epoch: [rows[0]?.index, ...unreadable, ...marks.flat()].join(),
+    /** Their pools cannot be read, and are not served. */
     unreadable: new Set(unreadable),
     stopLossMarks: new Map(marks),
   };
 }
 
-export async function readDelisted(database: pg.Pool) {
-  const { rows } = await database.query<{ readonly chainId: number; readonly address: Address }>(
-    'SELECT chain_id::float8 AS "chainId", pool AS address FROM operator.delisted_pool',
-  );
-  return rows;
-}
+export type Calibration = Omit<Awaited<ReturnType<typeof readDecisions>>, 'epoch'>;

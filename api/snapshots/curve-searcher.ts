@@ -5,30 +5,24 @@ import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { CurveKnowledge, CurveSearch, SearchStep } from '../../protocol/curve-search.ts';
+import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolCurve } from '../../protocol/curve.ts';
+import type { CurveKnowledge, CurveSearch, SearchChain, SearchEnd } from '../../protocol/curve-search.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from './batched.ts';
-import { BlockBudget } from './block-budget.ts';
-import type { CountCurve } from './curve-metrics.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
+import type { SnapshotObserver } from './snapshot-metrics.ts';
 import { SnapshotError } from './types.ts';
 
 export interface CurveSearcherDeps {
   readonly target: ChainTarget;
   /** Pools that may be simulated whole at one block. */
   readonly simulatedPoolsPerRead: number;
-  readonly countCurve: CountCurve;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'curve'>;
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
 }
-
-/** The end of a search that found the curve. */
-export type FoundCurve = Extract<SearchStep, { readonly kind: 'curve' | 'sides' }>;
-type End = Extract<SearchStep, { readonly kind: 'curve' | 'sides' | 'failed' }>;
-type Question = Exclude<SearchStep, End>;
-type Program = Extract<SearchStep, { readonly kind: 'program' }>;
 
 /** Of one pool. */
 interface SimulatedSwaps {
@@ -56,15 +50,13 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
-  readonly #known: LRUCache<Address, CurveKnowledge>;
-  readonly #spared: LRUCache<Address, true>;
-  readonly #programs: BlockBudget;
+  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
+  readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
+  /** The pools that are simulated whole at the last block. */
+  #simulated: { readonly hash: Hex; readonly pools: Set<Address> } = { hash: '0x', pools: new Set() };
 
   constructor(deps: CurveSearcherDeps) {
     this.#deps = deps;
-    this.#known = new LRUCache({ max: MAX_POOLS });
-    this.#spared = new LRUCache({ max: MAX_POOLS, ttl: SPARED_MS });
-    this.#programs = new BlockBudget(deps.simulatedPoolsPerRead);
   }
 
   /** What earlier searches found out about a pool. */
@@ -77,7 +69,7 @@ export class CurveSearcher {
    *
    * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
    */
-  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<FoundCurve> {
+  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<PoolCurve> {
     if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
     const context = {
       pool: pool.address,
@@ -92,74 +84,74 @@ export class CurveSearcher {
         this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
       },
     };
-    const end = await this.#run(block, pool, () => search.start(context), signal);
+    const swaps = { asked: 0, silent: 0 };
+    const end = await this.#run(pool, () => search.find(context, this.#chain(block, pool, swaps, signal)));
     if (end.known) this.#known.set(pool.address, end.known);
     else this.#known.delete(pool.address);
-    this.#deps.countCurve({
-      pool: pool.address,
-      rank: end.kind === 'failed' ? 'none' : end.rank,
-      dropped: end.dropped,
-    });
-    if (end.kind === 'failed') throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
-    return end;
+    this.#deps.observer.curve?.({ pool: pool.address, rank: end.rank, dropped: end.dropped });
+    if (end.rank !== 'none') return end.curve;
+    if (2 * swaps.silent > swaps.asked) this.#spared.set(pool.address, true);
+    throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
   }
 
-  async #run(block: BlockRef, pool: ServedPool, start: () => SearchStep, signal: AbortSignal): Promise<End> {
-    const run = { mayRunPrograms: false, swaps: 0, silent: 0 };
+  async #run(pool: ServedPool, find: () => Promise<SearchEnd>): Promise<SearchEnd> {
     try {
-      let step = start();
-      while (!isEnd(step)) {
-        if (step.kind === 'program') run.mayRunPrograms ||= this.#programs.take(block);
-        if (step.kind === 'program' && !run.mayRunPrograms) {
-          throw new SnapshotError('unavailable', 'as many pools as may be at this block are simulated already');
-        }
-        step = await this.#answer(block, pool, step, run, signal);
-      }
-      if (step.kind === 'failed' && 2 * run.silent > run.swaps) this.#spared.set(pool.address, true);
-      return step;
+      return await find();
     } catch (error) {
       if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
       throw new SnapshotError('read_failed', `the search for the curve of ${pool.address} failed`, { cause: error });
     }
   }
 
-  /** The step that follows from the chain's answer. */
-  async #answer(
+  /** @throws SnapshotError when other pools have all the places at this block */
+  #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
+    if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
+    this.#simulated.pools.add(address);
+    if (this.#simulated.pools.size <= this.#deps.simulatedPoolsPerRead) return;
+    this.#simulated.pools.delete(address);
+    throw new SnapshotError('unavailable', 'the limit of simulated pools at this block is reached');
+  }
+
+  /** The chain as a search of one pool asks it; counts its swaps. */
+  #chain(
     block: BlockRef,
     pool: ServedPool,
-    step: Question,
-    run: { swaps: number; silent: number },
+    count: { asked: number; silent: number },
     signal: AbortSignal,
-  ): Promise<SearchStep> {
+  ): SearchChain {
     const { target, logUnknown } = this.#deps;
     const { address } = pool;
-    if (step.kind === 'simulate') {
-      const swaps = step.swaps.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-      const { results, isSilenced } = await this.#simulate(block, { swaps, silenced: step.silenced, signal });
-      // An unknown extension may revert with anything.
-      if (guardPlan(pool).kind !== 'probed') for (const result of results) logUnknown(address, result);
-      run.swaps += results.length;
-      run.silent += results.filter(({ data }) => data === '0x').length;
-      return step.next(results, isSilenced);
-    }
-    if (step.kind === 'ask') {
-      const call = { from: zeroAddress, to: step.target, data: step.data, gas: ASKED_GAS, block };
-      return step.next(await target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused));
-    }
-    if (step.kind === 'code') {
-      const codeOf = (account: Address) => target.rpc.code(account, block, signal).catch(nothingWhenRefused);
-      return step.next(await Promise.all(step.accounts.map(codeOf)));
-    }
-    return step.next(await this.#runProgram(block, step, signal));
+    return {
+      simulate: async (searched, silenced) => {
+        const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
+        const simulated = await this.#simulate(block, { swaps, silenced, signal });
+        // An unknown extension may revert with anything.
+        if (guardPlan(pool).kind !== 'probed') for (const result of simulated.results) logUnknown(address, result);
+        count.asked += simulated.results.length;
+        count.silent += simulated.results.filter(({ data }) => data === '0x').length;
+        return simulated;
+      },
+      ask: (to, data) => {
+        const call = { from: zeroAddress, to, data, gas: ASKED_GAS, block };
+        return target.rpc.call(call, (result) => result, signal).catch(nothingWhenRefused);
+      },
+      codes: (accounts) =>
+        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRefused))),
+      program: (data, silenced) => {
+        this.#reserveSimulation(block, pool);
+        return this.#runProgram(block, data, silenced, signal);
+      },
+    };
   }
 
   /** A node that refuses to put other code in place runs the program with the extensions as they are. */
-  async #runProgram(block: BlockRef, step: Program, signal: AbortSignal): Promise<Hex> {
+  async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
-    if (step.silenced.length === 0) return runProgram(target, block, step, signal);
-    return runProgram(target, block, step, signal, withoutObjection(step.silenced)).catch((error) => {
+    const program = { data, gas: CALL_GAS_CAP };
+    if (silenced.length === 0) return runProgram(target, block, program, signal);
+    return runProgram(target, block, program, signal, withoutObjection(silenced)).catch((error) => {
       if (!isRefusal(error)) throw error;
-      return runProgram(target, block, step, signal);
+      return runProgram(target, block, program, signal);
     });
   }
 
@@ -183,6 +175,3 @@ function nothingWhenRefused(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;
 }
-
-const isEnd = (step: SearchStep): step is End =>
-  step.kind === 'curve' || step.kind === 'sides' || step.kind === 'failed';

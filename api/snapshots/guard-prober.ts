@@ -20,8 +20,10 @@ import {
 } from '../../protocol/guards/side-claim.ts';
 import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { decodeStopLoss, stopLossCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
+import type { SnapshotObserver } from './snapshot-metrics.ts';
 import { SnapshotError } from './types.ts';
 
 /** A healthy pool with guards, and what it would trade without them. */
@@ -30,11 +32,11 @@ export interface GuardedPool {
   readonly curve: PoolCurve;
 }
 
-/** What is told of pools. */
-export interface GuardReports {
-  /** Of each pool whose guards did not do what their state says. */
-  readonly onDisagreement: (pool: Address) => void;
+export interface GuardProberDeps {
+  readonly target: MulticallTarget;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'guardsDisagreed'>;
   readonly logUnknown: LogUnknownError;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** A swap, raw units: positive = exact input, negative = exact output. */
@@ -65,15 +67,12 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  * confirm the end; of a side whose end is refused, and for unknown extensions, points are simulated.
  */
 export class GuardProber {
-  readonly #target: MulticallTarget;
-  readonly #reports: GuardReports;
+  readonly #deps: GuardProberDeps;
   /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
-  readonly #burnedOut: LRUCache<Address, true>;
+  readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
 
-  constructor(target: MulticallTarget, reports: GuardReports) {
-    this.#target = target;
-    this.#burnedOut = new LRUCache({ max: MAX_POOLS, ttl: BURNED_MS });
-    this.#reports = reports;
+  constructor(deps: GuardProberDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -100,7 +99,9 @@ export class GuardProber {
       pools.map(async (guarded, index) => {
         const sides = confirmed[index];
         if (!sides || sides.some(({ isContradicted }) => isContradicted)) {
-          this.#reports.onDisagreement(guarded.pool.address);
+          this.#deps.observer.guardsDisagreed?.();
+          const { address } = guarded.pool;
+          this.#deps.logger.warn({ pool: address }, 'guards did not do what their state says: every bin is probed');
         }
         const agreed = sides
           ? this.#agreed(block, guarded, claims[index]?.stopLoss ?? null, sides, signal)
@@ -130,7 +131,7 @@ export class GuardProber {
   async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const asked = groups.filter((calls) => calls.length > 0);
-    const answers = await multicall(this.#target, block, asked, signal);
+    const answers = await multicall(this.#deps.target, block, asked, signal);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
       const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
@@ -160,16 +161,16 @@ export class GuardProber {
   /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
   async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
     const groups = asked.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
-    const answers = await boundedCalls(this.#target, block, groups, signal);
+    const answers = await boundedCalls(this.#deps.target, block, groups, signal);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
-    for (const [index, { pool }] of asked.entries()) this.#reports.logUnknown(pool, results[index]);
+    for (const [index, { pool }] of asked.entries()) this.#deps.logUnknown(pool, results[index]);
     return results;
   }
 
   async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
     const amounts = withinBudget(side, UNKNOWN_SIDE, (amount) => likelyGasOf(side, amount));
     const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
-    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
+    const { results } = await boundedCallsOnce(this.#deps.target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
     if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
     return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? null));
   }

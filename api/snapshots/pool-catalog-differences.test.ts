@@ -38,8 +38,7 @@ const { chains } = parseChainsFile(
   'test',
 );
 const logger = createLogger('test', 'silent');
-/** So few rows at a time that each market takes many slices. */
-const PACE = { pollMs: 5, slice: 3 };
+const POLL_MS = 5;
 /** Blocks that an index may undo. */
 const UNDOABLE = 480;
 /** By index and chain. */
@@ -64,7 +63,7 @@ beforeAll(async () => {
   }
   database = openDatabase(`${home.url}?application_name=directory`, logger);
   other = openDatabase(home.url, logger);
-  followed = follow(database, PACE);
+  followed = follow(database, POLL_MS);
 });
 
 afterAll(async () => {
@@ -79,11 +78,11 @@ interface Followed {
   readonly reports: Map<ServedPool, PoolReport>;
 }
 
-function follow(from: Database, pace?: typeof PACE): Followed {
+function follow(from: Database, pollMs?: number): Followed {
   const reports = new Map<ServedPool, PoolReport>();
   const onReport = (pool: ServedPool, report: PoolReport | null) =>
     report ? reports.set(pool, report) : reports.delete(pool);
-  return { reports, catalog: new PoolCatalog({ database: from, chains, logger, onReport, ...(pace && { pace }) }) };
+  return { reports, catalog: new PoolCatalog({ database: from, chains, logger, onReport, ...(pollMs && { pollMs }) }) };
 }
 
 /** Where a change happens: in one of the two indexes, to one of the pools that there may be. */
@@ -151,9 +150,9 @@ const CHANGES = {
   list: (at: Place) =>
     run(
       at,
-      `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
+      `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
          locked_pricing, deposit_allowlist)
-       VALUES ($1, $2, 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
+       VALUES ($1, $2, '${FACTORY}', 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
        ON CONFLICT (chain_id, pool) DO UPDATE SET tvl_fiat = excluded.tvl_fiat`,
     ),
   delist: (at: Place) =>
@@ -162,7 +161,7 @@ const CHANGES = {
   serve: (at: Place) => publishLiveViews(client, at.schema),
   disconnect: () =>
     client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'directory'"),
-  wait: () => sleep(PACE.pollMs),
+  wait: () => sleep(POLL_MS),
 } as const;
 
 const changes = fc.array(
@@ -183,7 +182,9 @@ function run({ chainId, pool }: Place, statement: string) {
 /** All that a catalog knows, and the graph of each of its chains. */
 async function knownOf({ catalog, reports }: Followed) {
   const table = await catalog.table();
-  const pools = [...table.pools()].sort((a, b) => a.chainId - b.chainId || (a.address < b.address ? -1 : 1));
+  const pools = CHAINS.flatMap((chainId) => table.ofChain(chainId)).sort(
+    (a, b) => a.chainId - b.chainId || (a.address < b.address ? -1 : 1),
+  );
   const joined = CHAINS.flatMap((chainId) => table.graph(chainId).neighbours(TOKEN0)?.get(TOKEN1) ?? []);
   return pools.map((pool) => ({
     pool,

@@ -15,8 +15,7 @@ import {
 import { PoolCatalog, type PoolReport } from './pool-catalog.ts';
 
 const WAIT = { timeout: 10_000, interval: 10 };
-const PACE = { pollMs: 20, slice: 50 };
-/** More than are read at a time. */
+const pollMs = 20;
 const POOLS = 120;
 const logger = createLogger('test', 'silent');
 const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
@@ -40,9 +39,9 @@ const chains = [chainOf(1, 1), chainOf(2, 1_000)];
 /** Lists pools with the numbers from `first` on. */
 const list = (chainId: number, first: number, count: number, tvl: number | null) =>
   home.client.query(
-    `INSERT INTO operator.pool_listing (chain_id, pool, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
+    `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
        locked_pricing, deposit_allowlist)
-     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), 'v1', 1, 'green', 1, $3::float8, false, false
+     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), '${FACTORY}', 'v1', 1, 'green', 1, $3::float8, false, false
      FROM generate_series(0, $4 - 1) n`,
     [chainId, first, tvl, count],
   );
@@ -78,7 +77,7 @@ beforeAll(async () => {
   await list(2, 2, 1, 1_000);
   database = openDatabase(home.url, logger);
   const onReport = ({ address }: { address: string }, report: PoolReport | null) => reports.set(address, report);
-  catalog = new PoolCatalog({ database, chains, logger, onReport, pace: PACE });
+  catalog = new PoolCatalog({ database, chains, logger, onReport, pollMs });
 });
 
 afterAll(async () => {
@@ -116,8 +115,8 @@ test('what capture read of served pools is reported, first of all, then of those
   await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (1, $1)', [seedAddress(3)]);
   await vi.waitUntil(() => reports.get(seedAddress(3)) === null, WAIT);
   await home.client.query('DELETE FROM operator.delisted_pool');
-  await vi.waitUntil(() => reports.size === POOLS, WAIT);
-  expect(reports.get(seedAddress(3))?.balance0).toBe(8);
+  await vi.waitUntil(() => reports.get(seedAddress(3))?.balance0 === 8, WAIT);
+  expect(reports.size).toBe(POOLS);
 });
 
 test('ages are those of the pools captured last and longest ago; unknown ones are null', async () => {
@@ -138,7 +137,7 @@ test('ages are those of the pools captured last and longest ago; unknown ones ar
 test('while the database does not answer, the last known counts, and ages are unknown', async () => {
   const warn = vi.fn();
   const gone = openDatabase(home.url, logger);
-  const other = new PoolCatalog({ database: gone, chains, logger: { warn } as never, pace: PACE });
+  const other = new PoolCatalog({ database: gone, chains, logger: { warn } as never, pollMs });
   await other.table();
   expect(other.ages(1)).not.toEqual(NO_AGES);
   await gone.$client.end();

@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -17,7 +16,7 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import { createRowReader } from './catalog-rows.ts';
+import { readPools } from './catalog-rows.ts';
 import { PoolCatalog } from './pool-catalog.ts';
 
 const STOP_LOSS = seedAddress(0x51);
@@ -95,32 +94,14 @@ async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** Rows of a chain, by slice. */
-async function slices<R>(rows: AsyncGenerator<readonly R[]>): Promise<(readonly R[])[]> {
-  const all: (readonly R[])[] = [];
-  for await (const slice of rows) all.push(slice);
-  return all;
-}
-
-test('pools are read a slice at a time: all, or those of a block and later ones', async () => {
-  const { pools, poolsSince } = createRowReader(database.$client, 2);
-  const all = [[LISTED, LOCKED], [DELISTED, DISABLED], []];
-  const addresses = async (rows: ReturnType<typeof pools>) =>
-    (await slices(rows)).map((slice) => slice.map(({ address }) => address));
-  expect(await addresses(pools(7, ''))).toEqual(all);
-  expect(await addresses(pools(7, LOCKED))).toEqual([[DELISTED, DISABLED], []]);
-  expect(await addresses(poolsSince(7, 100, ''))).toEqual(all);
-  expect(await addresses(poolsSince(7, 101, ''))).toEqual([[]]);
-  const [[foreign] = []] = await slices(poolsSince(8, LATE_BLOCK, ''));
-  expect(foreign).toMatchObject({
-    address: FOREIGN,
-    block: LATE_BLOCK,
-    symbol0: null,
-    decimals0: null,
-    extensions: null,
-  });
-  const [[listed] = []] = await slices(pools(7, ''));
-  expect(listed).toMatchObject({ multiplier1: String(WIDE), symbol0: 'WETH', decimals0: 18, pair: `WETH/${TOKEN1}` });
+test('pools are read from a block on, however late it is and however little is known of them', async () => {
+  const addresses = async (fromBlock: number) =>
+    (await readPools(database.$client, 7, fromBlock)).map(({ address }) => address).sort();
+  expect(await addresses(100)).toEqual([LISTED, LOCKED, DELISTED, DISABLED]);
+  expect(await addresses(101)).toEqual([]);
+  expect(await readPools(database.$client, 8, LATE_BLOCK)).toMatchObject([
+    { address: FOREIGN, block: LATE_BLOCK, symbol0: null, decimals0: null, extensions: null },
+  ]);
 });
 
 test('a pool is served with what never changes about it', async () => {
@@ -146,7 +127,12 @@ test('a pool is served with what never changes about it', async () => {
 
 test('delisted pools, disabled releases and other chains are not served', async () => {
   const table = await catalog.table();
-  expect([...table.pools()].map(({ address }) => address)).toEqual([LISTED, LOCKED]);
+  expect(
+    table
+      .ofChain(7)
+      .map(({ address }) => address)
+      .sort(),
+  ).toEqual([LISTED, LOCKED]);
   for (const address of [DELISTED, DISABLED]) expect(table.find(7, address)).toBeUndefined();
   for (const chainId of [7, 8]) expect(table.find(chainId, FOREIGN)).toBeUndefined();
 });
@@ -174,56 +160,29 @@ test('what was loaded once is served while the database is unreachable; what nev
   never.stop();
 });
 
-test('a poll reads the pools of blocks that may be undone, and what was captured since the last one', async () => {
+test('a poll reads the pools of blocks that may be undone', async () => {
   const watched = openDatabase(home.url, logger);
-  const own = new PoolCatalog({ database: watched, chains, logger, pace: { pollMs: 5, slice: 3 } });
-  const before = [...(await own.table()).pools()].length;
+  const own = new PoolCatalog({ database: watched, chains, logger, pollMs: 5 });
+  const before = (await own.table()).ofChain(7).length;
   const queries = vi.spyOn(watched.$client, 'query');
-  /** Slices of pools that the last whole poll read, of a chain that is indexed up to a block. */
-  const slicesAt = async (head: number) => {
+  /** From which block on the last poll read, of a chain that is indexed up to a block. */
+  const fromBlockAt = async (head: number) => {
     await setIndexedBlock(client, { chainId: 7, number: head, timestamp: 1 });
     return () => {
-      const names = queries.mock.calls.map(([query]) => (query as unknown as { name?: string }).name ?? '');
-      const poll = names.join().split('catalog-chain').at(-2) ?? '';
-      return poll.split('catalog-pools-since').length - 1;
+      const calls = queries.mock.calls as unknown as [unknown, unknown[]?][];
+      return calls.findLast(([text]) => typeof text === 'string' && text.includes('read_model.pool p'))?.[1]?.[1];
     };
   };
-  // All pools are of block 100.
-  await expect.poll(await slicesAt(580)).toBe(Math.floor(before / 3) + 2);
-  await expect.poll(await slicesAt(581)).toBe(1);
-  expect([...(await own.table()).pools()].length).toBe(before);
+  await expect.poll(await fromBlockAt(580)).toBe(100);
+  await expect.poll(await fromBlockAt(581)).toBe(101);
+  expect((await own.table()).ofChain(7)).toHaveLength(before);
   own.stop();
   await watched.$client.end();
   await client.query(`DELETE FROM ${ONCHAIN_SCHEMA}._ponder_checkpoint`);
 });
 
-test('slices are not planned again, however few rows the planner expects', async () => {
-  const many = Array.from({ length: 500 }, (_, number) => seedAddress(0x5001 + number));
-  await seedPools(
-    seeder.db,
-    many.map((address, number) => ({ pool: { chainId: 7, address, createdBlockNumber: number } })),
-  );
-  await client.query('ANALYZE');
-  const single = openDatabase(home.url, logger, 1);
-  const { pools, poolsSince, reportsSince } = createRowReader(single.$client, 100);
-  for (let times = 0; times < 10; times++) {
-    await Promise.all([slices(pools(7, LOCKED)), slices(poolsSince(7, 400, '')), slices(reportsSince(7, 400, ''))]);
-  }
-  const { rows } = await single.$client.query(
-    'SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements ORDER BY name',
-  );
-  await single.$client.end();
-  expect(rows).toEqual([
-    { name: 'catalog-pools-100', kept: true },
-    { name: 'catalog-pools-since-100', kept: true },
-    { name: 'catalog-reports-since-100', kept: true },
-  ]);
-});
-
-test('pools whose storage no arrangement explains are not served until one does, and the log says so', async () => {
-  const lines: Record<string, unknown>[] = [];
-  const told = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
-  const own = new PoolCatalog({ database, chains, logger: told, pace: { pollMs: 50 } });
+test('pools whose storage no arrangement explains are not served until one does', async () => {
+  const own = new PoolCatalog({ database, chains, logger, pollMs: 50 });
   const served = async () => (await own.table()).find(7, LISTED) !== undefined;
   try {
     expect(await served()).toBe(true);
@@ -237,10 +196,6 @@ test('pools whose storage no arrangement explains are not served until one does,
     await client.query("UPDATE operator.layout_calibration SET decided = NULL WHERE what = 'storage'");
     expect(await eventually(served)).toBe(true);
     expect((await own.table()).find(7, LISTED)).toEqual(pool);
-    expect(lines).toMatchObject([
-      { level: 40, factory: `7:${FACTORY}` },
-      { level: 30, factory: `7:${FACTORY}` },
-    ]);
   } finally {
     own.stop();
     await client.query('DELETE FROM operator.layout_calibration');
@@ -252,7 +207,7 @@ test('the mark of a packed stop loss is what was found, and a setting comes befo
     new PoolCatalog({
       database,
       logger,
-      pace: { pollMs: 50 },
+      pollMs: 50,
       chains: chains.map((chain) => ({
         ...chain,
         deployments: chain.deployments.map((each) => ({

@@ -8,16 +8,17 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { internalError, unavailable } from '../errors.ts';
 import {
+  type Calibration,
   type ChainRow,
-  createRowReader,
   type PoolRow,
   type ReportRow,
   readChain,
   readDecisions,
-  readDelisted,
+  readPools,
+  readReports,
 } from './catalog-rows.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory.ts';
-import { type Calibration, PoolMaker } from './pool-maker.ts';
+import { PoolMaker } from './pool-maker.ts';
 
 /** What capture read last of a pool. */
 export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs'>;
@@ -28,12 +29,8 @@ export interface PoolCatalogDeps {
   readonly logger: Logger;
   /** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
   readonly onReport?: (pool: ServedPool, report: PoolReport | null) => void;
-  readonly pace?: {
-    /** Milliseconds from the end of a poll to the next. */
-    readonly pollMs?: number;
-    /** Rows read at a time. */
-    readonly slice?: number;
-  };
+  /** Milliseconds from the end of a poll to the next; tests set others. */
+  readonly pollMs?: number;
 }
 
 /** Whole seconds; null when not known. */
@@ -44,66 +41,62 @@ export interface DataAges {
 }
 
 const POLL_MS = 2_000;
-const SLICE = 200;
 /** Ponder undoes no more blocks: two windows of finality, of at most 240. */
 const MAX_UNDONE_BLOCKS = 480;
 /** A statement of capture that takes longer from its start to its commit shows with the next read of its pools. */
 const CAPTURE_US = 1_000_000;
 
 /** What is known of a chain beside its pools. */
-class CatalogChain {
+interface CatalogChain {
   readonly config: ChainConfig;
   readonly maker: PoolMaker;
   /** Pools of blocks that may be undone, and the first of these blocks. */
-  undoable: Set<ServedPool> = new Set();
-  undoableFrom = 0;
+  undoable: ReadonlySet<ServedPool>;
+  undoableFrom: number;
   /** When the newest report that was read was captured, microseconds. */
-  reportedUs = 0;
-  funded: ReadonlySet<Address> = new Set();
+  reportedUs: number;
+  funded: ReadonlySet<Address>;
   /** Ages at a time of `performance.now()`; null while the database does not answer. */
-  ages: (ChainRow & { readonly at: number }) | null = null;
-
-  constructor(config: ChainConfig) {
-    this.config = config;
-    this.maker = new PoolMaker(config);
-  }
+  ages: (ChainRow & { readonly at: number }) | null;
 }
+
+const newChain = (config: ChainConfig): CatalogChain => ({
+  config,
+  maker: new PoolMaker(config),
+  undoable: new Set(),
+  undoableFrom: 0,
+  reportedUs: 0,
+  funded: new Set(),
+  ages: null,
+});
 
 /**
  * Which pools there are, and what is known of them without a look at the chain: loaded from the database once, then kept up
  * to date beside the requests by one poll, which reads what changed. Pools do not change within an index: new ones are found
  * by their block, those that a reorganisation undid by their absence. All are read again when another index is served,
- * calibration decided, or a pool is listed again.
+ * calibration decided, or an operator delisted a pool or listed it again.
  */
 export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;
-  readonly #rows: ReturnType<typeof createRowReader>;
   readonly #table = new PoolTable();
   readonly #chains: ReadonlyMap<number, CatalogChain>;
   readonly #stopPolling: () => void;
-  #calibration: Calibration = { unreadable: new Set(), stopLossMarks: new Map() };
-  #epoch = '';
-  #delistings = '';
-  /** By chain and address. */
-  #delisted: ReadonlySet<string> = new Set();
-  #isLoaded = false;
-  #mustReload = true;
+  /** Of the last whole reading; null before it. */
+  #epoch: string | null = null;
   #isStopped = false;
   #polling: Promise<void> | undefined;
 
   constructor(deps: PoolCatalogDeps) {
-    const { pollMs = POLL_MS, slice = SLICE } = deps.pace ?? {};
     this.#deps = deps;
-    this.#rows = createRowReader(deps.database.$client, slice);
-    this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, new CatalogChain(chain)]));
+    this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, newChain(chain)]));
     this.#table.onChange((pool, removal) => {
       if (removal) deps.onReport?.(pool, null);
     });
-    this.#stopPolling = startRepeating(() => this.#pollQuietly(), pollMs);
+    this.#stopPolling = startRepeating(() => this.#pollQuietly(), deps.pollMs ?? POLL_MS);
   }
 
   async table(): Promise<PoolTable> {
-    if (this.#isLoaded) return this.#table;
+    if (this.#epoch !== null) return this.#table;
     try {
       await this.#poll();
       return this.#table;
@@ -154,92 +147,54 @@ export class PoolCatalog implements PoolDirectory {
 
   async #readChanges(): Promise<void> {
     const database = this.#deps.database.$client;
-    const { delistings, epoch, ...calibration } = await readDecisions(database);
-    if (epoch !== this.#epoch) this.#mustReload = true;
-    this.#logUnreadable(calibration);
-    this.#calibration = calibration;
-    this.#epoch = epoch;
-    if (delistings !== this.#delistings) await this.#readDelisted();
-    this.#delistings = delistings;
+    const { epoch, ...calibration } = await readDecisions(database);
+    const isReload = epoch !== this.#epoch;
     for (const chain of this.#chains.values()) {
-      if (this.#isStopped) return;
       const { chainId, readBudget } = chain.config;
       const row = await readChain(database, chainId, readBudget.minFundedUsd);
       chain.ages = { ...row, at: performance.now() };
       chain.funded = new Set(row.funded);
-      await this.#readPools(chain, row.head);
-      await this.#readReports(chain);
+      await this.#readPools(chain, row.head, isReload, calibration);
+      await this.#readReports(chain, isReload);
     }
-    this.#mustReload = false;
-    this.#isLoaded = true;
+    this.#epoch = epoch;
   }
 
-  #logUnreadable({ unreadable }: Calibration): void {
-    const { logger } = this.#deps;
-    const before = this.#calibration.unreadable;
-    const lost = [...unreadable].filter((factory) => !before.has(factory));
-    const found = [...before].filter((factory) => !unreadable.has(factory));
-    for (const factory of lost) logger.warn({ factory }, 'pools are not served: no known storage arrangement');
-    for (const factory of found) logger.info({ factory }, 'pools are served: their storage is established');
-  }
-
-  async #readDelisted(): Promise<void> {
-    const rows = await readDelisted(this.#deps.database.$client);
-    const delisted = new Set(rows.map(poolKey));
-    if ([...this.#delisted].some((key) => !delisted.has(key))) this.#mustReload = true;
-    this.#delisted = delisted;
-    for (const { chainId, address } of rows) {
-      const pool = this.#table.find(chainId, address);
-      if (pool) this.#table.remove(pool, 'delisted');
-    }
-  }
-
-  async #readPools(chain: CatalogChain, head: number | null): Promise<void> {
+  async #readPools(chain: CatalogChain, head: number | null, isReload: boolean, by: Calibration): Promise<void> {
     const { chainId } = chain.config;
+    const rows = await readPools(this.#deps.database.$client, chainId, isReload ? 0 : chain.undoableFrom);
+    const gone = new Set(isReload ? this.#table.ofChain(chainId) : chain.undoable);
     const undoableFrom = Math.max(0, (head ?? 0) - MAX_UNDONE_BLOCKS);
-    const seen = new Set<ServedPool>();
     const undoable = new Set<ServedPool>();
-    const { pools, poolsSince } = this.#rows;
-    for await (const rows of this.#mustReload ? pools(chainId, '') : poolsSince(chainId, chain.undoableFrom, '')) {
-      if (this.#isStopped) return;
-      for (const row of rows) {
-        const pool = this.#put(chain, row);
-        if (!pool) continue;
-        seen.add(pool);
-        chain.undoable.add(pool);
-        if (row.block >= undoableFrom) undoable.add(pool);
-      }
-    }
-    await inTurns(this.#mustReload ? this.#table.ofChain(chainId) : chain.undoable, (pool) => {
-      if (!seen.has(pool)) this.#table.remove(pool, 'not_served');
+    await inTurns(rows, (row) => {
+      const pool = this.#put(chain, row, by);
+      if (!pool) return;
+      gone.delete(pool);
+      if (row.block >= undoableFrom) undoable.add(pool);
     });
+    await inTurns(gone, (pool) => this.#table.remove(pool, 'not_served'));
     chain.undoable = undoable;
     chain.undoableFrom = undoableFrom;
   }
 
   /** What is derived from a pool is kept by its identity: one that did not change stays. */
-  #put({ config: { chainId }, maker }: CatalogChain, row: PoolRow): ServedPool | null {
-    if (this.#delisted.has(poolKey({ chainId, address: row.address }))) return null;
-    const pool = maker.make(row, this.#calibration);
-    if (!pool) return null;
+  #put({ config: { chainId }, maker }: CatalogChain, row: PoolRow, by: Calibration): ServedPool | null {
     const known = this.#table.find(chainId, row.address);
+    if (known && row.isDelisted) this.#table.remove(known, 'delisted');
+    const pool = row.isDelisted ? null : maker.make(row, by);
     if (known && isDeepStrictEqual(known, pool)) return known;
-    this.#table.put(pool);
+    if (pool) this.#table.put(pool);
     return pool;
   }
 
-  async #readReports(chain: CatalogChain): Promise<void> {
+  async #readReports(chain: CatalogChain, isReload: boolean): Promise<void> {
     const { chainId } = chain.config;
-    const since = this.#mustReload ? 0 : chain.reportedUs - CAPTURE_US;
-    for await (const rows of this.#rows.reportsSince(chainId, since, '')) {
-      if (this.#isStopped) return;
-      for (const { address, capturedUs, ...report } of rows) {
-        const pool = this.#table.find(chainId, address);
-        if (pool) this.#deps.onReport?.(pool, report);
-        chain.reportedUs = capturedUs;
-      }
-    }
+    const since = isReload ? 0 : chain.reportedUs - CAPTURE_US;
+    await inTurns(await readReports(this.#deps.database.$client, chainId, since), (row) => {
+      const { address, capturedUs, ...report } = row;
+      const pool = this.#table.find(chainId, address);
+      if (pool) this.#deps.onReport?.(pool, report);
+      chain.reportedUs = capturedUs;
+    });
   }
 }
-
-const poolKey = ({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): string => `${chainId}:${address}`;

@@ -60,8 +60,3 @@ test('only a stop loss that runs after swaps has an end to compute', () => {
   ).toBe('stopLoss');
   expect(stopLossOf([['stopLoss', 'beforeSwap']])).toBeUndefined();
 });
-
-test('a plan is made once for a pool', () => {
-  const pool = poolWith([['stopLoss', 'afterSwap']]);
-  expect(guardPlan(pool)).toBe(guardPlan(pool));
-});

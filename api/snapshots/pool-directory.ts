@@ -68,27 +68,17 @@ export type GuardPlan =
   | { readonly kind: 'evaluated'; readonly stopLoss: PoolExtension | null }
   | { readonly kind: 'probed' };
 
+/** Guards whose rejections the snapshots know. Any other may reject a trader whatever a snapshot says. */
 const EVALUATED: readonly ExtensionKind[] = ['stopLoss', 'priceVelocityGuard'];
 
-const plans = new WeakMap<ServedPool, GuardPlan>();
-
-/** Made once for each pool of a table. */
+/** What snapshots ask the guards of a pool. */
 export function guardPlan(pool: ServedPool): GuardPlan {
-  const plan = plans.get(pool) ?? makeGuardPlan(pool);
-  plans.set(pool, plan);
-  return plan;
-}
-
-function makeGuardPlan(pool: ServedPool): GuardPlan {
   const guards = swapGuards(pool);
   if (guards.length === 0 || guards.some(({ kind }) => kind === 'swapAllowlist')) return { kind: 'none' };
   if (!guards.every(({ kind }) => EVALUATED.includes(kind))) return { kind: 'probed' };
   const stopLoss = guards.find(({ kind, phases }) => kind === 'stopLoss' && phases.includes('afterSwap'));
   return { kind: 'evaluated', stopLoss: stopLoss ?? null };
 }
-
-/** Guards whose refusals the snapshots know. Any other may refuse a trader whatever a snapshot says. */
-const PROBED_GUARDS = new Set(['stopLoss', 'priceVelocityGuard']);
 
 /** Why a pool is no longer served: an operator delisted it, or it is not in the index any more. */
 export type RemovalReason = 'delisted' | 'not_served';
@@ -149,11 +139,6 @@ export class PoolTable {
     return [...this.#chain(chainId).byAddress.values()];
   }
 
-  /** Every pool; pools may be put and removed meanwhile. */
-  *pools(): Iterable<ServedPool> {
-    for (const { byAddress } of this.#chains.values()) yield* byAddress.values();
-  }
-
   #chain(chainId: number): ChainPools {
     const chain = this.#chains.get(chainId) ?? { byAddress: new Map(), graph: new PoolGraph() };
     this.#chains.set(chainId, chain);
@@ -163,5 +148,5 @@ export class PoolTable {
 
 /** Whether a snapshot tells what any trader can do: a swap allowlist or an unknown extension judges by the trader. */
 export function isOpenToAnyone(pool: ServedPool): boolean {
-  return pool.extensions.length === 0 || swapGuards(pool).every(({ kind }) => PROBED_GUARDS.has(kind));
+  return swapGuards(pool).every(({ kind }) => EVALUATED.includes(kind));
 }

@@ -1,18 +1,10 @@
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
-import { factoryKey, type PoolRow } from './catalog-rows.ts';
+import { type Calibration, factoryKey, type PoolRow } from './catalog-rows.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
-
-/** What calibration says of factories, by their keys. */
-export interface Calibration {
-  /** Their pools cannot be read, and are not served. */
-  readonly unreadable: ReadonlySet<string>;
-  readonly stopLossMarks: ReadonlyMap<string, StopLossMark>;
-}
 
 const NO_EXTENSIONS: readonly PoolExtension[] = [];
 

@@ -91,7 +91,7 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { target, clock, searcher, logger, logUnknown } = this.#deps;
+    const { target, searcher, logger, logUnknown } = this.#deps;
     const pools = reads.map(({ pool }) => pool);
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
@@ -100,7 +100,6 @@ export class PoolReader {
       this.#readStates(head.block, pools, signal),
       boundedCalls(target, head.block, calls, signal).catch((error) => this.#withoutPrices(error)),
     ]);
-    clock.confirm(head);
     const readAt = Math.floor(Date.now() / 1000);
     return reads.map((read, index) => {
       const prices = answers[index]?.results;
@@ -165,8 +164,8 @@ export class PoolReader {
   async #tradingSides({ pool, block, curve: source }: PriceSnapshot): Promise<TradingSides> {
     if (!source) return { bids: [], asks: [] };
     if (typeof source === 'function') return this.#withinGuards(block, { pool, curve: source() });
-    const found = await this.#deps.searcher.find(block, pool, source, this.#deadline());
-    return found.kind === 'sides' ? found.sides : this.#withinGuards(block, { pool, curve: found.curve });
+    const curve = await this.#deps.searcher.find(block, pool, source, this.#deadline());
+    return this.#withinGuards(block, { pool, curve });
   }
 
   /** The part of a curve that the pool's guards let trade. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
@@ -6,7 +7,7 @@ const REMEMBERED_BLOCKS = 256;
 
 /** The blocks that were seen as heads, by height: of one chain, without the blocks that were replaced. */
 export class SeenBlocks {
-  readonly #hashes = new Map<bigint, string>();
+  readonly #hashes = new LRUCache<bigint, string>({ max: REMEMBERED_BLOCKS });
   #behindSince: number | undefined;
 
   /** Whether a block is the head instead of `last`: it is higher, or replaces one that was seen. */
@@ -32,20 +33,17 @@ export class SeenBlocks {
   add(block: BlockRef): bigint | null {
     this.#behindSince = undefined;
     let replacedFrom: bigint | null = null;
-    for (const number of this.#hashes.keys()) {
-      if (number <= block.number) continue;
+    for (const number of [...this.#hashes.keys()].filter((each) => each > block.number)) {
       this.#hashes.delete(number);
       replacedFrom = block.number + 1n;
     }
     if (this.#hasOther(block)) replacedFrom = block.number;
     this.#hashes.set(block.number, block.hash);
-    const oldest = this.#hashes.keys().next().value;
-    if (this.#hashes.size > REMEMBERED_BLOCKS && oldest !== undefined) this.#hashes.delete(oldest);
     return replacedFrom;
   }
 
   #hasOther({ number, hash }: BlockRef): boolean {
-    const known = this.#hashes.get(number);
+    const known = this.#hashes.peek(number);
     return known !== undefined && known !== hash;
   }
 }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { BlockClock, HeadListener } from './block-clock.ts';
+import type { BlockClock } from './block-clock.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
-import type { SnapshotLookup } from './snapshot-metrics.ts';
+import type { SnapshotObserver } from './snapshot-metrics.ts';
 import {
   type ChainSnapshots,
   type DepthSnapshot,
@@ -28,8 +28,7 @@ export interface SnapshotCacheDeps {
   readonly cacheBins: number;
   /** Whether a read that times out is unavailable (503) for the request that started it, as on Ethereum, and not failed (500). */
   readonly slowIsUnavailable: boolean;
-  /** Told how each snapshot that was asked for was had. */
-  readonly countLookup: (lookup: SnapshotLookup) => void;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'lookup'>;
 }
 
 /** What an entry is asked for: prices alone, or prices and depth. */
@@ -56,20 +55,8 @@ export class SnapshotCache implements ChainSnapshots {
     });
   }
 
-  async head(): Promise<BlockRef> {
-    return (await this.#deps.clock.head()).block;
-  }
-
-  get knownHead(): BlockRef | undefined {
-    return this.#deps.clock.known?.block;
-  }
-
-  onHead(listener: HeadListener<ReportedHead>): () => void {
-    return this.#deps.clock.onHead(listener);
-  }
-
-  watch(): () => void {
-    return this.#deps.clock.watch();
+  get clock(): BlockClock<ReportedHead> {
+    return this.#deps.clock;
   }
 
   cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
@@ -78,7 +65,7 @@ export class SnapshotCache implements ChainSnapshots {
     if (entry?.head.block.hash !== head?.block.hash) return undefined;
     const outcome = entry?.reads[kind]?.settled;
     if (!outcome || outcome instanceof SnapshotError) return undefined;
-    this.#deps.countLookup('cached');
+    this.#deps.observer.lookup?.('cached');
     return outcome;
   }
 
@@ -106,9 +93,9 @@ export class SnapshotCache implements ChainSnapshots {
     const asked = pools.map((pool) => this.#ask(kind, head, pool));
     const pending = asked.filter(({ read }) => read.settled === undefined);
     if (pending.length > 0) {
-      const own = pending.filter(({ isFirst }) => isFirst);
-      const others = pending.filter(({ isFirst }) => !isFirst);
-      await Promise.all([settle(own, signal), settle(others, within(this.#deps.waitTimeoutMs, signal))]);
+      const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
+      const limit = AbortSignal.timeout(this.#deps.waitTimeoutMs);
+      await Promise.all([waitFor(own, signal), waitFor(others, signal, limit)]);
     }
     const outcomes = new Map(
       asked.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
@@ -125,7 +112,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
     const read = new SharedRead(this.#deps.clock.head());
-    await settle([{ read }], within(this.#deps.readTimeoutMs, signal));
+    await waitFor([{ read }], signal, AbortSignal.timeout(this.#deps.readTimeoutMs));
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
@@ -141,10 +128,10 @@ export class SnapshotCache implements ChainSnapshots {
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
     if (known && !known.mayRetry) {
-      this.#deps.countLookup(known.settled ? 'cached' : 'joined');
+      this.#deps.observer.lookup?.(known.settled ? 'cached' : 'joined');
       return { entry, read: known, isFirst: false };
     }
-    this.#deps.countLookup('read');
+    this.#deps.observer.lookup?.('read');
     return { entry, read: this.#start[kind](entry, head, before), isFirst: true };
   }
 
@@ -158,10 +145,17 @@ export class SnapshotCache implements ChainSnapshots {
     depths: (entry, head, before) => {
       const known = entry.reads.prices;
       const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
-      entry.reads.depths = new SharedRead(prices.value.then((read) => this.#deps.reader.depth(head, at(head, read))));
+      entry.reads.depths = new SharedRead(prices.outcome.then((read) => this.#depth(head, read)));
       return entry.reads.depths;
     },
   };
+
+  /** Calls for depth are made at this head: who read the prices may have had another budget. */
+  #depth(head: ReportedHead, prices: PriceSnapshot | SnapshotError): Promise<DepthSnapshot> {
+    if (prices instanceof SnapshotError) throw prices;
+    const { block } = prices.block.hash === head.block.hash ? head : prices;
+    return this.#deps.reader.depth(head, { ...prices, block });
+  }
 
   #pricesSoFar({ address }: ServedPool): PriceSnapshot | undefined {
     const outcome = this.#entries.peek(address)?.reads.prices?.settled;
@@ -197,16 +191,15 @@ export class SnapshotCache implements ChainSnapshots {
 
 /** A read that several requests wait for. */
 class SharedRead<T> {
-  readonly value: Promise<T>;
   /** Never rejects. */
-  readonly done: Promise<void>;
+  readonly outcome: Promise<T | SnapshotError>;
   /** The outcome, once there is one. */
   settled: T | SnapshotError | undefined;
 
   constructor(value: Promise<T>) {
-    this.value = value;
-    this.done = value.catch(asSnapshotError).then((outcome) => {
+    this.outcome = value.catch(asSnapshotError).then((outcome) => {
       this.settled = outcome;
+      return outcome;
     });
   }
 
@@ -216,26 +209,20 @@ class SharedRead<T> {
   }
 }
 
-/** Waits until all reads have their outcomes, at most until the signal; the reads go on for others. */
-function settle(asked: readonly { readonly read: SharedRead<unknown> }[], signal?: AbortSignal): Promise<unknown> {
-  const all = Promise.all(asked.map(({ read }) => read.done));
-  if (!signal) return all;
-  return new Promise<void>((resolve) => {
-    const stop = () => resolve();
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    all.finally(() => signal.removeEventListener('abort', stop)).then(stop);
+/** Waits until all reads have their outcomes, at most until one of the limits; the reads go on for others. */
+function waitFor(
+  asked: readonly { readonly read: SharedRead<unknown> }[],
+  ...limits: readonly (AbortSignal | undefined)[]
+): Promise<unknown> {
+  const outcomes = Promise.all(asked.map(({ read }) => read.outcome));
+  return Promise.race([outcomes, ...limits.flatMap((limit) => (limit ? aborted(limit) : []))]);
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-function within(milliseconds: number, signal: AbortSignal | undefined): AbortSignal {
-  const limit = AbortSignal.timeout(milliseconds);
-  return signal ? AbortSignal.any([signal, limit]) : limit;
-}
-
-/** Prices as calls at this head see them: who read them may have had another budget. */
-const at = ({ block }: ReportedHead, prices: PriceSnapshot): PriceSnapshot =>
-  prices.block.hash === block.hash ? { ...prices, block } : prices;
 
 const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
 

@@ -1,39 +1,60 @@
 import { Counter, type Registry } from 'prom-client';
+import type { Address } from 'viem';
+import type { CurveRank, DropReason } from '../../protocol/curve-search.ts';
+
+/** How a search for the curve of a pool ended. */
+export interface CurveReport {
+  readonly pool: Address;
+  /** `none`: nothing that the pool shows explains its fees. */
+  readonly rank: CurveRank | 'none';
+  /** Why the formula that stood in for the pool does so no longer. */
+  readonly dropped: DropReason | null;
+}
 
 /** How a request came by a pool's snapshot: it was there, another request was reading it, or this one had it read. */
 export type SnapshotLookup = 'cached' | 'joined' | 'read';
 
-export type CountLookup = (chainId: number, lookup: SnapshotLookup) => void;
-
-/** Counts lookups as `snapshot_lookups_total{chain, result}`: the share of `cached` is the hit rate. */
-export function snapshotLookupCounter(registry: Registry, chainIds: Iterable<number>): CountLookup {
-  const counter = new Counter({
-    name: 'snapshot_lookups_total',
-    help: 'Snapshots of pools that requests asked for, by how they were had',
-    labelNames: ['chain', 'result'] as const,
-    registers: [registry],
-  });
-  // Cached quotes are served by the ten thousand: finding a series by its labels would cost more than the count.
-  const series = new Map(
-    [...chainIds].map((chainId) => {
-      const of = (result: SnapshotLookup) => counter.labels({ chain: String(chainId), result });
-      return [chainId, { cached: of('cached'), joined: of('joined'), read: of('read') }] as const;
-    }),
-  );
-  return (chainId, lookup) => series.get(chainId)?.[lookup].inc();
+/** Takes what happens to the snapshots of one chain. */
+export interface SnapshotObserver {
+  readonly lookup: (result: SnapshotLookup) => void;
+  /** A pool's guards did not do what their state says. */
+  readonly guardsDisagreed: () => void;
+  readonly curve: (report: CurveReport) => void;
 }
 
-/** Told of each read in which a pool's guards did not do what their state says. */
-export type CountGuardDisagreement = (chainId: number) => void;
-
-/** Counts as `guard_disagreements_total{chain}`: should stay at 0, see `stopLossMark` of the chains file. */
-export function guardDisagreementCounter(registry: Registry, chainIds: Iterable<number>): CountGuardDisagreement {
-  const counter = new Counter({
-    name: 'guard_disagreements_total',
-    help: 'Reads of guarded pools in which simulated swaps contradicted the state of the guards',
-    labelNames: ['chain'] as const,
-    registers: [registry],
-  });
-  for (const chainId of chainIds) counter.inc({ chain: String(chainId) }, 0);
-  return (chainId) => counter.inc({ chain: String(chainId) });
+/** Observers of chains that count what they are told. */
+export function snapshotMetrics(registry: Registry): (chainId: number) => SnapshotObserver {
+  const counter = (name: string, help: string, label?: string) =>
+    new Counter({ name, help, labelNames: label ? ['chain', label] : ['chain'], registers: [registry] });
+  const lookups = counter(
+    'snapshot_lookups_total',
+    'Snapshots of pools that requests asked for, by how they were had',
+    'result',
+  );
+  // Should stay at 0, see `stopLossMark` of the chains file.
+  const disagreements = counter(
+    'guard_disagreements_total',
+    'Reads of guarded pools in which simulated swaps contradicted the state of the guards',
+  );
+  const searches = counter(
+    'curve_searches_total',
+    'Reads of depth of pools whose fees are not public, by how the curve became known',
+    'rank',
+  );
+  const drops = counter('formula_drops_total', 'Formulas that no longer stand in for their pool, by reason', 'reason');
+  return (chainId) => {
+    const chain = String(chainId);
+    // Cached quotes are served by the ten thousand: finding a series by its labels would cost more than the count.
+    const [cached, joined, read] = ['cached', 'joined', 'read'].map((result) => lookups.labels({ chain, result }));
+    const series = { cached, joined, read };
+    disagreements.inc({ chain }, 0);
+    return {
+      lookup: (result) => series[result]?.inc(),
+      guardsDisagreed: () => disagreements.inc({ chain }),
+      curve: ({ rank, dropped }) => {
+        searches.inc({ chain, rank });
+        if (dropped) drops.inc({ chain, reason: dropped });
+      },
+    };
+  };
 }

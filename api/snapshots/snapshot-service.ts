@@ -1,25 +1,17 @@
 import type { Registry } from 'prom-client';
-import type { Address } from 'viem';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/open-head-feeds.ts';
-import { reservingRpc } from '../../chain/read-schedule/metered-rpc.ts';
 import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { BlockClock } from './block-clock.ts';
-import { type CountCurve, type CurveReport, curveCounter } from './curve-metrics.ts';
 import { CurveSearcher } from './curve-searcher.ts';
 import { GuardProber } from './guard-prober.ts';
 import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
-import {
-  type CountGuardDisagreement,
-  type CountLookup,
-  guardDisagreementCounter,
-  snapshotLookupCounter,
-} from './snapshot-metrics.ts';
+import { type CurveReport, type SnapshotObserver, snapshotMetrics } from './snapshot-metrics.ts';
 import type { SnapshotService } from './types.ts';
 
 /** Bounds of reads that no operator sets. */
@@ -47,9 +39,7 @@ export interface SnapshotServiceDeps {
   /** Sockets that push heads. */
   readonly feeds?: HeadFeeds;
   readonly countCall: CountChainCall;
-  readonly countLookup?: CountLookup;
-  readonly countDisagreement?: CountGuardDisagreement;
-  readonly countCurve?: (chainId: number) => CountCurve;
+  readonly observe?: (chainId: number) => Partial<SnapshotObserver>;
   readonly logger: Logger;
 }
 
@@ -61,24 +51,18 @@ export interface SnapshotsOptions extends Pick<SnapshotServiceDeps, 'chains' | '
 
 /** Opens the sockets that push heads, and counts what is read of the chains. */
 export function startSnapshots({ metrics, onCurve, ...deps }: SnapshotsOptions): SnapshotService & { stop(): void } {
-  const chainIds = deps.chains.map(({ chainId }) => chainId);
   const countCall = chainCallCounter(metrics);
-  const countCurve = curveCounter(metrics, chainIds);
+  const observerOf = snapshotMetrics(metrics);
   const feeds = openHeadFeeds(deps.chains, countCall, deps.logger);
-  const service = createSnapshotService({
-    ...deps,
-    feeds,
-    countCall,
-    countLookup: snapshotLookupCounter(metrics, chainIds),
-    countDisagreement: guardDisagreementCounter(metrics, chainIds),
-    countCurve: (chainId) => {
-      const count = countCurve(chainId);
-      return (report) => {
-        count(report);
-        onCurve(chainId, report);
-      };
-    },
-  });
+  const observe = (chainId: number): SnapshotObserver => {
+    const counted = observerOf(chainId);
+    const curve = (report: CurveReport) => {
+      counted.curve(report);
+      onCurve(chainId, report);
+    };
+    return { ...counted, curve };
+  };
+  const service = createSnapshotService({ ...deps, feeds, countCall, observe });
   return { ...service, stop: () => closeHeadFeeds(feeds) };
 }
 
@@ -96,39 +80,26 @@ export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotServic
 
 function createSnapshotCache(
   chain: ChainConfig,
-  { quotes, feeds, countCall, countLookup, countDisagreement, countCurve, logger }: SnapshotServiceDeps,
+  { quotes, feeds, countCall, observe, logger: processLogger }: SnapshotServiceDeps,
 ): SnapshotCache {
   const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
-  const bounds = { ...BOUNDS, ...quotes };
-  const isEthereum = chainId === 1 || chain.pamm?.kind === 'ethereum';
-  const readTimeoutMs = isEthereum ? bounds.ethereumReadTimeoutMs : bounds.readTimeoutMs;
-  // A node that is slow must leave time to ask the next one.
-  const timeoutMs = Math.min(bounds.rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
-  const rpc = reservingRpc(openChainRpc(chain, timeoutMs, countCall));
-  const target = { rpc, chainId, multicall3 };
-  const clock = new BlockClock<ReportedHead>(rpc, { blockTimeMs, minRefreshMs: bounds.minRefreshMs });
-  feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
-  const chainLogger = logger.child({ chainId });
-  const logUnknown = unknownErrorLog(chainLogger);
-  const onDisagreement = (pool: Address) => {
-    countDisagreement?.(chainId);
-    chainLogger.warn({ pool }, 'guards did not do what their state says: every bin is probed');
+  const { rpcTimeoutMs, ethereumReadTimeoutMs, simulatedPoolsPerRead, minRefreshMs, ...bounds } = {
+    ...BOUNDS,
+    ...quotes,
   };
-  const prober = new GuardProber(target, { onDisagreement, logUnknown });
-  const searcher = new CurveSearcher({
-    target,
-    simulatedPoolsPerRead: bounds.simulatedPoolsPerRead,
-    countCurve: countCurve?.(chainId) ?? (() => undefined),
-    logUnknown,
-    logger: logger.child({ chainId }),
-  });
-  return new SnapshotCache({
-    clock,
-    reader: new PoolReader({ target, clock, prober, searcher, readTimeoutMs, logger: chainLogger, logUnknown }),
-    waitTimeoutMs: bounds.waitTimeoutMs,
-    readTimeoutMs,
-    cacheBins: bounds.cacheBins,
-    slowIsUnavailable: isEthereum,
-    countLookup: (lookup) => countLookup?.(chainId, lookup),
-  });
+  const slowIsUnavailable = chainId === 1 || chain.pamm?.kind === 'ethereum';
+  const readTimeoutMs = slowIsUnavailable ? ethereumReadTimeoutMs : bounds.readTimeoutMs;
+  // A node that is slow must leave time to ask the next one.
+  const timeoutMs = Math.min(rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
+  const target = { rpc: openChainRpc(chain, timeoutMs, countCall), chainId, multicall3 };
+  const clock = new BlockClock<ReportedHead>(target.rpc, { blockTimeMs, minRefreshMs });
+  feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
+  const logger = processLogger.child({ chainId });
+  const logUnknown = unknownErrorLog(logger);
+  const observer = observe?.(chainId) ?? {};
+  const common = { target, logger, logUnknown, observer };
+  const prober = new GuardProber(common);
+  const searcher = new CurveSearcher({ ...common, simulatedPoolsPerRead });
+  const reader = new PoolReader({ ...common, clock, prober, searcher, readTimeoutMs });
+  return new SnapshotCache({ ...bounds, clock, reader, readTimeoutMs, slowIsUnavailable, observer });
 }

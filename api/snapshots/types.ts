@@ -6,7 +6,7 @@ import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
-import type { HeadListener } from './block-clock.ts';
+import type { BlockClock } from './block-clock.ts';
 import type { ServedPool } from './pool-directory.ts';
 
 /** Prices that mean "this side does not trade", Q64.64. */
@@ -76,18 +76,8 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  * result. Never rejects for a pool's or a chain's sake: failures are entries of the map.
  */
 export interface ChainSnapshots {
-  /**
-   * The newest block of the chain, as quotes are read at.
-   *
-   * @throws RpcFailure when no node answers
-   */
-  head(): Promise<BlockRef>;
-  /** The newest block if it is known and fresh: no node is asked, now or later. */
-  readonly knownHead: BlockRef | undefined;
-  /** Called for every head that is taken to read at; gives what ends it. The listener must not throw. */
-  onHead(listener: HeadListener<ReportedHead>): () => void;
-  /** While anyone watches, heads are seen without a request; gives what ends it. */
-  watch(): () => void;
+  /** Tells the block that quotes are read at. */
+  readonly clock: Pick<BlockClock<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */

@@ -5,8 +5,7 @@ import { issueApiKey, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { ConnectionLimits } from './connection-limits.ts';
-import { startKeyChecks } from './key-checks.ts';
+import { type Connection, Connections, startKeyChecks } from './connections.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -24,7 +23,7 @@ afterAll(async () => {
 });
 
 /** Tells how often the keys were looked at. */
-class CountedLimits extends ConnectionLimits {
+class CountedConnections extends Connections {
   rounds = 0;
 
   override get keyIds(): string[] {
@@ -45,23 +44,25 @@ test('connections of a revoked key are told; those of other keys are not, nor wh
   await revokeApiKey(pool, revoked.keyId);
   // Its holder has time to change to the new one.
   await rotateApiKey(pool, rotated.keyId, 3_600);
-  const limits = new CountedLimits(StreamConfig.parse({}));
+  const connections = new CountedConnections(StreamConfig.parse({}));
   const told: string[] = [];
   for (const { keyId } of [revoked, rotated, kept]) {
-    const connection = limits.open({ keyId }, 'sse', () => {
+    const end = () => {
       told.push(keyId);
-      connection.free();
-    });
+      connections.remove(connection);
+    };
+    const connection: Connection = { transport: 'sse', address: '10.0.0.1', keyId, end };
+    connections.add(connection);
   }
-  const startChecks = (of: pg.Pool) => startKeyChecks(limits, of, createLogger('test', 'silent'), 20);
+  const startChecks = (of: pg.Pool) => startKeyChecks(connections, of, createLogger('test', 'silent'), 20);
   const unreachable = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
   const stopFailing = startChecks(unreachable);
-  await limits.nextRounds();
+  await connections.nextRounds();
   stopFailing();
   expect(told).toEqual([]);
   const stop = startChecks(pool);
   await expect.poll(() => told, { timeout: 20_000 }).toEqual([revoked.keyId]);
-  await limits.nextRounds();
+  await connections.nextRounds();
   expect(told).toEqual([revoked.keyId]);
   stop();
   await unreachable.end();

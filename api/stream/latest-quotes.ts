@@ -4,12 +4,12 @@ import { isSameQuote } from '../quotes/quote-body.ts';
 import { type Snapshot, SnapshotError } from '../snapshots/types.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
-export type PoolOutcome = Snapshot | SnapshotError;
-
-interface LatestQuote {
-  readonly outcome: PoolOutcome;
+export interface LatestQuote {
+  readonly outcome: Snapshot | SnapshotError;
   /** Number of the block at which it became so. */
   readonly changedAt: bigint;
+  /** Differs after each change, from 1. */
+  readonly version: number;
 }
 
 /** Blocks that connections can resume after: of a chain with a block a second, those of four minutes. */
@@ -24,38 +24,32 @@ export class LatestQuotes {
   /** Undefined before the first read, and after nothing was requested for a while. */
   block: BlockRef | undefined;
   #quotes = new Map<Address, LatestQuote>();
+  #version = 0;
   readonly #followed = new Map<Hex, bigint>();
 
   /** Undefined when the pool is not read yet. */
-  outcome(pool: Address): PoolOutcome | undefined {
-    return this.#quotes.get(pool)?.outcome;
+  get(pool: Address): LatestQuote | undefined {
+    return this.#quotes.get(pool);
   }
 
-  /** Takes what was read at a block; a new block leaves out what is no longer requested. @returns the pools that changed */
-  take(block: BlockRef, outcomes: ReadonlyMap<Address, PoolOutcome>): Address[] {
+  /** Takes what was read at a block; a new block leaves out what is no longer requested. */
+  take(block: BlockRef, outcomes: ReadonlyMap<Address, LatestQuote['outcome']>): void {
     const before = this.#quotes;
     if (this.block?.hash !== block.hash) this.#quotes = new Map();
     this.block = block;
     this.#follow(block);
-    const changed: Address[] = [];
     for (const [pool, outcome] of outcomes) {
       const known = before.get(pool);
       const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
-      if (!isSame) changed.push(pool);
-      this.#quotes.set(pool, { outcome, changedAt: isSame ? known.changedAt : block.number });
+      if (!isSame) this.#version += 1;
+      const { changedAt, version } = isSame ? known : { changedAt: block.number, version: this.#version };
+      this.#quotes.set(pool, { outcome, changedAt, version });
     }
-    return changed;
   }
 
   /** The number of a block if all that changed since is known; blocks that a reorganisation replaced are not. */
   followedBlock(hash: string): bigint | undefined {
     return this.#followed.get(hash as Hex);
-  }
-
-  /** Whether a quote was read, and is the same since before a followed block. */
-  isUnchangedSince(pool: Address, followed: bigint): boolean {
-    const quote = this.#quotes.get(pool);
-    return quote !== undefined && isRead(quote.outcome) && quote.changedAt < followed;
   }
 
   /** Nothing is requested any more. */
@@ -73,12 +67,10 @@ export class LatestQuotes {
 }
 
 /** Whether any process that reads this pool at this block gets the same. */
-export const isRead = (outcome: PoolOutcome): boolean =>
+export const isRead = ({ outcome }: LatestQuote): boolean =>
   !(outcome instanceof SnapshotError) && outcome.status !== 'internal_error';
 
-function isSameOutcome(one: PoolOutcome, other: PoolOutcome): boolean {
-  if (one instanceof SnapshotError || other instanceof SnapshotError) {
-    return one instanceof SnapshotError && other instanceof SnapshotError && one.code === other.code;
-  }
-  return isSameQuote(one, other);
+function isSameOutcome(one: LatestQuote['outcome'], other: LatestQuote['outcome']): boolean {
+  if (one instanceof SnapshotError) return other instanceof SnapshotError && one.code === other.code;
+  return !(other instanceof SnapshotError) && isSameQuote(one, other);
 }

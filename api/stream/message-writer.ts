@@ -1,52 +1,82 @@
+import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { quoteJson } from '../quotes/quote-body.ts';
+import { quoteFailure } from '../quotes/quotes.ts';
+import { SnapshotError } from '../snapshots/types.ts';
+import type { LatestQuote } from './latest-quotes.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
 /** Nothing more is sent while so much is unsent. */
 const MAX_UNSENT_BYTES = 256 * 1024;
+/** Most of one message, in characters: a single quote may take more. */
+const PART_LENGTH = 60 * 1024;
 
-/** Writes the messages of one connection, and knows how its client keeps up. */
+/** Writes the messages of one connection. */
 export class MessageWriter {
   /** The id of the last message; empty when a connection cannot resume after it. */
   lastId = '';
-  readonly #chainId: number;
-  readonly #transport: StreamTransport;
-  readonly #now: () => number;
-  #sentAt: number;
-  #fullSince: number | null = null;
   #count = 0;
 
-  constructor(chainId: number, transport: StreamTransport, now: () => number) {
-    this.#chainId = chainId;
-    this.#transport = transport;
-    this.#now = now;
-    this.#sentAt = now();
-  }
+  constructor(
+    private readonly chainId: number,
+    private readonly transport: StreamTransport,
+  ) {}
 
   /** Whether the client must take some of what was sent before it is sent more. */
   get isFull(): boolean {
-    const isFull = this.#transport.unsentBytes >= MAX_UNSENT_BYTES;
-    this.#fullSince = isFull ? (this.#fullSince ?? this.#now()) : null;
-    return isFull;
-  }
-
-  /** For how long it has been full, in milliseconds. */
-  get fullMs(): number {
-    return this.isFull ? this.#now() - (this.#fullSince ?? this.#now()) : 0;
-  }
-
-  /** Since the last message, in milliseconds. */
-  get idleMs(): number {
-    return this.#now() - this.#sentAt;
+    return this.transport.unsentBytes >= MAX_UNSENT_BYTES;
   }
 
   /** @param fields more of the message, as JSON that begins with a comma, or nothing */
-  send(event: StreamEventName, block: BlockRef, fields: string, id = ''): void {
+  send(event: StreamEventName, block: BlockRef, fields = '', id = ''): void {
     const prevSeq = this.#count === 0 ? null : this.#count;
     this.#count += 1;
-    const head = `{"chainId":${this.#chainId},"seq":${this.#count},"prevSeq":${prevSeq}`;
+    const head = `{"chainId":${this.chainId},"seq":${this.#count},"prevSeq":${prevSeq}`;
     const at = `"blockNumber":${block.number},"blockHash":"${block.hash}","blockTimestamp":${block.timestamp}`;
-    this.#transport.send(event, id, `${head},${at},"serverTs":${Math.floor(Date.now() / 1_000)}${fields}}`);
+    this.transport.send(event, id, `${head},${at},"serverTs":${Math.floor(Date.now() / 1_000)}${fields}}`);
     this.lastId = id;
-    this.#sentAt = this.#now();
   }
+}
+
+/** What a connection was sent of a pool. */
+export interface SentQuote {
+  /** Version of the quote that was sent last; null before, so that a `snapshot` is the first. */
+  version: number | null;
+  /** Number of the block of the message that had it. */
+  sentAt: bigint;
+}
+
+/** A pool to be sent; without a quote it is not served. */
+export interface DuePool {
+  readonly pool: Address;
+  readonly sent?: SentQuote;
+  readonly quote?: LatestQuote;
+}
+
+/**
+ * Pools in parts of bounded length, each with its quote or why it has none. A quote's text is made once, however many
+ * connections are sent it.
+ */
+export function* messageParts(pools: readonly DuePool[]) {
+  let part = { pools: [] as DuePool[], quotes: [] as string[], errors: [] as string[] };
+  let length = 0;
+  for (const each of pools) {
+    const outcome = each.quote?.outcome;
+    const isQuote = outcome !== undefined && !(outcome instanceof SnapshotError);
+    const text = isQuote ? quoteJson(outcome) : errorJson(each.pool, outcome);
+    if (length > 0 && length + text.length > PART_LENGTH) {
+      yield { ...part, isLast: false };
+      part = { pools: [], quotes: [], errors: [] };
+      length = 0;
+    }
+    length += text.length;
+    part.pools.push(each);
+    (isQuote ? part.quotes : part.errors).push(text);
+  }
+  if (length > 0) yield { ...part, isLast: true };
+}
+
+function errorJson(poolAddress: Address, error: SnapshotError | undefined): string {
+  const { status, message } = quoteFailure(poolAddress, error);
+  return JSON.stringify({ poolAddress, status, error: message });
 }

@@ -1,22 +1,21 @@
+import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Context, Handler } from 'hono';
+import type { Context } from 'hono';
 import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { depthParam } from '../quotes/bid-ask.ts';
-import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
+import { depthParam, namedPools } from '../quotes/quotes.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
+import type { Connection } from './connections.ts';
 import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
 import type { Streams } from './streams.ts';
-import { sseTransport } from './transports.ts';
+import type { StreamTransport } from './types.ts';
 
 export interface StreamDeps {
   readonly chains: ServedChains;
-  readonly streams: Pick<Streams, 'of'>;
-  readonly limits: Pick<ConnectionLimits, 'open'>;
+  readonly streams: Pick<Streams, 'ready' | 'connections'>;
   readonly trustedProxies: number;
 }
 
@@ -28,25 +27,27 @@ const HEADERS = {
 };
 
 /** `GET /public/v1/evm/{chain_id}/stream`. */
-export const streamResource = defineResource([openStream], (deps: StreamDeps) => ({ openStream: answerStream(deps) }));
-
-function answerStream({ chains, streams, limits, trustedProxies }: StreamDeps): Handler {
-  return async (c) => {
+export const streamResource = defineResource([openStream], ({ chains, streams, trustedProxies }: StreamDeps) => ({
+  async openStream(c) {
     const chainId = chainIdParam(c);
     const depth = depthParam(c);
     const chain = servedChain(chains, chainId);
     const named = poolsParam(c);
-    const stream = streams.of(chain.chainId);
-    await stream.ready();
+    const stream = await streams.ready(chain.chainId);
     const pools = named ?? stream.allPools();
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
     const { outgoing } = c.env as HttpBindings;
     const key = c.get('key');
-    const owner = key ?? { address: clientAddress(c, trustedProxies) };
-    const connection = limits.open(owner, 'sse', () => subscriber.close('key_revoked'));
+    const connection: Connection = {
+      transport: 'sse',
+      address: clientAddress(c, trustedProxies),
+      keyId: key?.keyId ?? null,
+      end: (reason) => subscriber.close(reason),
+    };
+    streams.connections.add(connection);
     const subscriber = stream.open(sseTransport(outgoing), key !== null);
     const forget = () => {
-      connection.free();
+      streams.connections.remove(connection);
       subscriber.disconnected();
     };
     outgoing.once('close', forget);
@@ -59,8 +60,8 @@ function answerStream({ chains, streams, limits, trustedProxies }: StreamDeps): 
     subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
     // The adapter would send its own kind of response a second time; a clone is of the platform's kind.
     return RESPONSE_ALREADY_SENT.clone();
-  };
-}
+  },
+}));
 
 /**
  * The pools that are named; undefined when none are.
@@ -71,8 +72,25 @@ function poolsParam(c: Context): Address[] | undefined {
   const text = c.req.query('pools');
   if (text === undefined && !c.get('key')) throw invalidApiKey();
   if (text === undefined) return undefined;
-  if (text === '') throw badRequest('pools must name at least one pool address');
-  const addresses = eachPoolOnce(text.split(',')).map(({ address }) => address);
+  const addresses = [...namedPools(text === '' ? [] : text.split(',')).keys()];
   if (addresses.length <= MAX_NAMED_POOLS) return addresses;
   throw badRequest(`pools names ${addresses.length} addresses; at most ${MAX_NAMED_POOLS} are allowed`);
+}
+
+/**
+ * A stream's messages as server-sent events, written to the response itself: a web stream does not know what the client
+ * has not taken. An empty id makes clients forget the one before.
+ */
+export function sseTransport(response: ServerResponse): StreamTransport {
+  return {
+    send: (event, id, data) => {
+      if (!response.writableEnded) response.write(`event: ${event}\nid: ${id}\ndata: ${data}\n\n`);
+    },
+    get unsentBytes() {
+      return response.writableLength;
+    },
+    onDrain: (listener) => response.on('drain', listener),
+    end: () => response.end(),
+    terminate: () => response.destroy(),
+  };
 }

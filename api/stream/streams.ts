@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
@@ -6,13 +7,12 @@ import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import type { PoolWarmers } from '../warming/pool-warmers.ts';
 import { ChainStream } from './chain-stream.ts';
-import { type ConnectionBounds, ConnectionLimits } from './connection-limits.ts';
-import { startKeyChecks } from './key-checks.ts';
+import { Connections, startKeyChecks } from './connections.ts';
 import { streamMetrics } from './metrics.ts';
 
 export interface StreamsDeps {
   readonly chainIds: readonly number[];
-  readonly config: ConnectionBounds;
+  readonly config: StreamConfig;
   readonly warmers: Pick<PoolWarmers, 'of'>;
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
@@ -26,58 +26,45 @@ const TICK_MS = 1_000;
 /** The streams of all chains of the configuration. */
 export interface Streams {
   /**
+   * The stream of a chain, ready for connections.
+   *
+   * @throws ApiError 503 when the process stops, and when the pools or the head are not known
    * @throws RangeError when the chain is not configured
-   * @throws ApiError 503 when the process stops
    */
-  of(chainId: number): ChainStream;
-  readonly limits: ConnectionLimits;
-  /** Counts a client that was terminated because it answered no pings. */
-  readonly countSilent: (chainId: number) => void;
+  ready(chainId: number): Promise<ChainStream>;
+  readonly connections: Connections;
   /** Says `bye` to all and takes no more. */
   stop(): void;
 }
 
 /** Starts the streams, their heartbeats and the checks of their clients' keys. */
-export function startStreams({
-  chainIds,
-  config,
-  warmers,
-  snapshots,
-  database,
-  metrics,
-  logger,
-  ...deps
-}: StreamsDeps): Streams {
-  const limits = new ConnectionLimits(config);
-  const { observerOf, countSilent } = streamMetrics(metrics, limits, chainIds);
-  const startStream = (chainId: number) =>
-    new ChainStream({
-      ...deps,
-      chainId,
-      warmer: warmers.of(chainId),
-      snapshots: snapshots.of(chainId),
-      observer: observerOf(chainId),
-    });
+export function startStreams({ chainIds, config, database, logger, ...deps }: StreamsDeps): Streams {
+  const connections = new Connections(config);
+  const metrics = streamMetrics(deps.metrics, () => connections.byTransport, chainIds);
+  const startStream = (chainId: number) => {
+    const [warmer, snapshots] = [deps.warmers.of(chainId), deps.snapshots.of(chainId)];
+    return new ChainStream({ chainId, warmer, snapshots, directory: deps.directory, metrics });
+  };
   const streams = new Map(chainIds.map((chainId) => [chainId, startStream(chainId)]));
-  const stopKeyChecks = startKeyChecks(limits, database, logger);
+  const stopKeyChecks = startKeyChecks(connections, database, logger);
   const timer = setInterval(() => {
     for (const stream of streams.values()) stream.tick();
   }, TICK_MS).unref();
   let isClosed = false;
   return {
-    of(chainId) {
+    async ready(chainId) {
       const stream = streams.get(chainId);
       if (!stream) throw new RangeError(`chain ${chainId} is not configured`);
       if (isClosed) throw unavailable(new Error('the process stops'));
+      await stream.ready();
       return stream;
     },
-    limits,
-    countSilent,
+    connections,
     stop() {
       isClosed = true;
       clearInterval(timer);
       stopKeyChecks();
-      for (const stream of streams.values()) stream.close('shutdown');
+      connections.end('shutdown');
     },
   };
 }

@@ -1,40 +1,35 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { RemovalReason } from '../snapshots/pool-directory.ts';
+import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
-import type { QuoteKind } from '../warming/requested-pools.ts';
-import { isRead, type LatestQuotes, type PoolOutcome } from './latest-quotes.ts';
-import { MessageWriter } from './message-writer.ts';
-import { poolParts } from './pool-parts.ts';
-import type { ByeReason, ChainObserver, StreamEventName, StreamTransport, Subscription } from './types.ts';
+import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
+import { isRead, type LatestQuotes } from './latest-quotes.ts';
+import { type DuePool, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
+import type { StreamMetrics } from './metrics.ts';
+import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
 
-/** What a subscriber needs of its stream. */
+/** What the subscribers of a chain have in common. */
 export interface SubscriberSource {
   readonly chainId: number;
   readonly latest: Readonly<Record<QuoteKind, LatestQuotes>>;
   /** The chain's head before anything is read. */
   readonly head: BlockRef;
-  now(): number;
-  /** Every listed pool of the chain. */
-  servedPools(): readonly Address[];
-  isServed(pool: Address): boolean;
-  /** Requests a pool for the subscriber and reports its changes; gives what ends it. */
-  hold(subscriber: Subscriber, pool: Address, kind: QuoteKind): () => void;
-  readonly observer: ChainObserver;
-  onDisconnected(subscriber: Subscriber): void;
+  readonly table: PoolTable;
+  readonly requested: RequestedPools;
+  readonly metrics: StreamMetrics;
 }
 
-interface Held {
+interface Held extends SentQuote {
   readonly kind: QuoteKind;
   readonly release: () => void;
-  /** Number of the block of the last message that had it; null before, so that a `snapshot` is the first. */
-  sentAt: bigint | null;
 }
 
-/** A heartbeat follows when nothing was sent for so long. */
-const MAX_IDLE_MS = 14_000;
-/** A connection to which nothing more can be sent for so long is terminated. */
-const MAX_FULL_MS = 10_000;
+/** Of no quote: what was sent is sent again, as an update. */
+const OUTDATED = 0;
+/** A heartbeat follows when nothing was sent for so many seconds. */
+const MAX_IDLE_SECS = 14;
+/** A connection to which nothing more can be sent for so many seconds is terminated. */
+const MAX_FULL_SECS = 10;
 /** When to come back, in milliseconds: between these two times, so that clients of a stopped process do not come all at once. */
 const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
   shutdown: [1_000, 5_000],
@@ -43,64 +38,61 @@ const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
 };
 
 /**
- * One connection's state. It holds no texts but sets of pools that are to be sent: a client that reads slowly gets the latest
+ * One connection's state. It holds no texts but which version of each pool was sent: a client that reads slowly gets the latest
  * when its socket takes more, and nothing in between.
  *
  * Invariants: after a `heartbeat`, or an `update` or `snapshot` with `last`, the client has been sent every pool that it was
  * ever sent as it is at the block of that message. If that message also has an id, the client has the quotes of all its pools.
  */
 export class Subscriber {
-  /** Simulated pools are read ahead for keys only. */
-  hasKey: boolean;
   /** Before the first subscription nothing but `bye` is sent. */
   isSubscribed = false;
-  readonly #transport: StreamTransport;
+  /** Whether it ever subscribed to depth: it is sent a block once depths are read at it. */
+  hasDepth = false;
   readonly #writer: MessageWriter;
-  readonly #source: SubscriberSource;
   readonly #held = new Map<Address, Held>();
-  /** Of these, the ones with depth. */
-  #depthCount = 0;
   /** XOR of the numbers of the held pools: names them and their kinds, in any order. */
   #poolSet = 0n;
-  /** To be sent; those that are not held are not served. */
-  readonly #pending = new Set<Address>();
-  /** Sent last without a quote that any process would send. */
-  readonly #unread = new Set<Address>();
+  /** Named pools that are not served, until the client is sent that. */
+  readonly #unserved = new Set<Address>();
   readonly #removed = new Map<Address, RemovalReason>();
   #reorgFrom: bigint | null = null;
   #hasGap = false;
   #isOver = false;
+  /** Seconds since the last message, and since it could be sent more. */
+  #idleSecs = 0;
+  #fullSecs = 0;
   #all: QuoteKind | null = null;
 
-  constructor(transport: StreamTransport, hasKey: boolean, source: SubscriberSource) {
-    this.hasKey = hasKey;
-    this.#transport = transport;
-    this.#writer = new MessageWriter(source.chainId, transport, () => source.now());
-    this.#source = source;
+  /**
+   * @param hasKey simulated pools are read ahead for keys only
+   * @param onOver told once that the connection is over
+   */
+  constructor(
+    private readonly transport: StreamTransport,
+    public hasKey: boolean,
+    private readonly source: SubscriberSource,
+    private readonly onOver: () => void,
+  ) {
+    this.#writer = new MessageWriter(source.chainId, transport);
     transport.onDrain(() => this.flush(false));
-  }
-
-  /** Pools that it is subscribed to now. */
-  get poolCount(): number {
-    return this.#held.size;
-  }
-
-  get hasDepth(): boolean {
-    return this.#depthCount > 0;
   }
 
   /** Sends a snapshot of these pools, or resumes, then sends their changes. Pools that it has already are sent again. */
   subscribe({ pools, depth, after }: Subscription): void {
     if (this.#isOver) return;
+    const { chainId, table, metrics } = this.source;
     const kind = depth ? 'depths' : 'prices';
+    if (depth) this.hasDepth = true;
     if (pools === 'all') this.#all = kind;
-    const named = pools === 'all' ? this.#source.servedPools() : pools;
-    for (const pool of named) if (this.#source.isServed(pool)) this.#hold(pool, kind);
+    const named = pools === 'all' ? table.ofChain(chainId).map(({ address }) => address) : pools;
+    const served = named.filter((pool) => table.find(chainId, pool));
+    for (const pool of served) this.#hold(pool, kind, null);
     const isResumed = after !== undefined && this.#resume(after, kind);
-    if (!isResumed) for (const pool of named) this.#pending.add(pool);
-    if (isResumed) this.#source.observer.resumed();
+    if (!isResumed) for (const pool of named) if (!this.#held.has(pool)) this.#unserved.add(pool);
+    if (isResumed) metrics.resumes.inc({ chain: chainId });
     else if (after !== undefined) {
-      this.#source.observer.gap();
+      metrics.gaps.inc({ chain: chainId });
       this.#hasGap = true;
     }
     this.isSubscribed = true;
@@ -120,7 +112,7 @@ export class Subscriber {
     // What the client holds stays as it is.
     this.#send('bye', `,"reason":"${reason}","retryMs":${retryMs}`, this.#writer.lastId);
     this.disconnected();
-    this.#transport.end();
+    this.transport.end();
   }
 
   /** The transport is closed: forgets the connection, whoever ended it. */
@@ -128,20 +120,15 @@ export class Subscriber {
     if (this.#isOver) return;
     this.#isOver = true;
     this.unsubscribe([...this.#held.keys()]);
-    this.#source.onDisconnected(this);
-  }
-
-  /** A pool that it holds changed. */
-  touch(pool: Address): void {
-    this.#pending.add(pool);
+    this.onOver();
   }
 
   /** Blocks from this one on were replaced: what was sent at them is sent again. */
   reorg(from: bigint): void {
-    const sent = [...this.#held].filter(([, { sentAt }]) => sentAt !== null);
+    const sent = [...this.#held.values()].filter(({ version }) => version !== null);
     if (sent.length === 0) return;
     if (this.#reorgFrom === null || from < this.#reorgFrom) this.#reorgFrom = from;
-    for (const [pool, { sentAt }] of sent) if (sentAt !== null && sentAt >= from) this.#pending.add(pool);
+    for (const held of sent) if (held.sentAt >= from) held.version = OUTDATED;
   }
 
   /** A pool is no longer served. */
@@ -156,42 +143,44 @@ export class Subscriber {
   join(pool: Address): void {
     if (!this.#all || this.#held.has(pool)) return;
     // It comes as an update.
-    this.#hold(pool, this.#all, 0n);
-    this.#pending.add(pool);
+    this.#hold(pool, this.#all, OUTDATED);
     this.flush(false);
   }
 
-  /** To be called about once a second. */
+  /** To be called once a second. */
   tick(): void {
-    if (this.#writer.fullMs >= MAX_FULL_MS) {
-      this.#source.observer.terminated();
+    this.#idleSecs += 1;
+    this.#fullSecs = this.#writer.isFull ? this.#fullSecs + 1 : 0;
+    if (this.#fullSecs > MAX_FULL_SECS) {
+      this.source.metrics.terminations.inc({ chain: this.source.chainId, reason: 'unread' });
       this.disconnected();
-      this.#transport.terminate();
-    } else if (this.#writer.idleMs >= MAX_IDLE_MS) this.flush(true);
+      this.transport.terminate();
+    } else if (this.#idleSecs >= MAX_IDLE_SECS) this.flush(true);
   }
 
   /** Sends what is to be sent, as far as the client takes it; with nothing to send, a heartbeat when `mayBeat`. */
   flush(mayBeat: boolean): void {
     if (!this.isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
+    this.#fullSecs = 0;
     const hasVoided = this.#sendVoided();
-    const ready = [...this.#pending].filter((pool) => !this.#held.has(pool) || this.#outcome(pool));
-    const isFirst = (pool: Address) => (this.#held.get(pool)?.sentAt ?? null) === null;
-    const snapshot = ready.filter(isFirst);
-    const changed = ready.filter((pool) => !isFirst(pool));
-    const isStale = (pool: Address) => this.#outcome(pool) instanceof SnapshotError;
+    const due = this.#due();
+    const isFirst = ({ sent }: DuePool) => !sent || sent.version === null;
+    const isStale = ({ quote }: DuePool) => quote?.outcome instanceof SnapshotError;
+    const snapshot = due.filter(isFirst);
+    const changed = due.filter((each) => !isFirst(each));
     const stale = changed.filter(isStale);
     for (const { errors } of this.#parts(stale)) this.#send('stale', `,"pools":[${errors}]`);
     let isEnd = false;
-    for (const { quotes, isLast } of this.#parts(changed.filter((pool) => !isStale(pool)))) {
+    for (const { quotes, isLast } of this.#parts(changed.filter((each) => !isStale(each)))) {
       isEnd = isLast && snapshot.length === 0;
-      this.#send('update', `,"quotes":[${quotes}],"last":${isEnd}`, this.#idAt(isEnd));
+      this.#send('update', `,"quotes":[${quotes}],"last":${isEnd}`, isEnd ? this.#id() : '');
     }
     for (const { quotes, errors, isLast } of this.#parts(snapshot)) {
       isEnd = isLast;
-      this.#send('snapshot', `,"quotes":[${quotes}],"errors":[${errors}],"last":${isEnd}`, this.#idAt(isEnd));
+      this.#send('snapshot', `,"quotes":[${quotes}],"errors":[${errors}],"last":${isEnd}`, isEnd ? this.#id() : '');
     }
     const isDue = mayBeat || hasVoided || stale.length > 0;
-    if (!isEnd && isDue && !this.#writer.isFull) this.#send('heartbeat', '', this.#idAt(true));
+    if (!isEnd && isDue && !this.#writer.isFull) this.#send('heartbeat', '', this.#id());
   }
 
   /** Sends what makes earlier messages void. @returns whether there was any */
@@ -208,77 +197,83 @@ export class Subscriber {
     return events.length > 0;
   }
 
-  /** Takes pools out of those that are to be sent, as long as the client takes them. */
-  *#parts(pools: readonly Address[]) {
-    let count = 0;
-    for (const part of poolParts(pools, (pool) => this.#outcome(pool))) {
+  /** What the client was not sent as it is now. */
+  #due(): DuePool[] {
+    const due: DuePool[] = [...this.#unserved].map((pool) => ({ pool }));
+    for (const [pool, held] of this.#held) {
+      const quote = this.source.latest[held.kind].get(pool);
+      if (quote && quote.version !== held.version) due.push({ pool, sent: held, quote });
+    }
+    return due;
+  }
+
+  /** Notes pools as sent, as long as the client takes them. */
+  *#parts(due: readonly DuePool[]) {
+    for (const part of messageParts(due)) {
       if (this.#writer.isFull) return;
-      for (const pool of part.pools) this.#noteSent(pool);
-      count += part.pools.length;
-      yield { ...part, isLast: count === pools.length };
+      for (const { pool, sent, quote } of part.pools) {
+        this.#unserved.delete(pool);
+        if (!sent || !quote) continue;
+        sent.version = quote.version;
+        sent.sentAt = this.#block()?.number ?? 0n;
+      }
+      yield part;
     }
   }
 
-  #noteSent(pool: Address): void {
-    this.#pending.delete(pool);
-    const held = this.#held.get(pool);
-    if (!held) return;
-    held.sentAt = this.#block()?.number ?? null;
-    const outcome = this.#outcome(pool);
-    if (outcome && isRead(outcome)) this.#unread.delete(pool);
-    else this.#unread.add(pool);
-  }
-
   #send(event: StreamEventName, fields: string, id?: string): void {
-    this.#writer.send(event, this.#block() ?? this.#source.latest.prices.block ?? this.#source.head, fields, id);
+    const { latest, head } = this.source;
+    this.#idleSecs = 0;
+    this.#writer.send(event, this.#block() ?? latest.prices.block ?? head, fields, id);
   }
 
   /** The id of a message: empty unless the client then knows the quotes of all its pools at this block. */
-  #idAt(isEnd: boolean): string {
+  #id(): string {
     const block = this.#block();
-    if (!isEnd || !block || this.#pending.size + this.#unread.size > 0) return '';
+    if (!block) return '';
+    for (const [pool, { kind, version }] of this.#held) {
+      const quote = this.source.latest[kind].get(pool);
+      if (!quote || quote.version !== version || !isRead(quote)) return '';
+    }
     return `${block.number}-${block.hash}-${this.#poolSet.toString(36)}`;
   }
 
   /** The block of what can be sent now; undefined while depths that are requested are not read at the block of the prices. */
   #block(): BlockRef | undefined {
-    const { prices, depths } = this.#source.latest;
-    if (this.#held.size === 0) return prices.block ?? this.#source.head;
+    const { latest, head } = this.source;
+    const { prices, depths } = latest;
+    if (this.#held.size === 0) return prices.block ?? head;
     return this.hasDepth && depths.block?.hash !== prices.block?.hash ? undefined : prices.block;
   }
 
-  #outcome(pool: Address): PoolOutcome | undefined {
-    const kind = this.#held.get(pool)?.kind;
-    return kind && this.#source.latest[kind].outcome(pool);
-  }
-
-  #hold(pool: Address, kind: QuoteKind, sentAt: bigint | null = null): void {
+  #hold(pool: Address, kind: QuoteKind, version: number | null): void {
     this.#drop(pool);
-    this.#held.set(pool, { kind, release: this.#source.hold(this, pool, kind), sentAt });
+    const release = this.source.requested.pin(pool, kind, this.hasKey);
+    this.#held.set(pool, { kind, release, version, sentAt: 0n });
     this.#poolSet ^= numberOf(pool, kind);
-    if (kind === 'depths') this.#depthCount += 1;
   }
 
   #drop(pool: Address): void {
-    for (const pools of [this.#pending, this.#unread, this.#removed]) pools.delete(pool);
+    this.#unserved.delete(pool);
+    this.#removed.delete(pool);
     const held = this.#held.get(pool);
     if (!held) return;
     held.release();
     this.#held.delete(pool);
     this.#poolSet ^= numberOf(pool, held.kind);
-    if (held.kind === 'depths') this.#depthCount -= 1;
   }
 
   /** Resumes after the last message of another connection. @returns false when what changed since is not known */
   #resume(after: string, kind: QuoteKind): boolean {
     const [, hash = '', poolSet] = after.split('-');
-    const latest = this.#source.latest[kind];
+    const latest = this.source.latest[kind];
     const block = latest.followedBlock(hash);
     const isSameSet = poolSet === this.#poolSet.toString(36);
-    if (block === undefined || !isSameSet || [...this.#held.keys()].some((pool) => !latest.outcome(pool))) return false;
+    if (block === undefined || !isSameSet || [...this.#held.keys()].some((pool) => !latest.get(pool))) return false;
     for (const [pool, held] of this.#held) {
+      const quote = latest.get(pool);
+      held.version = quote && isRead(quote) && quote.changedAt < block ? quote.version : OUTDATED;
       held.sentAt = block;
-      if (!latest.isUnchangedSince(pool, block)) this.#pending.add(pool);
     }
     return true;
   }

@@ -33,14 +33,3 @@ export interface Subscription {
   /** The id of the last message that the client got: resumes after it where that is possible, else says `gap`. */
   readonly after?: string | undefined;
 }
-
-/** Receives what happens on a chain's stream, for metrics. Must not throw. */
-export interface ChainObserver {
-  /** A connection resumed after an earlier one, or could not. */
-  resumed(): void;
-  gap(): void;
-  /** A connection that did not read was terminated. */
-  terminated(): void;
-  /** What was read was written to all connections that it concerned; both in milliseconds since the head was seen. */
-  written(readMs: number, writtenMs: number): void;
-}

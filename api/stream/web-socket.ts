@@ -1,25 +1,31 @@
+import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, Hono } from 'hono';
+import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { acceptWebSocket } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
-import { ApiError, badRequest } from '../errors.ts';
+import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { chainIdParam, servedChain } from '../request.ts';
+import type { Connection } from './connections.ts';
 import type { StreamDeps } from './stream.ts';
-import { webSocketTransport } from './transports.ts';
-import { keepAlive } from './ws-alive.ts';
+import type { StreamTransport } from './types.ts';
 import { WsSession } from './ws-session.ts';
 
 export interface WebSocketDeps extends StreamDeps {
   readonly verifyKey: VerifyKey;
   readonly logger: Logger;
-  /** Counts a client that was terminated because it answered no pings. */
-  readonly countSilent: (chainId: number) => void;
   /** Default: 15 seconds. */
   readonly pingMs?: number;
 }
+
+const GOING_AWAY = 1001;
+/** How often a client is pinged. */
+const PING_MS = 15_000;
+/** A client that leaves this much of responses unread does not read. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
 
 const PATH = '/public/v1/evm/:chain_id/ws';
 
@@ -32,31 +38,42 @@ export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps)
 }
 
 function openWebSocket(deps: WebSocketDeps): Handler {
-  const { chains, streams, limits, trustedProxies, verifyKey, logger, pingMs, countSilent } = deps;
+  const { chains, streams, trustedProxies, verifyKey, logger, pingMs } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
     // A key in a URL ends up in logs and histories: nothing of a query is taken, so that none is sent there.
     if (Object.keys(c.req.query()).length > 0) throw badRequest(NO_QUERY);
     const chain = servedChain(chains, chainId);
     if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
-    const stream = streams.of(chain.chainId);
-    await stream.ready();
+    const stream = await streams.ready(chain.chainId);
+    const { connections } = streams;
     const key = c.get('key');
-    const address = clientAddress(c, trustedProxies);
     let session: WsSession | undefined;
-    const connection = limits.open(key ?? { address }, 'websocket', () => session?.end('key_revoked'));
+    const connection: Connection = {
+      transport: 'websocket',
+      address: clientAddress(c, trustedProxies),
+      keyId: key?.keyId ?? null,
+      end: (reason) => session?.end(reason),
+    };
+    connections.add(connection);
     const { socket: tcp } = (c.env as HttpBindings).incoming;
     // However a connection ends, and when it was never opened: its socket closes.
-    tcp.once('close', connection.free);
-    if (tcp.destroyed) connection.free();
+    tcp.once('close', () => connections.remove(connection));
+    if (tcp.destroyed) connections.remove(connection);
     return acceptWebSocket(
       c,
       {
         onOpen: (_event, { raw }) => {
           if (!raw) return;
-          keepAlive(raw, () => countSilent(chain.chainId), pingMs);
+          keepAlive(raw, () => stream.countSilent(), pingMs);
           const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
-          session = new WsSession(raw, { stream, subscriber, connection, address, verifyKey, logger });
+          const identify = async (presented: string) => {
+            const identity = await verifyKey(presented, () => connection.address);
+            if (!identity) throw invalidApiKey();
+            connections.useKey(connection, identity.keyId);
+            subscriber.hasKey = true;
+          };
+          session = new WsSession(raw, stream, subscriber, identify, logger);
         },
       },
       (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
@@ -68,3 +85,51 @@ const NO_QUERY = 'a WebSocket takes no query: a key goes in the Authorization he
 
 const upgradeRequired = (): ApiError =>
   new ApiError(426, { error: 'Upgrade to a WebSocket required' }, { headers: { Upgrade: 'websocket' } });
+
+/**
+ * A stream's messages over a WebSocket: text messages, with `event` and `id` in front of the data's own fields.
+ *
+ * @param tcp what the WebSocket writes to
+ */
+function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
+  return {
+    send: (event, id, data) => {
+      const idField = id === '' ? '' : `,"id":"${id}"`;
+      socket.send(`{"event":"${event}"${idField},${data.slice(1)}`);
+    },
+    get unsentBytes() {
+      return socket.bufferedAmount;
+    },
+    onDrain: (listener) => tcp.on('drain', listener),
+    end: () => socket.close(GOING_AWAY),
+    terminate: () => socket.terminate(),
+  };
+}
+
+/**
+ * Terminates a socket whose client has not answered a ping for twice `pingMs`, or that pings and sends operations without
+ * reading the responses.
+ */
+function keepAlive(socket: WebSocket, onTerminated: () => void, pingMs = PING_MS): void {
+  let unanswered = 0;
+  const terminate = () => {
+    // What came before the end is still emitted.
+    for (const event of ['ping', 'message']) socket.removeAllListeners(event);
+    onTerminated();
+    socket.terminate();
+  };
+  const timer = setInterval(() => {
+    if (unanswered === 2) return terminate();
+    unanswered += 1;
+    socket.ping();
+  }, pingMs);
+  const checkRead = () => {
+    if (socket.bufferedAmount > MAX_UNREAD_BYTES) terminate();
+  };
+  socket.on('pong', () => {
+    unanswered = 0;
+  });
+  socket.on('ping', (data) => socket.pong(data));
+  for (const event of ['ping', 'message']) socket.on(event, checkRead);
+  socket.once('close', () => clearInterval(timer));
+}

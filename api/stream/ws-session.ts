@@ -2,27 +2,14 @@ import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
-import type { VerifyKey } from '../auth/authenticate.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
-import { eachPoolOnce } from '../quotes/bid-ask-batch.ts';
+import { namedPools } from '../quotes/quotes.ts';
 import type { ChainStream } from './chain-stream.ts';
-import type { CountedConnection } from './connection-limits.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { ByeReason } from './types.ts';
-import { windowLimit } from './window-limit.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
-
-export interface WsSessionDeps {
-  readonly stream: ChainStream;
-  readonly subscriber: Subscriber;
-  readonly connection: CountedConnection;
-  /** Of the client, which is counted when it tries keys. */
-  readonly address: string;
-  readonly verifyKey: VerifyKey;
-  readonly logger: Logger;
-}
 
 const OPERATIONS_PER_SEC = 10;
 /** Of operations, together: room for a `subscribe` of 1,400 pools. */
@@ -37,8 +24,6 @@ const POLICY_VIOLATION = 1008;
 
 /** One WebSocket: takes its operations, in order, and answers each with `ack` or `error`. */
 export class WsSession {
-  readonly #socket: WebSocket;
-  readonly #deps: WsSessionDeps;
   readonly #openedAt = performance.now();
   readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1_000);
   readonly #useBytes = windowLimit(BYTES_PER_SEC, 1_000);
@@ -48,24 +33,28 @@ export class WsSession {
   #isFirst = true;
   #done: Promise<void> = Promise.resolve();
 
-  constructor(socket: WebSocket, deps: WsSessionDeps) {
-    this.#socket = socket;
-    this.#deps = deps;
+  /** @param useKey counts the connection for a key that its client shows; throws ApiError 401 or 429 */
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly stream: ChainStream,
+    private readonly subscriber: Subscriber,
+    private readonly useKey: (key: string) => Promise<void>,
+    private readonly logger: Logger,
+  ) {
     socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
-    socket.once('close', () => deps.subscriber.disconnected());
+    socket.once('close', () => subscriber.disconnected());
   }
 
   /** Ends the connection from our side. */
   end(reason: ByeReason): void {
-    const { subscriber } = this.#deps;
-    if (reason === 'limits' && !subscriber.isSubscribed) this.#socket.close(POLICY_VIOLATION, reason);
-    else subscriber.close(reason);
+    if (reason === 'limits' && !this.subscriber.isSubscribed) this.socket.close(POLICY_VIOLATION, reason);
+    else this.subscriber.close(reason);
   }
 
   /** Anything but text is refused as text that is no operation. What is beyond the limits is not read: its answer has no id. */
   #receive(data: Buffer, isBinary: boolean): void {
     // What comes while the connection closes.
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.socket.readyState !== this.socket.OPEN) return;
     const waitMs = this.#useOperations(1) || this.#useBytes(data.length);
     if (waitMs === 0) this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
     else if (this.#useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) === 0)
@@ -74,7 +63,7 @@ export class WsSession {
   }
 
   async #run(bytes: Buffer): Promise<void> {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (this.socket.readyState !== this.socket.OPEN) return;
     const json = readJson(bytes);
     try {
       const operation = checkBody(json, WsOperation);
@@ -82,51 +71,42 @@ export class WsSession {
       this.#reply({ event: 'ack', id: operation.id });
       subscribe?.();
     } catch (error) {
-      this.#refuse(idOf(json), this.#asApiError(error));
+      if (!(error instanceof ApiError)) this.logger.error({ err: error }, 'an operation of a WebSocket failed');
+      this.#refuse(idOf(json), error instanceof ApiError ? error : internalError(error));
     }
     this.#isFirst = false;
   }
 
   /** Does what may fail. @returns what is left to do after the `ack` */
-  #obey(operation: WsOperation): Promise<undefined> | (() => void) | undefined {
-    switch (operation.op) {
-      case 'auth':
-        return this.#authenticate(operation.key);
-      case 'subscribe':
-        return this.#subscribe(operation);
-      case 'unsubscribe': {
-        const pools = addressesOf(operation.pools);
-        for (const pool of pools) this.#named.delete(pool);
-        this.#deps.subscriber.unsubscribe(pools);
-        return undefined;
-      }
-      case 'ping':
-        return undefined;
+  async #obey(operation: WsOperation): Promise<(() => void) | undefined> {
+    if (operation.op === 'subscribe') return this.#subscribe(operation);
+    if (operation.op === 'auth') await this.#authenticate(operation.key);
+    if (operation.op === 'unsubscribe') {
+      const pools = [...namedPools(operation.pools).keys()];
+      for (const pool of pools) this.#named.delete(pool);
+      this.subscriber.unsubscribe(pools);
     }
+    return undefined;
   }
 
-  async #authenticate(key: string): Promise<undefined> {
-    const { subscriber, verifyKey, connection, address } = this.#deps;
+  async #authenticate(key: string): Promise<void> {
     try {
       const isLate = !this.#isFirst || performance.now() - this.#openedAt > AUTH_WITHIN_MS;
-      if (isLate || subscriber.hasKey)
+      if (isLate || this.subscriber.hasKey)
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
-      const identity = await verifyKey(key, () => address);
-      if (!identity) throw invalidApiKey();
-      connection.moveTo(identity.keyId);
-      subscriber.hasKey = true;
+      await this.useKey(key);
     } catch (error) {
       // After the answer: a client that means to have a key does not want to continue without.
-      setImmediate(() => this.#socket.close(POLICY_VIOLATION, 'auth'));
+      setImmediate(() => this.socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
   }
 
   /** @throws ApiError 400, 401, 429 */
   #subscribe({ pools, depth, after }: WsSubscribe): () => void {
-    const { stream, subscriber } = this.#deps;
+    const { stream, subscriber } = this;
     if (after !== undefined && subscriber.isSubscribed) throw badRequest('after belongs to the first subscription');
-    const addresses = pools && addressesOf(pools);
+    const addresses = pools && [...namedPools(pools).keys()];
     if (!addresses && !subscriber.hasKey) throw invalidApiKey();
     if (new Set([...this.#named, ...(addresses ?? [])]).size > MAX_NAMED_POOLS) {
       throw badRequest(`a connection may name at most ${MAX_NAMED_POOLS} pools`);
@@ -144,21 +124,33 @@ export class WsSession {
     this.#reply({ event: 'error', id, status, error: message, ...retry });
   }
 
-  #asApiError(error: unknown): ApiError {
-    if (error instanceof ApiError) return error;
-    this.#deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
-    return internalError(error);
-  }
-
   #reply(message: object): void {
-    this.#socket.send(JSON.stringify(message));
+    this.socket.send(JSON.stringify(message));
   }
 }
-
-const addressesOf = (pools: readonly string[]): Address[] => eachPoolOnce(pools).map(({ address }) => address);
 
 /** The id of a message that may be no operation. */
 function idOf(json: ReadJson): string | number | null {
   const named = 'value' in json ? OperationName.safeParse(json.value) : null;
   return named?.success ? named.data.id : null;
+}
+
+/**
+ * Limits an amount in each window; a window begins with the first use.
+ *
+ * @returns uses all of an amount or nothing of it: 0, else the time until the next window, in milliseconds
+ */
+function windowLimit(size: number, windowMs: number) {
+  let left = 0;
+  let endsAt = Number.NEGATIVE_INFINITY;
+  return (amount: number): number => {
+    const at = performance.now();
+    if (at >= endsAt) {
+      left = size;
+      endsAt = at + windowMs;
+    }
+    if (amount > left) return endsAt - at;
+    left -= amount;
+    return 0;
+  };
 }

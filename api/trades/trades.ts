@@ -3,7 +3,7 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import { mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { unavailable } from '../errors.ts';
-import { poolAddressParam, poolNotServed } from '../quotes/bid-ask.ts';
+import { poolAddressParam, poolNotServed } from '../quotes/quotes.ts';
 import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import { DEFAULT_LIMIT, listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';

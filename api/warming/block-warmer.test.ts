@@ -20,7 +20,7 @@ const settle = async (turns = 20) => {
 function start(chain: SimulatedChain, budget = RICH) {
   const process = chain.startProcess(budget);
   const results: WarmResult[] = [];
-  process.warmer.onResult((result) => results.push(result));
+  process.warmer.onResult((result) => result && results.push(result));
   const nextBlock = async () => {
     results.length = 0;
     chain.mine([]);

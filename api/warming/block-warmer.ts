@@ -2,8 +2,8 @@ import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CurveReport } from '../snapshots/curve-metrics.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
+import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
 import {
   type ChainSnapshots,
   isExhausted,
@@ -32,36 +32,28 @@ export interface WarmResult {
   /** Lowest height whose block is known to be replaced since the result before; null when none is. */
   readonly replacedFrom: bigint | null;
   readonly kind: QuoteKind;
-  /** Each snapshot is of this block. A pool that the budget had no calls for is `timed_out`, as one that came too late. */
+  /** Each snapshot is of this block. A pool that the budget had no calls for, or that is read for keys only, is `timed_out`. */
   readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
   /** When the chain's head was seen and when the reads were done, by `performance.now()`. */
   readonly seenAt: number;
   readonly readyAt: number;
 }
 
-export type WarmListener = (result: WarmResult) => void;
-
-/** How many pools are requested, without those that are read for keys only, and how many of them are not read. */
-export interface Coverage {
-  readonly requested: number;
-  readonly unread: number;
-}
+/** Takes what each run brought, and null when nothing is requested any more: heads are not seen from then on. Must not throw. */
+export type WarmListener = (result: WarmResult | null) => void;
 
 interface SeenHead {
   readonly head: ReportedHead;
   readonly seenAt: number;
 }
 
-const NO_POOLS: Coverage = { requested: 0, unread: 0 };
 const KINDS = ['prices', 'depths'] as const;
 /** Longest run: what is not read by then is reported as `timed_out`. */
 const RUN_MS = 3_000;
 /** How often failed reads are retried at the same block, and whether the chain is reachable at all. */
 const RETRY_MS = 5_000;
 
-const unpaid = () => new SnapshotError('timed_out', 'the read budget is exhausted at this block');
-const keysOnly = () => new SnapshotError('timed_out', 'pools that are simulated are read ahead for keys only');
-const elsewhere = () => new SnapshotError('timed_out', 'the pool was read at another block');
+const notRead = () => new SnapshotError('timed_out', 'the pool was not read at this block');
 const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node gives the head', { cause });
 
 /**
@@ -72,38 +64,31 @@ export class BlockWarmer {
   readonly #deps: BlockWarmerDeps;
   readonly #now: Clock;
   readonly #listeners = new Set<WarmListener>();
-  readonly #sleepListeners = new Set<() => void>();
   #seen: SeenHead | undefined;
   #replacedFrom: bigint | null = null;
   /** What was read at the last head; failed reads are not in it. */
   #done: { readonly hash: string; readonly keys: Set<string> } = { hash: '', keys: new Set() };
+  /** Ends what runs while pools are requested. */
   #stopWatching: (() => void) | undefined;
-  #retry: NodeJS.Timeout | undefined;
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
-  #coverage: Coverage = NO_POOLS;
+  /**
+   * At the last head whose run is over: how many pools were requested, without those that are read for keys only, and how
+   * many of them were not read.
+   */
+  coverage = { requested: 0, unread: 0 };
 
   constructor(deps: BlockWarmerDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
-    deps.snapshots.onHead((head, replacedFrom) => this.#takeHead(head, replacedFrom));
+    deps.snapshots.clock.onHead((head, replacedFrom) => this.#takeHead(head, replacedFrom));
     deps.requested.onRequested(() => this.#run());
   }
 
-  /** Of the last head whose run is over. */
-  get coverage(): Coverage {
-    return this.#coverage;
-  }
-
-  /** Calls with what each run brought, prices first. The listener must not throw. */
+  /** Calls with what each run brought, prices first. */
   onResult(listener: WarmListener): void {
     this.#listeners.add(listener);
-  }
-
-  /** Calls when nothing is requested any more: heads are not seen from then on. */
-  onSleep(listener: () => void): void {
-    this.#sleepListeners.add(listener);
   }
 
   /** Reads no more. Resolves when the run in progress is over. */
@@ -141,29 +126,32 @@ export class BlockWarmer {
   async #runOnce(): Promise<void> {
     const { chainId, requested, snapshots, directory } = this.#deps;
     if (requested.list().length === 0) return this.#sleep();
-    this.#watch();
+    this.#stopWatching ??= this.#watch();
     const table = await directory.table();
     // Brings the head by `onHead` when it is new.
-    const reached = await snapshots.head().catch(unreachable);
+    const failure = await snapshots.clock.head().then(() => null, unreachable);
     const seen = this.#seen;
     if (!seen) return;
-    if (reached instanceof SnapshotError) return this.#reportUnreachable(seen, requested.list(), reached);
     this.#isDue = false;
-    const { hash } = seen.head.block;
-    const isNew = this.#done.hash !== hash || this.#replacedFrom !== null;
-    if (this.#done.hash !== hash) this.#done = { hash, keys: new Set() };
     const reads = requested.list().flatMap((request): WarmRead[] => {
       const pool = table.find(chainId, request.address);
       return pool ? [{ ...request, pool }] : [];
     });
-    if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
+    const hash = failure ? '' : seen.head.block.hash;
+    const isNew = this.#done.hash !== hash || this.#replacedFrom !== null;
+    if (this.#done.hash !== hash) this.#done = { hash, keys: new Set() };
+    if (failure) for (const kind of KINDS) this.#report(seen, null, kind, reads, () => failure);
+    else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
     const ahead = reads.filter((read) => !this.#isForKeys(read));
-    const unread = ahead.filter((read) => !this.#isDone(read));
-    this.#coverage = { requested: poolCount(ahead), unread: poolCount(unread) };
+    this.coverage = {
+      requested: poolCount(ahead),
+      unread: poolCount(ahead.filter((read) => !this.#isDone(read))),
+    };
   }
 
-  async #read({ head, seenAt }: SeenHead, requested: readonly WarmRead[]): Promise<void> {
+  async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
     const { schedule, snapshots } = this.#deps;
+    const { head } = seen;
     const replacedFrom = this.#replacedFrom;
     this.#replacedFrom = null;
     const pending = requested.filter((read) => !this.#isDone(read));
@@ -177,25 +165,24 @@ export class BlockWarmer {
       { reads: there, at: head },
       ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, block: { ...head.block, reserve } } })),
     ];
-    const found = KINDS.map(async (kind) => {
+    const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
       const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {
         const pools = reads.filter((read) => read.kind === kind).map(({ pool }) => pool);
         return snapshots[kind](pools, { at, signal });
       });
       return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
-    });
-    const exhausted = new Set<string>();
-    for (const [index, kind] of KINDS.entries()) {
-      const outcomes = new Map<Address, Snapshot | SnapshotError>();
-      const ofKind = await found[index];
-      for (const read of pending.filter((each) => each.kind === kind)) {
-        const outcome = ofKind?.get(read.address) ?? (this.#isForKeys(read) ? keysOnly() : unpaid());
-        if (isExhausted(outcome)) exhausted.add(warmKey(read));
-        outcomes.set(read.address, this.#atBlock(head, read, outcome));
-      }
-      this.#report({ block: head.block, seenAt, replacedFrom: index === 0 ? replacedFrom : null, kind, outcomes });
+    };
+    const found = { prices: readKind('prices'), depths: readKind('depths') };
+    const exhausted = new Set<WarmRead>();
+    for (const kind of KINDS) {
+      const outcomes = await found[kind];
+      this.#report(seen, kind === 'prices' ? replacedFrom : null, kind, pending, (read) => {
+        const outcome = outcomes.get(read.address) ?? notRead();
+        if (isExhausted(outcome)) exhausted.add(read);
+        return this.#atBlock(head, read, outcome);
+      });
     }
-    for (const batch of batches) schedule.settle(batch, (read) => !exhausted.has(warmKey(read)));
+    for (const batch of batches) schedule.settle(batch, (read) => !exhausted.has(read));
   }
 
   #isDone(request: RequestedPool): boolean {
@@ -209,42 +196,43 @@ export class BlockWarmer {
   }
 
   #atBlock({ block: { hash } }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {
-    if (isExhausted(outcome)) return unpaid();
+    if (isExhausted(outcome)) return notRead();
     if (outcome instanceof SnapshotError) return outcome;
-    if (outcome.block.hash !== hash) return elsewhere();
+    if (outcome.block.hash !== hash) return notRead();
     if (this.#done.hash === hash) this.#done.keys.add(warmKey(read));
     return outcome;
   }
 
-  #reportUnreachable({ head, seenAt }: SeenHead, requested: readonly RequestedPool[], error: SnapshotError): void {
-    this.#done = { hash: '', keys: new Set() };
-    this.#coverage = { requested: poolCount(requested), unread: poolCount(requested) };
-    for (const kind of KINDS) {
-      const ofKind = requested.filter((request) => request.kind === kind);
-      const outcomes = new Map(ofKind.map(({ address }) => [address, error]));
-      this.#report({ block: head.block, seenAt, replacedFrom: null, kind, outcomes });
-    }
-  }
-
-  #report(result: Omit<WarmResult, 'readyAt'>): void {
+  /** Tells what became of the reads of a kind. */
+  #report(
+    { head: { block }, seenAt }: SeenHead,
+    replacedFrom: bigint | null,
+    kind: QuoteKind,
+    reads: readonly WarmRead[],
+    outcomeOf: (read: WarmRead) => Snapshot | SnapshotError,
+  ): void {
+    const ofKind = reads.filter((read) => read.kind === kind);
+    const outcomes = new Map(ofKind.map((read) => [read.address, outcomeOf(read)]));
     const readyAt = this.#now();
-    for (const listener of this.#listeners) listener({ ...result, readyAt });
+    for (const listener of this.#listeners) listener({ block, replacedFrom, kind, outcomes, seenAt, readyAt });
   }
 
-  #watch(): void {
-    this.#stopWatching ??= this.#deps.snapshots.watch();
-    this.#retry ??= setInterval(() => this.#run(), RETRY_MS).unref();
+  #watch(): () => void {
+    const stopWatching = this.#deps.snapshots.clock.watch();
+    const retry = setInterval(() => this.#run(), RETRY_MS).unref();
+    return () => {
+      stopWatching();
+      clearInterval(retry);
+    };
   }
 
   #sleep(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    clearInterval(this.#retry);
-    this.#retry = undefined;
     this.#done = { hash: '', keys: new Set() };
     this.#replacedFrom = null;
-    this.#coverage = NO_POOLS;
-    for (const listener of this.#sleepListeners) listener();
+    this.coverage = { requested: 0, unread: 0 };
+    for (const listener of this.#listeners) listener(null);
   }
 }
 

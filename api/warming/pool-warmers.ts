@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -6,7 +6,6 @@ import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { SnapshotService } from '../snapshots/types.ts';
 import { BlockWarmer, type BlockWarmerDeps } from './block-warmer.ts';
 import { RequestedPools } from './requested-pools.ts';
-import { registerWarmMetrics } from './warm-metrics.ts';
 import { WarmSchedule } from './warm-schedule.ts';
 
 export interface PoolWarmersDeps {
@@ -38,7 +37,18 @@ export interface PoolWarmers {
 /** What reads the requested pools of each chain once there are any. */
 export function startPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
   const warmers = new Map(deps.chains.map((chain) => [chain.chainId, createChainWarmer(chain, deps)]));
-  registerWarmMetrics(deps.metrics, warmers);
+  const gauge = (name: string, help: string, figure: keyof BlockWarmer['coverage']) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['chain'] as const,
+      registers: [deps.metrics],
+      collect() {
+        for (const [chain, { warmer }] of warmers) this.set({ chain }, warmer.coverage[figure]);
+      },
+    });
+  gauge('requested_pools', 'Pools that clients request, to be read at each new block', 'requested');
+  gauge('requested_pools_unread', 'Requested pools that were not read at the last block', 'unread');
   return {
     of(chainId) {
       const found = warmers.get(chainId);

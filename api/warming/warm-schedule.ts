@@ -8,15 +8,28 @@ import { type RequestedPool, warmKey } from './requested-pools.ts';
 export type WarmRead = RequestedPool & { readonly pool: ServedPool };
 
 /** Reads of one class at one block, which share calls. */
-export interface WarmBatch {
+export class WarmBatch {
   readonly kind: ReadClass;
   readonly reads: readonly WarmRead[];
-  /** Takes a call from the budget of the class. @returns false when there is none: it must not be made */
-  readonly reserve: () => boolean;
+  readonly #budget: CallBudget;
   /** Calls that were made. */
-  calls: number;
+  calls = 0;
   /** Whether a call was not made. */
-  isExhausted: boolean;
+  isExhausted = false;
+
+  constructor(kind: ReadClass, reads: readonly WarmRead[], budget: CallBudget) {
+    this.kind = kind;
+    this.reads = reads;
+    this.#budget = budget;
+  }
+
+  /** Takes a call from the budget of the class. @returns false when there is none: it must not be made */
+  readonly reserve = (): boolean => {
+    const isReserved = this.#budget.reserve(this.kind);
+    if (isReserved) this.calls += 1;
+    else this.isExhausted = true;
+    return isReserved;
+  };
 }
 
 export interface WarmScheduleDeps {
@@ -25,11 +38,11 @@ export interface WarmScheduleDeps {
   readonly now?: Clock;
 }
 
-/** Of the next batch of a class: most reads, and the calls that it is likely to take. */
+/** Of the next batch of a class: most reads, and the calls that it waits for. */
 interface Pace {
   readonly limit: number;
   readonly calls: number;
-  /** Whether the last one had too few. */
+  /** Whether the last one had too few: the next waits for calls of its own class, since others may take what is spare. */
   readonly isExhausted: boolean;
 }
 
@@ -62,18 +75,13 @@ export class WarmSchedule {
    */
   plan(requested: readonly WarmRead[], isPending: (read: WarmRead) => boolean): WarmBatch[] {
     this.#scheduler.set(requested.map((item) => ({ key: warmKey(item), kind: this.#classOf(item), item })));
-    // Calls of the first class that this block is going to take.
-    let taken = 0;
     return READ_CLASSES.flatMap((kind) => {
       const { limit, calls, isExhausted } = this.#paceOf(kind);
       const reads = this.#scheduler.due(kind).filter(isPending).slice(0, limit);
       const needed = Math.max(1, Math.min(calls, this.budget.burst(kind)));
-      const saved = this.budget.saved(kind);
-      // Other classes may take more than is known: a read that failed alone waits for calls of its own class.
-      const spare = isExhausted && limit === 1 ? 0 : this.budget.spare(kind) - taken;
-      if (reads.length === 0 || saved + Math.max(0, spare) < needed) return [];
-      taken += kind === 'keyed' ? calls : Math.max(0, calls - saved);
-      return [this.#batchOf(kind, reads)];
+      const left = this.budget.saved(kind) + (isExhausted && limit === 1 ? 0 : this.budget.spare(kind));
+      if (reads.length === 0 || left < needed) return [];
+      return [new WarmBatch(kind, reads, this.budget)];
     });
   }
 
@@ -87,39 +95,19 @@ export class WarmSchedule {
     const read = reads.filter(isRead);
     // One that takes more than can be saved must not keep the others from their turns.
     for (const each of reads.length > 1 ? read : reads) this.markRead(each);
-    const before = this.#paceOf(kind);
-    const isLimited = reads.length >= before.limit;
+    const { limit, calls: usual } = this.#paceOf(kind);
+    const grown = reads.length < limit ? limit : Math.ceil(limit * GROWTH);
     this.#paces.set(
       kind,
       isExhausted
         ? { limit: Math.max(1, read.length), calls: this.budget.burst(kind), isExhausted }
-        : {
-            limit: isLimited ? Math.ceil(before.limit * GROWTH) : before.limit,
-            // A batch between two blocks has few reads: the next one may have all of them.
-            calls: Math.max(calls, before.calls / GROWTH),
-            isExhausted,
-          },
+        : // A batch between two blocks has few reads: the next one may have all of them.
+          { limit: grown, calls: Math.max(calls, usual / GROWTH), isExhausted },
     );
   }
 
   #paceOf(kind: ReadClass): Pace {
     return this.#paces.get(kind) ?? NO_PACE;
-  }
-
-  #batchOf(kind: ReadClass, reads: readonly WarmRead[]): WarmBatch {
-    const batch: WarmBatch = {
-      kind,
-      reads,
-      calls: 0,
-      isExhausted: false,
-      reserve: () => {
-        const isReserved = this.budget.reserve(kind);
-        if (isReserved) batch.calls += 1;
-        else batch.isExhausted = true;
-        return isReserved;
-      },
-    };
-    return batch;
   }
 
   #classOf({ byKey, pool }: WarmRead): ReadClass {

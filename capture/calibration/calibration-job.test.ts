@@ -12,7 +12,7 @@ import { ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
-import { CALIBRATED } from '../../protocol/layouts/packed/calibration/calibrate.ts';
+import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';
 import { TOTAL, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedToken } from '../../test/harness/seed-pools.ts';
@@ -21,8 +21,7 @@ import { type RefreshDeps, refreshListing } from '../listing/refresh-listing.ts'
 import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
-import { calibrateFactories } from './calibration-job.ts';
-import { calibrationGauge } from './calibration-metric.ts';
+import { calibrateFactories, calibrationGauge } from './calibration-job.ts';
 import { type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
 const [, variant] = PACKED_VARIANTS;
@@ -107,20 +106,20 @@ const makeDue = () =>
 
 test('a factory is tried once it has had five swaps, and again after a pause, until all is decided', async () => {
   expect(await tryAll()).toBe(0);
-  expect([...shown]).toEqual(CALIBRATED.map((what) => [what, null]));
+  expect([...shown]).toEqual(packedStoredLayout.calibrated.map((what) => [what, null]));
   await seedSwaps(4);
   expect(await tryAll()).toBe(0);
   await seedSwaps(1);
   expect(await tryAll()).toBe(1);
-  const undecided = { details: null, deltaScale: null, fees: null, platformFees: null, notional: null };
+  const undecided = { details: null, fees: null, platformFees: null, notional: null };
   expect(await decided()).toEqual({ storage: 'packedHead', ...undecided });
 
   await observeSwapsOf(ground, packedPool, 12);
   expect(await tryAll()).toBe(0);
   await makeDue();
   expect(await tryAll()).toBe(1);
-  const { details, deltaScale, fees, platformFees } = variant ?? {};
-  const all = { storage: 'packedHead', details, deltaScale, fees, platformFees, notional: 'input' };
+  const { details, fees, platformFees } = variant ?? {};
+  const all = { storage: 'packedHead', details, fees, platformFees, notional: 'input' };
   expect(await decided()).toEqual(all);
   expect(Object.fromEntries(shown)).toEqual(all);
   expect(logged.at(-1)).toEqual({ level: 'info', fields: { ...key(), ...all } });
@@ -240,7 +239,7 @@ test('the command says what agrees and what does not, and writes when it is told
   expect(stdout).toMatch(
     /^storage: packedHead \(1 observations, 0 tell readings apart\)\n {2}packedHead: 1 agree, 0 con/,
   );
-  expect(stdout).toMatch(/\nfees: kind \(12 obs[^\n]+\n {2}token: 0 agree, 12 contradict\n {4}0x[^\n]+@\d+: bin /);
+  expect(stdout).toMatch(/\nfees: kind \(12 obs[^\n]+\n {2}token: 0 agree, 12 contradict\n {4}0x[^\n]+@\d+\n/);
   expect(stdout).toMatch(/All is decided\. Stored\.$/);
   expect((await decided()).fees).toBe('kind');
   await folder.remove();

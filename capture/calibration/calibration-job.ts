@@ -1,12 +1,13 @@
 import type pg from 'pg';
+import { Gauge, type Registry } from 'prom-client';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
-import { STOP_LOSS_MARK } from '../../protocol/guards/calibrate-mark.ts';
+import { STOP_LOSS_MARK } from '../../protocol/guards/observed-marks.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { NO_ARRANGEMENT } from '../../protocol/stored-layout.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { calibrateFactory, findingsOf } from './calibrate-factory.ts';
-import { recentSwaps } from './calibration-pools.ts';
+import { tradedPools } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
 /** Told after each round what is decided of a factory, thing by thing; null while it is not. */
@@ -55,7 +56,7 @@ async function calibrateWhenDue(
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
-  const isDue = isTryDue(before, names) && (await recentSwaps(database, key)) >= LEAST_SWAPS;
+  const isDue = isTryDue(before, names) && (await hasTraded(database, key));
   if (isDue) {
     const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
     await writeCalibration(database, key, findings, 'job');
@@ -63,11 +64,13 @@ async function calibrateWhenDue(
   const after = isDue ? await readCalibration(database, key) : before;
   const decided = decisions(after);
   for (const what of names) onCalibration?.(key, what, decided.get(what) ?? null);
-  if (isDue) {
-    logChange(logger, key, decisions(before), decided, names);
-    logMark(logger, key, deployment, decided.get(STOP_LOSS_MARK) ?? null);
-  }
+  if (isDue) logChange(logger, key, deployment, decisions(before), decided);
   return isDue;
+}
+
+async function hasTraded(database: pg.Pool, key: FactoryKey): Promise<boolean> {
+  const pools = await tradedPools(database, key);
+  return pools.reduce((sum, { swaps }) => sum + swaps, 0) >= LEAST_SWAPS;
 }
 
 /** By a clock of the pauses since the last try: every name was tried as often. */
@@ -81,36 +84,54 @@ function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): bo
   return Date.now() - lastTry >= pauseSecs * 1000;
 }
 
-/** Says that a stop loss values bins otherwise than the service assumes. */
-function logMark(
-  logger: CalibrationDeps['logger'],
-  key: FactoryKey,
-  deployment: DeploymentConfig,
-  found: string | null,
-) {
-  const assumed = deployment.stopLossMark ?? layoutAdapter(deployment.layout).stopLoss.mark;
-  if (found === null || assumed === null || found === assumed) return;
-  const fields = { ...key, stopLossMark: assumed, fits: found };
-  logger.warn(
-    fields,
-    'watermarks contradict stopLossMark: depth of pools with a stop loss may not fill, set the mark that fits',
-  );
-}
+type Decisions = ReadonlyMap<string, string | null>;
 
-const decisions = (rows: readonly CalibrationRow[]): ReadonlyMap<string, string | null> =>
+const decisions = (rows: readonly CalibrationRow[]): Decisions =>
   new Map(rows.map(({ what, decided }) => [what, decided]));
 
 function logChange(
   logger: CalibrationDeps['logger'],
   key: FactoryKey,
-  before: ReadonlyMap<string, string | null>,
-  after: ReadonlyMap<string, string | null>,
-  names: readonly string[],
+  deployment: DeploymentConfig,
+  before: Decisions,
+  after: Decisions,
 ): void {
+  const names = findingsOf(deployment);
   const withdrawn = names.filter((name) => (before.get(name) ?? null) !== null && before.get(name) !== after.get(name));
   const fields = { ...key, ...Object.fromEntries(names.map((name) => [name, after.get(name) ?? null])) };
   if (after.get('storage') === NO_ARRANGEMENT) {
     logger.warn(fields, 'no known arrangement explains the storage of a factory: its pools are not served');
   } else if (withdrawn.length > 0) logger.warn({ ...fields, withdrawn }, 'the chain contradicts what was calibrated');
   else logger.info(fields, 'a factory was calibrated');
+  const assumed = deployment.stopLossMark ?? layoutAdapter(deployment.layout).stopLoss.mark;
+  const fits = after.get(STOP_LOSS_MARK) ?? null;
+  if (fits === null || assumed === null || fits === assumed) return;
+  logger.warn(
+    { ...key, stopLossMark: assumed, fits },
+    'watermarks contradict stopLossMark: depth of pools with a stop loss may not fill, set the mark that fits',
+  );
+}
+
+/**
+ * Shows what is decided as `layout_calibration_decided{chain, factory, what}`: 1 or 0; and whether pools of a factory are
+ * left out since no known arrangement explains their storage, as `factory_unreadable{chain, factory}`: 1 or 0.
+ */
+export function calibrationGauge(registry: Registry): OnCalibration {
+  const gauge = new Gauge({
+    name: 'layout_calibration_decided',
+    help: 'Whether it is decided how pools of a factory are read: 1, or 0',
+    labelNames: ['chain', 'factory', 'what'] as const,
+    registers: [registry],
+  });
+  const unreadable = new Gauge({
+    name: 'factory_unreadable',
+    help: 'Whether pools of a factory are not served, since no known arrangement explains their storage: 1, or 0',
+    labelNames: ['chain', 'factory'] as const,
+    registers: [registry],
+  });
+  return ({ chainId, factory }, what, decided) => {
+    const labels = { chain: String(chainId), factory };
+    gauge.set({ ...labels, what }, decided === null ? 0 : 1);
+    if (what === 'storage') unreadable.set(labels, decided === NO_ARRANGEMENT ? 1 : 0);
+  };
 }

@@ -12,9 +12,6 @@ const SEARCHED_SWAPS = 5_000;
 /** The pools that traded most among them, which a try looks at: their calls for logs stay few. */
 const TRADED_POOLS = 300;
 
-/** Beside the pools that traded most come some that were made last: so many as this part of them. */
-const NEWEST_PART = 1 / 3;
-
 type Row = {
   readonly address: Address;
   readonly lowest_bin: number;
@@ -28,40 +25,26 @@ type Row = {
 const COLUMNS = sql`${pools.address}, ${pools.lowestBin}, ${pools.highestBin}, ${pools.priceProvider},
   ${pools.token0ScaleMultiplier}::text AS multiplier0, ${pools.token1ScaleMultiplier}::text AS multiplier1`;
 
-/** A subquery: swaps by pool of a factory. */
-const traded = ({ chainId, factory }: FactoryKey) => sql`
-  SELECT ${pools.address} AS pool, count(*) AS swaps
-  FROM (
-    SELECT pool FROM read_model.swap WHERE chain_id = ${chainId}
-    ORDER BY block_number DESC, log_index DESC LIMIT ${SEARCHED_SWAPS}
-  ) newest
-  JOIN ${pools} ON ${pools.chainId} = ${chainId} AND ${pools.address} = newest.pool
-  WHERE ${pools.factory} = ${factory}
-  GROUP BY 1`;
-
-/** Swaps of a factory among the newest of its chain. */
-export async function recentSwaps(database: Queryable, key: FactoryKey): Promise<number> {
-  const { rows } = await queriesOn(database).execute<{ swaps: string }>(
-    sql`SELECT coalesce(sum(swaps), 0)::text AS swaps FROM (${traded(key)}) traded`,
-  );
-  return Number(rows[0]?.swaps ?? 0);
-}
-
-/** The pools of a factory that are likely to tell something, those that traded most first. */
-export async function poolsToCalibrate(database: Queryable, key: FactoryKey): Promise<readonly CalibrationPool[]> {
-  const { chainId, factory } = key;
-  const { rows } = await queriesOn(database).execute<Row>(sql`
-    WITH traded AS (${traded(key)} ORDER BY swaps DESC, pool LIMIT ${TRADED_POOLS}),
-    newest AS (
-      SELECT ${pools.address} FROM ${pools} WHERE ${pools.chainId} = ${chainId} AND ${pools.factory} = ${factory}
-      ORDER BY ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC LIMIT ${Math.ceil(TRADED_POOLS * NEWEST_PART)}
-    )
-    SELECT ${COLUMNS}
-    FROM (SELECT pool FROM traded UNION SELECT address FROM newest) chosen
-    JOIN ${pools} ON ${pools.chainId} = ${chainId} AND ${pools.address} = chosen.pool
-    LEFT JOIN traded ON traded.pool = chosen.pool
-    ORDER BY traded.swaps DESC NULLS LAST, ${pools.createdBlockNumber} DESC, ${pools.poolIdx} DESC`);
-  return rows.map(calibrationPool);
+/** The pools of a factory that traded most among the newest swaps of its chain, with the number of these, most first. */
+export async function tradedPools(
+  database: Queryable,
+  { chainId, factory }: FactoryKey,
+): Promise<readonly (CalibrationPool & { readonly swaps: number })[]> {
+  const { rows } = await queriesOn(database).execute<Row & { swaps: number }>(sql`
+    SELECT ${COLUMNS}, traded.swaps
+    FROM (
+      SELECT pool, count(*)::integer AS swaps
+      FROM (
+        SELECT pool FROM read_model.swap WHERE chain_id = ${chainId}
+        ORDER BY block_number DESC, log_index DESC LIMIT ${SEARCHED_SWAPS}
+      ) newest
+      GROUP BY 1
+    ) traded
+    JOIN ${pools} ON ${pools.chainId} = ${chainId} AND ${pools.address} = traded.pool
+    WHERE ${pools.factory} = ${factory}
+    ORDER BY traded.swaps DESC, ${pools.address}
+    LIMIT ${TRADED_POOLS}`);
+  return rows.map((row) => ({ ...calibrationPool(row), swaps: row.swaps }));
 }
 
 /** Pools whose mark is looked for: a few say enough. */

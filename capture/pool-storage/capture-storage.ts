@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
-import { budgetedRpc } from '../../chain/read-schedule/metered-rpc.ts';
+import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
@@ -35,7 +35,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
     callsOf: storageCalls,
     send: async (calls) => {
       const rpc = rpcs[kind];
-      const { block } = await budgetedRpc(rpc, budget, kind).head();
+      const { block } = await new BudgetedRpc(rpc, budget, kind).head();
       return { ...(await boundedCallsOnce({ rpc, chainId }, block, calls)), block };
     },
     store: async (read) => {

@@ -107,8 +107,7 @@ export const poolListings = operator.table('pool_listing', {
   aprBps7d: doublePrecision('apr_bps_7d'),
   lockedPricing: boolean('locked_pricing').notNull(),
   depositAllowlist: boolean('deposit_allowlist').notNull(),
-  /** Null in rows of the release before migration 0010. */
-  factory: checkedAddress('factory'),
+  factory: checkedAddress('factory').notNull(),
 });
 
 /** What each pool of the index was last computed from, listed or not: a refresh computes those of which that is another now. */
@@ -129,11 +128,10 @@ export const listedPools = operator.table('listed_pool', {
   pool: checkedAddress('pool').notNull(),
   record: text('record').notNull(),
   analytics: text('analytics').notNull(),
-  /** Found by their beginnings; none in rows of the release before migration 0023. */
-  searchTerms: text('search_terms').array().notNull().default([]),
-  /** Null in rows of the release before migration 0017. */
-  token0: checkedAddress('token0'),
-  token1: checkedAddress('token1'),
+  /** Found by their beginnings. */
+  searchTerms: text('search_terms').array().notNull(),
+  token0: checkedAddress('token0').notNull(),
+  token1: checkedAddress('token1').notNull(),
 });
 
 /** USD per whole token, as of the last refresh. */
@@ -164,5 +162,5 @@ export const backfills = operator.table('backfill', {
 export const migrations = operator.table('migration', {
   name: text('name').notNull(),
   runAt: instant('run_at').notNull().defaultNow(),
-  checksum: text('checksum'),
+  checksum: text('checksum').notNull(),
 });

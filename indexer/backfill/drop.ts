@@ -5,7 +5,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { META_TABLE } from '../publication/ponder-tables.ts';
+import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
 /**
@@ -31,9 +31,7 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
 
 /** @throws ConfigError when a schema of this name is there for something else */
 export async function assertIndexOrFree(database: Queryable, schema: string): Promise<void> {
-  const { rows } = await database.query<{ other: boolean }>(
-    'SELECT to_regnamespace($1) IS NOT NULL AND to_regclass($2) IS NULL AS other',
-    [`"${schema}"`, `"${schema}".${META_TABLE}`],
-  );
-  if (rows[0]?.other) throw new ConfigError(`schema "${schema}" is no index: another name is needed`);
+  const { rows } = await database.query('SELECT WHERE to_regnamespace($1) IS NOT NULL', [`"${schema}"`]);
+  if (rows.length === 0 || (await hasIndex(database, schema))) return;
+  throw new ConfigError(`schema "${schema}" is no index: another name is needed`);
 }

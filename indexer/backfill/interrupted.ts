@@ -1,20 +1,21 @@
+import { constants } from 'node:os';
 import { AppError } from '../../config/app-error.ts';
 
-/** As shells count them: 128 and the signal's number. */
-const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+type Signal = 'SIGINT' | 'SIGTERM';
 
 /** The operator has stopped the run. */
 export class InterruptedError extends AppError {
   readonly code = 'INTERRUPTED';
   readonly retryable = true;
-  readonly #signal: keyof typeof SIGNAL_CODES;
+  readonly #signal: Signal;
 
-  constructor(signal: keyof typeof SIGNAL_CODES) {
-    super('interrupted: the same command goes on where it was');
+  constructor(signal: Signal) {
+    super('interrupted: the same command continues');
     this.#signal = signal;
   }
 
+  /** As shells count it: 128 and the signal's number. */
   override get exitCode(): number {
-    return SIGNAL_CODES[this.#signal];
+    return 128 + constants.signals[this.#signal];
   }
 }

@@ -1,14 +1,14 @@
 import pg from 'pg';
+import type { Address } from 'viem';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { serveSchema } from '../publication/live-views.ts';
-import { SchemaHold } from '../publication/schema-lock.ts';
-import { ReadersOfCacheError } from './cached-logs.ts';
+import { SchemaLock } from '../publication/schema-lock.ts';
 import { dropSchema } from './drop.ts';
-import { planBackfill, recordServed } from './plan.ts';
+import { planBackfill, ReadersOfCacheError, recordServed } from './plan.ts';
 import { refuseMissingPools } from './start-block.ts';
 
 const NOTHING_CHOSEN = { refetch: null, fresh: false };
@@ -74,8 +74,8 @@ test('the cached logs of the chosen chains are removed once, and no others', asy
 
 test('while an indexer reads the cached logs they stay, and nothing is begun', async () => {
   await fillCache();
-  const reader = new SchemaHold(home.url, 'onchain_1');
-  await reader.acquire(0);
+  const reader = new SchemaLock(home.url, 'onchain_1');
+  await reader.keep();
   await expect(planBackfill(database, { refetch: [1], fresh: false })).rejects.toThrow(ReadersOfCacheError);
   expect(await cachedChains()).toEqual(['1', '1', '1', '56', '56']);
   expect((await database.query('SELECT FROM operator.backfill')).rows).toEqual([]);
@@ -87,8 +87,8 @@ test('while an indexer reads the cached logs they stay, and nothing is begun', a
 test('--fresh drops what an unfinished run has left, unless it is being written', async () => {
   const { schema } = await planBackfill(database, NOTHING_CHOSEN);
   await createIndex(schema);
-  const writer = new SchemaHold(home.url, schema);
-  await writer.acquire(0);
+  const writer = new SchemaLock(home.url, schema);
+  await writer.keep();
   const fresh = () => planBackfill(database, { refetch: null, fresh: true });
   await expect(fresh()).rejects.toThrow('another indexer writes schema "onchain_2"');
   await writer.release();
@@ -121,7 +121,7 @@ test('an index without the first pool of a factory is not served', async () => {
     `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'onchain_1' AND table_name = 'pool'`,
   );
   for (const { name } of rows) await database.query(`ALTER TABLE onchain_1.pool ALTER COLUMN "${name}" DROP NOT NULL`);
-  const followed = [{ chainId: 1, startBlock: 7, factories: [FACTORY] as const, rpc: new ChainRpc([]) }];
+  const followed = [{ chainId: 1, startBlock: 7, factory: FACTORY as Address, rpc: new ChainRpc([]) }];
   const check = () => refuseMissingPools(database, 'onchain_1', followed, new Map());
   const addPool = (index: number) =>
     database.query('INSERT INTO onchain_1.pool (chain_id, factory, pool_idx) VALUES (1, $1, $2)', [FACTORY, index]);

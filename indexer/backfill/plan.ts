@@ -1,11 +1,13 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import { AppError } from '../../config/app-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { type IndexSchema, listIndexSchemas, nextSchemaName } from '../publication/index-schemas.ts';
-import { forgetCachedLogs } from './cached-logs.ts';
+import { listIndexSchemas, nextSchemaName } from '../publication/index-schemas.ts';
+import { deleteCachedLogs } from '../publication/ponder-tables.ts';
+import { tryLockCache } from '../publication/schema-lock.ts';
 import { assertIndexOrFree, dropSchema } from './drop.ts';
 
 export type BackfillPlan = {
@@ -15,44 +17,65 @@ export type BackfillPlan = {
   readonly replaces: string | null;
   /** Chains whose logs are fetched from their nodes again. */
   readonly refetched: readonly number[];
-  /** An interrupted run goes on. */
+  /** An interrupted run continues. */
   readonly resumed: boolean;
 };
 
 export type PlanRequest = {
   /** Chosen by the operator; otherwise an unfinished one, or a new name. */
-  readonly schema?: string;
-  /** Ids; null when the operator did not say. */
+  readonly schema?: string | undefined;
+  /** Ids, ascending; null when the operator did not say. */
   readonly refetch: readonly number[] | null;
-  /** Gives up an unfinished run instead of going on with it. */
+  /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
 };
 
+/** An indexer that has not caught up yet reads the cached logs. */
+export class ReadersOfCacheError extends AppError {
+  readonly code = 'CACHE_IN_USE';
+  readonly retryable = true;
+}
+
 /**
- * Decides which schema to fill, and records it before anything is done, so that a run that is killed can go on.
+ * Decides which schema to fill, and records it before anything is done, so that a run that is killed can continue. Logs
+ * of the chains to fetch again are removed from the cache, which an indexer that follows the heads no longer reads.
  *
  * @throws ConfigError when the schema serves, or was begun for other chains; ReadersOfCacheError
  */
-export async function planBackfill(database: pg.Pool, request: PlanRequest): Promise<BackfillPlan> {
+export async function planBackfill(
+  database: pg.Pool,
+  { schema: chosen, refetch, fresh }: PlanRequest,
+): Promise<BackfillPlan> {
   const schemas = await listIndexSchemas(database);
+  const names = schemas.map(({ name }) => name);
   const replaces = schemas.find(({ served }) => served)?.name ?? null;
-  const unfinished = await findUnfinished(database, request.schema);
-  if (unfinished !== null && !request.fresh) return resume(unfinished, request, replaces);
-  const schema = request.schema ?? unfinished?.schema ?? nextSchemaName(replaces, namesOf(schemas));
-  refuseServed(schema, replaces);
-  await assertIndexOrFree(database, schema);
-  if (request.fresh) await dropSchema(database, schema);
-  const refetched = request.refetch ?? [];
-  if (refetched.length > 0 && !request.fresh && namesOf(schemas).includes(schema)) {
+  const unfinished = await findUnfinished(database, chosen);
+  const schema = chosen ?? unfinished?.schema ?? nextSchemaName(replaces, names);
+  if (schema === replaces) throw new ConfigError(`--schema: readers are served from "${schema}" already`);
+  if (unfinished !== null && !fresh) {
+    const refetched = unfinished.refetchedChains;
+    if (refetch === null || refetch.join() === refetched.join()) return { schema, replaces, refetched, resumed: true };
+    const begun = refetched.length > 0 ? `with --chains ${refetched.join(',')}` : 'without --chains';
+    throw new ConfigError(`--chains: the unfinished backfill into "${schema}" was begun ${begun}; --fresh gives it up`);
+  }
+  const refetched = refetch ?? [];
+  if (fresh) await dropSchema(database, schema);
+  else if (refetched.length > 0 && names.includes(schema)) {
     throw new ConfigError(`--chains: "${schema}" has rows of these chains already; --fresh removes it first`);
   }
+  await assertIndexOrFree(database, schema);
   await inTransaction(database, 'READ COMMITTED', async (client) => {
     const row = { refetchedChains: [...refetched], begunAt: sql`now()`, servedAt: null, replaced: null };
     await queriesOn(client)
       .insert(backfills)
       .values({ schema, ...row })
       .onConflictDoUpdate({ target: backfills.schema, set: row });
-    await forgetCachedLogs(client, refetched);
+    if (refetched.length === 0) return;
+    if (!(await tryLockCache(client))) {
+      const message = 'an indexer that has not caught up yet reads the cached logs';
+      throw new ReadersOfCacheError(`${message}: try again when its /ready answers 200`);
+    }
+    await deleteCachedLogs(client, refetched);
   });
   return { schema, replaces, refetched, resumed: false };
 }
@@ -65,9 +88,7 @@ export async function recordServed(client: Queryable, { schema, replaces }: Back
     .where(eq(backfills.schema, schema));
 }
 
-type Unfinished = Pick<typeof backfills.$inferSelect, 'schema' | 'refetchedChains'>;
-
-async function findUnfinished(database: Queryable, schema: string | undefined): Promise<Unfinished | null> {
+async function findUnfinished(database: Queryable, schema: string | undefined) {
   const isChosen = schema === undefined ? undefined : eq(backfills.schema, schema);
   const [row] = await queriesOn(database)
     .select()
@@ -76,29 +97,4 @@ async function findUnfinished(database: Queryable, schema: string | undefined): 
     .orderBy(desc(backfills.begunAt))
     .limit(1);
   return row ?? null;
-}
-
-function resume(
-  { schema, refetchedChains: refetched }: Unfinished,
-  { refetch }: PlanRequest,
-  replaces: string | null,
-): BackfillPlan {
-  refuseServed(schema, replaces);
-  if (refetch !== null && !sameNumbers(refetch, refetched)) {
-    const begun = refetched.length > 0 ? `with --chains ${refetched.join(',')}` : 'without --chains';
-    throw new ConfigError(`--chains: the unfinished backfill into "${schema}" was begun ${begun}; --fresh gives it up`);
-  }
-  return { schema, replaces, refetched, resumed: true };
-}
-
-function refuseServed(schema: string, served: string | null): void {
-  if (schema === served) throw new ConfigError(`--schema: readers are served from "${schema}" already`);
-}
-
-function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value) => b.includes(value));
-}
-
-function namesOf(schemas: readonly IndexSchema[]): string[] {
-  return schemas.map(({ name }) => name);
 }

@@ -1,30 +1,47 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
 import { servedSchema } from '../../db/served-schema.ts';
+import { pause } from '../../runtime/pause.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { serveSchema } from '../publication/live-views.ts';
 import { indexedBlocks } from '../publication/ponder-tables.ts';
-import { schemaWriters } from '../publication/schema-lock.ts';
-import type { BuildMetrics } from './build-metrics.ts';
 import { type BuildProcess, startBuild } from './build-process.ts';
-import type { BackfillOutcome, Display } from './display.ts';
-import { behindHeads, neededBy } from './needed-by.ts';
 import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
-import { countBlocks, type Progress } from './progress.ts';
-import { ProgressReporter } from './progress-reporter.ts';
-import { type FollowedFactories, followedFactories, refuseLateStart, refuseMissingPools } from './start-block.ts';
+import { behindHeads, countBlocks } from './progress.ts';
+import { type FollowedFactory, followedFactories, refuseLateStart, refuseMissingPools } from './start-block.ts';
 
+const REPORT_EVERY_MS = 5_000;
 const POLL_MS = 500;
-const NEWEST_BLOCKS = 'the nodes to name their newest blocks';
 /** The indexer waits as well for a database or a node that is unreachable for a while. */
 const TIMEOUT_MS = 60_000;
 
+/** How far a backfill is. */
+type Progress = {
+  /** Blocks between the first ones and the chains' heads, of all chains. */
+  totalBlocks: number;
+  doneBlocks: number;
+  waitingFor: string;
+};
+
+/** What a backfill ended with. */
+type Outcome = BackfillPlan & {
+  readonly blocks: number;
+  readonly seconds: number;
+  /** Indexes that no reader sees. */
+  readonly removable: readonly string[];
+};
+
+/** What a backfill reports: its plan, every five seconds how far it is, and its end. */
+export type BackfillReport =
+  | ({ readonly type: 'begin' } & BackfillPlan)
+  | ({ readonly type: 'progress' } & Readonly<Progress>)
+  | ({ readonly type: 'end' } & Outcome);
+
 /**
- * Fills a new index beside the one that serves and turns readers to it. Killed at any point, it goes on where it was when
- * it is run again.
+ * Fills a new index next to the one that serves and turns readers to it. Killed at any point, it continues when it is run
+ * again.
  *
  * @param interrupted rejects when the operator wants it to stop
  * @throws ConfigError, RpcFailure, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
@@ -33,118 +50,89 @@ export async function runBackfill(
   database: pg.Pool,
   chains: readonly ChainConfig[],
   request: PlanRequest,
-  display: Display,
+  report: (report: BackfillReport) => void,
   interrupted: Promise<never>,
-): Promise<BackfillOutcome> {
+): Promise<void> {
   const startedMs = performance.now();
   const factories = followedFactories(chains);
-  const report = new ProgressReporter(display);
+  const progress = { totalBlocks: 0, doneBlocks: 0, waitingFor: 'nodes and Postgres to say where to begin' };
+  const timer = setInterval(() => report({ type: 'progress', ...progress }), REPORT_EVERY_MS);
   try {
-    report.needs('the nodes to name the first pools');
     await refuseLateStart(database, await servedSchema(database), factories);
-    report.needs('Postgres to remove what is built or fetched again');
     const plan = await planBackfill(database, request);
-    display.begin(plan);
-    const progress = await build({ database, plan, factories, report, interrupted });
+    report({ type: 'begin', ...plan });
+    await build({ database, plan, factories, progress }, interrupted);
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
-    const removable = await otherSchemas(database, plan.schema);
-    return { ...plan, blocks: progress.doneBlocks, events: progress.events, seconds, removable };
+    const schemas = (await listIndexSchemas(database)).map(({ name }) => name);
+    const removable = schemas.filter((name) => name !== plan.schema);
+    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable });
   } finally {
-    report.stop();
+    clearInterval(timer);
   }
-}
-
-/** Fills the index of a plan and turns readers to it. */
-async function build({ interrupted, ...work }: Work & { readonly interrupted: Promise<never> }): Promise<Progress> {
-  const { database, plan, factories, report } = work;
-  report.needs('the indexer to start');
-  const earlierWriter = await writerOf(database, plan);
-  const indexer = await startBuild(plan.schema);
-  const watching = new AbortController();
-  try {
-    const filled = fill({ ...work, indexer, earlierWriter, signal: watching.signal });
-    const progress = await Promise.race([filled, indexer.failure, interrupted]);
-    report.needs('the nodes to confirm that no pool is missing');
-    const filledTo = await indexedBlocks(database, plan.schema);
-    await refuseMissingPools(database, plan.schema, factories, filledTo);
-    report.needs('readers to leave a gap in which the views turn to the new index');
-    await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
-    return progress;
-  } finally {
-    watching.abort();
-    report.needs('the indexer to stop');
-    await indexer.stop();
-  }
-}
-
-async function writerOf(database: pg.Pool, { schema }: BackfillPlan): Promise<number | undefined> {
-  return (await schemaWriters(database, [schema])).get(schema);
-}
-
-async function otherSchemas(database: pg.Pool, schema: string): Promise<string[]> {
-  const schemas = await listIndexSchemas(database);
-  return schemas.map(({ name }) => name).filter((name) => name !== schema);
 }
 
 type Work = {
   readonly database: pg.Pool;
   readonly plan: BackfillPlan;
-  readonly factories: readonly FollowedFactories[];
-  readonly report: ProgressReporter;
+  readonly factories: readonly FollowedFactory[];
+  readonly progress: Progress;
 };
 
-type Watch = Work & {
-  readonly indexer: BuildProcess;
-  /** Who wrote the schema before: a process of Postgres. */
-  readonly earlierWriter: number | undefined;
-  readonly signal: AbortSignal;
-};
+/** Fills the index of a plan and turns readers to it. */
+async function build(work: Work, interrupted: Promise<never>): Promise<void> {
+  const { database, plan, factories, progress } = work;
+  const indexer = await startBuild(plan.schema);
+  const watching = new AbortController();
+  try {
+    await Promise.race([fill(work, indexer, watching.signal), indexer.failure, interrupted]);
+    progress.waitingFor = 'the nodes to confirm that no pool is missing';
+    await refuseMissingPools(database, plan.schema, factories, await indexedBlocks(database, plan.schema));
+    progress.waitingFor = 'readers to leave a gap in which the views turn to the new index';
+    await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
+  } finally {
+    watching.abort();
+    progress.waitingFor = 'the indexer to stop';
+    await indexer.stop();
+  }
+}
 
-/** Watches the build until it has followed every chain to the head that it had when the history was complete. */
-async function fill(watch: Watch): Promise<Progress> {
-  const { database, plan, factories, indexer, report, signal } = watch;
+/** Watches the index until it has followed every chain to the head that it had when the history was complete. */
+async function fill(
+  { database, plan, factories, progress }: Work,
+  indexer: BuildProcess,
+  signal: AbortSignal,
+): Promise<void> {
   const startBlocks = new Map(factories.map(({ chainId, startBlock }) => [chainId, startBlock]));
-  report.needs(NEWEST_BLOCKS);
-  let heads = await headsOf(factories);
+  let heads: ReadonlyMap<number, number> | null = null;
   let isFollowing = false;
-  let metrics: BuildMetrics | null = null;
-  const poll = async (): Promise<Progress | null> => {
-    const indexed = await indexedBlocks(database, plan.schema);
-    metrics = (await indexer.metrics()) ?? metrics;
-    const position = { startBlocks, indexed, heads };
-    const progress = { ...countBlocks(position), events: metrics?.events ?? 0 };
-    report.note(progress);
-    if (isFollowing && behindHeads(position).length === 0) return progress;
-    if (!isFollowing && (await indexer.historyDone())) {
-      report.needs(NEWEST_BLOCKS);
+  const poll = async (): Promise<boolean> => {
+    if (heads === null || isFollowing !== indexer.isComplete()) {
+      progress.waitingFor = 'the nodes to name their newest blocks';
       heads = await headsOf(factories);
-      isFollowing = true;
+      isFollowing = indexer.isComplete();
     }
-    const isTaken = metrics === null && (await isStillTaken(watch));
-    report.needs(neededBy({ ...position, heads, schema: plan.schema, isTaken, metrics, isFollowing }));
-    return null;
+    const position = { startBlocks, heads, indexed: await indexedBlocks(database, plan.schema) };
+    Object.assign(progress, countBlocks(position));
+    const behind = behindHeads(position).join(', ');
+    progress.waitingFor = isFollowing ? `the newest blocks of chain ${behind}` : 'the indexer to write the history';
+    return isFollowing && behind === '';
   };
   let lastPollMs = performance.now();
-  for (;;) {
+  while (!signal.aborted) {
     try {
-      const done = await poll();
-      if (done !== null) return done;
+      if (await poll()) return;
       lastPollMs = performance.now();
     } catch (error) {
       const isPassing = (error instanceof AppError && error.retryable) || isDatabaseUnreachable(error);
       if (!isPassing || performance.now() - lastPollMs > TIMEOUT_MS) throw error;
-      if (isDatabaseUnreachable(error)) report.needs('Postgres, which is unreachable');
+      if (isDatabaseUnreachable(error)) progress.waitingFor = 'Postgres, which is unreachable';
     }
-    await sleep(POLL_MS, undefined, { signal });
+    await pause(POLL_MS, signal);
   }
 }
 
 /** Newest block of every chain, by chain id. */
-async function headsOf(chains: readonly FollowedFactories[]): Promise<Map<number, number>> {
-  const heads = chains.map(async ({ chainId, rpc }) => [chainId, Number((await rpc.head()).block.number)] as const);
+async function headsOf(factories: readonly FollowedFactory[]): Promise<Map<number, number>> {
+  const heads = factories.map(async ({ chainId, rpc }) => [chainId, Number((await rpc.head()).block.number)] as const);
   return new Map(await Promise.all(heads));
-}
-
-async function isStillTaken({ database, plan, earlierWriter }: Watch): Promise<boolean> {
-  return earlierWriter !== undefined && (await writerOf(database, plan)) === earlierWriter;
 }

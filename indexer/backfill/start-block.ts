@@ -9,21 +9,22 @@ import { chainKey, contractSources } from '../deployments.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
 
-/** A chain's factories, the block from which they are followed, and the nodes of the chain. */
-export type FollowedFactories = {
+/** A factory, the block from which its chain is followed, and the nodes of the chain. */
+export type FollowedFactory = {
   readonly chainId: number;
   readonly startBlock: number;
-  readonly factories: readonly Address[];
+  readonly factory: Address;
   readonly rpc: ChainRpc;
 };
 
-export function followedFactories(chains: readonly ChainConfig[]): FollowedFactories[] {
+/** Every factory of the enabled deployments. */
+export function followedFactories(chains: readonly ChainConfig[]): FollowedFactory[] {
   const sources = contractSources(chains, ({ poolFactory }) => [poolFactory]);
   return chains.flatMap((chain) => {
-    const source = sources[chainKey(chain.chainId)];
-    if (source === undefined) return [];
+    const { chainId } = chain;
+    const { address: factories, startBlock } = sources[chainKey(chainId)] ?? { address: [], startBlock: 0 };
     const rpc = openChainRpc(chain, CALL_TIMEOUT_MS);
-    return [{ chainId: chain.chainId, startBlock: source.startBlock, factories: source.address, rpc }];
+    return factories.map((factory) => ({ chainId, startBlock, factory, rpc }));
   });
 }
 
@@ -38,17 +39,14 @@ export function followedFactories(chains: readonly ChainConfig[]): FollowedFacto
 export async function refuseLateStart(
   database: pg.Pool,
   served: string | null,
-  chains: readonly FollowedFactories[],
+  factories: readonly FollowedFactory[],
 ): Promise<void> {
-  for (const { chainId, startBlock, factories, rpc } of chains) {
-    if (startBlock === 0) continue;
-    for (const factory of factories) {
-      const created = served === null ? null : (await firstPool(database, served, chainId, factory)).block;
-      const hadPools = created === null && (await countPools(rpc, factory, startBlock - 1).catch(() => 0n)) > 0n;
-      if (hadPools) throw lateStart(chainId, startBlock, factory, 'before it');
-      if (created !== null && created < startBlock)
-        throw lateStart(chainId, startBlock, factory, `in block ${created}`);
-    }
+  for (const followed of factories.filter(({ startBlock }) => startBlock > 0)) {
+    const { startBlock } = followed;
+    const created = served === null ? null : (await firstPool(database, served, followed)).block;
+    const isLate =
+      created === null ? (await countPools(followed, startBlock - 1).catch(() => 0n)) > 0n : created < startBlock;
+    if (isLate) throw lateStart(followed);
   }
 }
 
@@ -60,15 +58,14 @@ export async function refuseLateStart(
 export async function refuseMissingPools(
   database: pg.Pool,
   schema: string,
-  chains: readonly FollowedFactories[],
+  factories: readonly FollowedFactory[],
   filledTo: ReadonlyMap<number, number>,
 ): Promise<void> {
-  for (const { chainId, startBlock, factories, rpc } of chains) {
-    for (const factory of factories) {
-      const { index } = await firstPool(database, schema, chainId, factory);
-      const isMissing = index === null ? (await countPools(rpc, factory, filledTo.get(chainId) ?? 0)) > 0n : index > 1;
-      if (isMissing) throw lateStart(chainId, startBlock, factory, 'before it');
-    }
+  for (const followed of factories) {
+    const { index } = await firstPool(database, schema, followed);
+    const isMissing =
+      index === null ? (await countPools(followed, filledTo.get(followed.chainId) ?? 0)) > 0n : index > 1;
+    if (isMissing) throw lateStart(followed);
   }
 }
 
@@ -76,8 +73,7 @@ export async function refuseMissingPools(
 async function firstPool(
   database: pg.Pool,
   schema: string,
-  chainId: number,
-  factory: Address,
+  { chainId, factory }: FollowedFactory,
 ): Promise<{ index: number | null; block: number | null }> {
   const { rows } = await database.query(
     `SELECT min(pool_idx)::float8 AS index, min(created_block_number)::float8 AS block
@@ -88,7 +84,7 @@ async function firstPool(
 }
 
 /** Pools that a factory had created by the end of a block. */
-async function countPools(rpc: ChainRpc, factory: Address, blockNumber: number): Promise<bigint> {
+async function countPools({ rpc, factory }: FollowedFactory, blockNumber: number): Promise<bigint> {
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
   const block = await rpc.blockAt(BigInt(blockNumber));
   return rpc.call({ to: factory, data, gas: CALL_GAS_CAP, block }, (result) =>
@@ -97,9 +93,9 @@ async function countPools(rpc: ChainRpc, factory: Address, blockNumber: number):
   );
 }
 
-function lateStart(chainId: number, startBlock: number, factory: Address, where: string): ConfigError {
+function lateStart({ chainId, startBlock, factory }: FollowedFactory): ConfigError {
   return new ConfigError(
     `CHAINS_CONFIG: fromBlock ${startBlock} of chain ${chainId} is too late: the first pool of factory ${factory} was ` +
-      `created ${where}, and state is built from events`,
+      'created before it, and state is built from events',
   );
 }

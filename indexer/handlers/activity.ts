@@ -1,7 +1,7 @@
-import { type ActivityGain, addActivity } from '../reducers/activity.ts';
-import type { PoolStateRow } from '../reducers/swap.ts';
+import type { ActivityGain } from '../reducers/activity.ts';
+import { addToList } from '../reducers/number-list.ts';
 import { poolActivity } from '../schema/activity.ts';
-import { poolState } from '../schema/pools.ts';
+import { type PoolStateRow, poolState } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 import { required } from './required.ts';
 
@@ -26,7 +26,7 @@ export async function advancePool<T extends PoolAdvance>(
   const steps: { done: T; newest: number | null; totals: string }[] = [];
   await db.update(poolState, { chainId, pool }).set((state) => {
     const done = advance(state);
-    const totals = addActivity(state.activityTotals, done.gain);
+    const totals = addToList(state.activityTotals, done.gain);
     steps.push({ done, newest: state.activityTimestamp, totals });
     return { activityTimestamp: blockTimestamp, activityTotals: totals, ...stamp, ...done.changes };
   });

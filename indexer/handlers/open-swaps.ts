@@ -18,29 +18,23 @@ interface OpenSwap<Part> {
 export class OpenSwaps<Part extends BinSwapped | PackedBinSwapped> {
   readonly #byPool = new Map<string, OpenSwap<Part>>();
 
-  add({ chainId, transactionHash, logIndex }: LogReference, pool: Address, event: Part): void {
-    const key = keyOf(chainId, pool);
-    const open = this.#byPool.get(key);
-    const part = { logIndex, ...event };
-    const goesOn = open?.transactionHash === transactionHash && lastIndex(open) < logIndex;
-    if (goesOn) open.parts.push(part);
-    else this.#byPool.set(key, { transactionHash, parts: [part] });
+  add(reference: LogReference, pool: Address, event: Part): void {
+    const { chainId, transactionHash, logIndex } = reference;
+    const parts = this.#partsBefore(reference, pool);
+    parts.push({ logIndex, ...event });
+    if (parts.length === 1) this.#byPool.set(`${chainId}:${pool}`, { transactionHash, parts });
   }
 
   /** The parts of the swap that was logged here, which is open no more; none when no bin took part in it. */
-  take({ chainId, transactionHash, logIndex }: LogReference, pool: Address): readonly Placed<Part>[] {
-    const key = keyOf(chainId, pool);
-    const open = this.#byPool.get(key);
-    if (open === undefined) return [];
-    this.#byPool.delete(key);
-    return open.transactionHash === transactionHash && lastIndex(open) < logIndex ? open.parts : [];
+  take(reference: LogReference, pool: Address): readonly Placed<Part>[] {
+    const parts = this.#partsBefore(reference, pool);
+    this.#byPool.delete(`${reference.chainId}:${pool}`);
+    return parts;
   }
-}
 
-function keyOf(chainId: number, pool: Address): string {
-  return `${chainId}:${pool}`;
-}
-
-function lastIndex({ parts }: OpenSwap<unknown>): number {
-  return parts.at(-1)?.logIndex ?? -1;
+  #partsBefore({ chainId, transactionHash, logIndex }: LogReference, pool: Address): Placed<Part>[] {
+    const open = this.#byPool.get(`${chainId}:${pool}`);
+    const isSameSwap = open?.transactionHash === transactionHash && (open.parts.at(-1)?.logIndex ?? -1) < logIndex;
+    return isSameSwap ? open.parts : [];
+  }
 }

@@ -6,15 +6,11 @@ import { settlePackedSwap } from '../reducers/packed-swap.ts';
 import { isZeroForOne } from '../reducers/swap.ts';
 import { swap } from '../schema/pool-events.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace, LogReference } from './context.ts';
-import { OpenSwaps, type Placed } from './open-swaps.ts';
+import type { HandlerContext, LogPlace } from './context.ts';
+import { OpenSwaps } from './open-swaps.ts';
 
-const openSwaps = new OpenSwaps<PackedBinSwapped>();
-
-/** Keeps the bin's part for the swap that it belongs to, which is logged next. */
-export function holdPackedBinSwap(reference: LogReference, pool: Address, event: PackedBinSwapped): void {
-  openSwaps.add(reference, pool, event);
-}
+/** Parts that bins had in swaps which are logged next. */
+export const openPackedSwaps = new OpenSwaps<PackedBinSwapped>();
 
 /** Adds a swap with its words; what they mean is decided elsewhere, and later. */
 export async function recordPackedSwap(
@@ -24,7 +20,7 @@ export async function recordPackedSwap(
   event: PackedSwapped,
 ): Promise<void> {
   const { transactionHash } = place;
-  const parts = openSwaps.take(place, pool);
+  const parts = openPackedSwaps.take(place, pool);
   await advancePool(context, place, pool, (state) => {
     const { state: settled, binFees } = settlePackedSwap(state, parts, event);
     const gain = packedSwapGain(event, binFees, state.lastSwapTransactionHash !== transactionHash);
@@ -40,16 +36,11 @@ export async function recordPackedSwap(
     details: event.details,
     platformFeesHigh: event.platformFees.high,
     platformFeesLow: event.platformFees.low,
-    parts: partsLiteral(parts),
+    parts: arrayLiteral(
+      parts.map(({ logIndex, bin, delta0, delta1, fees }) =>
+        arrayLiteral([logIndex, bin, delta0, delta1, fees.high, fees.low]),
+      ),
+    ),
     ...place,
   });
-}
-
-/** Postgres's text form of a two-dimensional array. */
-function partsLiteral(parts: readonly Placed<PackedBinSwapped>[]): string {
-  return arrayLiteral(
-    parts.map(({ logIndex, bin, delta0, delta1, fees }) =>
-      arrayLiteral([logIndex, bin, delta0, delta1, fees.high, fees.low]),
-    ),
-  );
 }

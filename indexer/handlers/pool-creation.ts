@@ -1,32 +1,29 @@
 import type { Address } from 'viem';
 import type { EventLayout } from '../../protocol/layout.ts';
 import type { PoolCreation } from '../../protocol/pool-events.ts';
-import type { TokenScale } from '../../protocol/scaling.ts';
+import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../reducers/activity.ts';
-import { FIRST_BIN, lowerDistances } from '../reducers/bin-geometry.ts';
+import { FIRST_BIN, lowerDistances } from '../reducers/bins.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';
 import { poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
-import { readPoolFacts, scaleFromDecimals } from './chain-reads.ts';
+import { readPoolFacts } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
-/** Where a pool comes from, apart from what its event says. */
-export interface PoolOrigin {
-  /** Sender of the transaction. */
-  readonly sender: Address;
-  readonly layout: EventLayout;
-  readonly multicall3: Address;
-}
-
-/** Adds a pool with all that `PoolCreated` says of it, its bins, and its tokens when they are new. */
+/**
+ * Adds a pool with all that `PoolCreated` says of it, its bins, and its tokens when they are new.
+ *
+ * @param sender of the creating transaction
+ */
 export async function recordPoolCreation(
   context: HandlerContext,
   place: LogPlace,
   creation: PoolCreation,
-  origin: PoolOrigin,
+  sender: Address,
+  layout: EventLayout,
 ): Promise<void> {
-  const scale = await recordTokensAndReadScale(context, place, creation, origin);
-  await context.db.insert(poolTable).values(poolRow(place, creation, origin.sender, scale));
-  await context.db.insert(poolState).values(initialState(place, creation, origin.layout));
+  const scale = await recordTokensAndReadScale(context, place, creation, layout);
+  await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));
+  await context.db.insert(poolState).values(initialState(place, creation, layout));
   const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
   const extensions = creation.extensions.map(({ address, phases }, index) => ({
     ...key,
@@ -37,29 +34,30 @@ export async function recordPoolCreation(
   if (extensions.length > 0) await context.db.insert(poolExtension).values(extensions);
 }
 
+/** @throws RangeError when neither the pool tells its scale nor the tokens their decimals, which are never guessed */
 async function recordTokensAndReadScale(
   context: HandlerContext,
   place: LogPlace,
   { pool, token0, token1 }: PoolCreation,
-  { layout, multicall3 }: PoolOrigin,
+  layout: EventLayout,
 ): Promise<TokenScale> {
   const { db } = context;
   const { chainId } = place;
-  const decimals = new Map<Address, number | null>();
-  const newTokens: Address[] = [];
-  for (const address of [token0, token1]) {
-    const known = await db.find(tokenTable, { chainId, address });
-    if (known) decimals.set(address, known.decimals);
-    else newTokens.push(address);
+  const addresses = [token0, token1];
+  const known = await Promise.all(addresses.map((address) => db.find(tokenTable, { chainId, address })));
+  const newTokens = addresses.filter((_, index) => known[index] === null);
+  const { scale, tokens } = await readPoolFacts(context, pool, layout, newTokens);
+  const added = newTokens.map((address, index) => ({ chainId, address, ...tokens[index], ...stampOf(place) }));
+  if (added.length > 0) await db.insert(tokenTable).values(added);
+  if (scale !== null) return scale;
+  // The pool no longer answers at the chain's head, as after a reorganisation which took it away.
+  const described = [...known, ...added];
+  const decimals = addresses.map((address) => described.find((token) => token?.address === address)?.decimals ?? null);
+  const [decimals0 = null, decimals1 = null] = decimals;
+  if (decimals0 === null || decimals1 === null) {
+    throw new RangeError(`pool ${pool} does not answer getImmutables and a token of it no decimals`);
   }
-  const facts = await readPoolFacts(context, multicall3, { pool, layout }, newTokens);
-  for (const [index, fields] of facts.tokens.entries()) {
-    const address = newTokens[index];
-    if (address === undefined) continue;
-    decimals.set(address, fields.decimals);
-    await db.insert(tokenTable).values({ chainId, address, ...fields, ...stampOf(place) });
-  }
-  return facts.scale ?? scaleFromDecimals(pool, decimals.get(token0) ?? null, decimals.get(token1) ?? null);
+  return tokenScale(decimals0, decimals1);
 }
 
 function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale: TokenScale) {

@@ -1,16 +1,15 @@
 import type { Address } from 'viem';
 import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
 import { collectionGain, liquidityGain, swapGain } from '../reducers/activity.ts';
-import { addIfKnown } from '../reducers/add-if-known.ts';
 import { changeShares, moveBins } from '../reducers/bins.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';
-import { isZeroForOne, type SwapFees, settleSwap } from '../reducers/swap.ts';
+import { addIfKnown, isZeroForOne, settleSwap } from '../reducers/swap.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { pool as poolTable } from '../schema/pools.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace, LogReference } from './context.ts';
-import { OpenSwaps, type Placed } from './open-swaps.ts';
+import type { HandlerContext, LogPlace } from './context.ts';
+import { OpenSwaps } from './open-swaps.ts';
 import { required } from './required.ts';
 
 /*
@@ -18,20 +17,16 @@ import { required } from './required.ts';
  * last. A spread that comes first leaves no room for the fields after it, which then cost twenty times as much.
  */
 
-const openSwaps = new OpenSwaps<BinSwapped>();
+/** Parts that bins had in swaps which are logged next. */
+export const openSwaps = new OpenSwaps<BinSwapped>();
 
-/** Keeps the bin's part for the swap that it belongs to, which is logged next. */
-export function holdBinSwap(reference: LogReference, pool: Address, event: BinSwapped): void {
-  openSwaps.add(reference, pool, event);
-}
-
+/** Adds a swap with the parts of its bins. */
 export async function recordSwap(
   context: HandlerContext,
   place: LogPlace,
   pool: Address,
   event: Swapped,
 ): Promise<void> {
-  const { db } = context;
   const { transactionHash } = place;
   const parts = openSwaps.take(place, pool);
   const { fees } = await advancePool(context, place, pool, (state) => {
@@ -39,11 +34,7 @@ export async function recordSwap(
     const gain = swapGain(event, fees, state.lastSwapTransactionHash !== transactionHash);
     return { changes: { lastSwapTransactionHash: transactionHash, ...settled }, gain, fees };
   });
-  await db.insert(swap).values(swapRow(place, pool, event, fees, parts));
-}
-
-function swapRow(place: LogPlace, pool: Address, event: Swapped, fees: SwapFees, parts: readonly Placed<BinSwapped>[]) {
-  return {
+  await context.db.insert(swap).values({
     pool,
     sender: event.sender,
     recipient: event.recipient,
@@ -56,20 +47,16 @@ function swapRow(place: LogPlace, pool: Address, event: Swapped, fees: SwapFees,
     notionalFeeScaled: fees.notionalFee0Scaled + fees.notionalFee1Scaled,
     curBinIdx: event.curBin,
     curPosInBin: event.posInBin,
-    parts: partsLiteral(parts),
-    ...place,
-  };
-}
-
-/** Postgres's text form of a two-dimensional array. */
-function partsLiteral(parts: readonly Placed<BinSwapped>[]): string {
-  return arrayLiteral(
-    parts.map(({ logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled }) =>
-      arrayLiteral([logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled]),
+    parts: arrayLiteral(
+      parts.map(({ logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled }) =>
+        arrayLiteral([logIndex, bin, delta0Scaled, delta1Scaled, lpFeeScaled]),
+      ),
     ),
-  );
+    ...place,
+  });
 }
 
+/** Adds a deposit or withdrawal with its bins. */
 export async function recordLiquidityChange(
   context: HandlerContext,
   place: LogPlace,

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { pause } from '../../runtime/pause.ts';
 import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { clearStaleMarks, isComplete } from './ponder-tables.ts';
-import { SchemaHold } from './schema-lock.ts';
+import { SchemaLock, SchemaTakenError } from './schema-lock.ts';
 
 /** A process that was killed lets go of its schema at once, one that stops in order within a few seconds. */
 const SCHEMA_WAIT_MS = 30_000;
@@ -18,32 +18,41 @@ const RETRY_MS = 500;
 export interface ClaimedIndex {
   readonly schema: string;
   readonly database: pg.Pool;
-  readonly hold: SchemaHold;
+  readonly lock: SchemaLock;
 }
 
 /**
- * Chooses the schema to write and takes the right to. A database that is being started, or is busy for a short time, is
- * waited for.
+ * Chooses the schema to write and takes the right to. Waits for another process that writes it, and for a database that
+ * is being started, or is busy for a short time.
  *
- * @param pinned the operator's choice; null goes on with the schema that serves, or begins the first one
+ * @param pinned the operator's choice; null continues the schema that serves, or begins the first one
+ * @param isBackfill readers are not served from the index, unless the backfill turns them to it
  * @throws ConfigError when the choice was replaced by another index; SchemaTakenError; an error of Postgres
  */
 export async function claimIndex(
   url: string,
   pinned: string | null,
-  { build, logger }: { readonly build: boolean; readonly logger: Logger },
+  isBackfill: boolean,
+  logger: Logger,
 ): Promise<ClaimedIndex> {
   const database = openDatabase(url, logger, 1).$client;
-  const deadline = Date.now() + DATABASE_WAIT_MS;
+  const startedMs = Date.now();
   for (;;) {
+    let lock: SchemaLock | undefined;
     try {
       const served = await servedSchema(database);
       const schema = pinned ?? served ?? FIRST_SCHEMA;
-      if (!build) await refuseReplaced(database, schema, served);
-      return { schema, database, hold: await takeHold(database, url, schema) };
+      if (!isBackfill) await refuseReplaced(database, schema, served);
+      lock = new SchemaLock(url, schema);
+      await lock.keep();
+      await clearStaleMarks(database, schema);
+      return { schema, database, lock };
     } catch (error) {
-      if (!isDatabaseUnreachable(error) || Date.now() > deadline) throw error;
-      await sleep(RETRY_MS);
+      await lock?.release();
+      const isTaken = error instanceof SchemaTakenError;
+      const limitMs = isTaken ? SCHEMA_WAIT_MS : DATABASE_WAIT_MS;
+      if (!(isTaken || isDatabaseUnreachable(error)) || Date.now() - startedMs > limitMs) throw error;
+      await pause(RETRY_MS);
     }
   }
 }
@@ -56,16 +65,4 @@ async function refuseReplaced(database: pg.Pool, schema: string, served: string 
     `DATABASE_SCHEMA: "${schema}" was replaced by "${served}", from which readers are served: unset it; ` +
       `"npm run backfill -- --schema ${schema}" would turn back`,
   );
-}
-
-async function takeHold(database: pg.Pool, url: string, schema: string): Promise<SchemaHold> {
-  const hold = new SchemaHold(url, schema);
-  await hold.acquire(SCHEMA_WAIT_MS);
-  try {
-    await clearStaleMarks(database, schema);
-    return hold;
-  } catch (error) {
-    await hold.release();
-    throw error;
-  }
 }

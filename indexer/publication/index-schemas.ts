@@ -5,7 +5,7 @@ import { servedSchema } from '../../db/served-schema.ts';
 import { tableName } from '../../db/sql-names.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { isComplete, META_TABLE } from './ponder-tables.ts';
-import { schemaWriters } from './schema-lock.ts';
+import { writtenSchemas } from './schema-lock.ts';
 
 /** Name of the first index of a database. */
 export const FIRST_SCHEMA = 'onchain_1';
@@ -30,7 +30,7 @@ export async function listIndexSchemas(database: Queryable): Promise<IndexSchema
     WHERE EXISTS (SELECT FROM pg_class m WHERE m.relnamespace = n.oid AND m.relname = '${META_TABLE}' AND m.relkind = 'r')
     GROUP BY n.nspname`);
   const names = rows.map(({ name }) => name);
-  const [served, written] = [await servedSchema(database), await schemaWriters(database, names)];
+  const [served, written] = [await servedSchema(database), await writtenSchemas(database, names)];
   const schemas: IndexSchema[] = [];
   for (const { name, bytes } of rows) {
     const complete = await isComplete(database, name);

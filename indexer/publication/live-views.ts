@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
-import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { pause } from '../../runtime/pause.ts';
 import { shownTables } from './shown-tables.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
@@ -53,16 +52,15 @@ export async function serveSchema(
     try {
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
-        await queryThatFits(client, await totalsStatements(client));
         await checkReadModel(client);
         await alongside(client);
       });
     } catch (cause) {
-      if (!BUSY_CODES.includes(codeOf(cause))) throw cause;
+      if (!(cause instanceof pg.DatabaseError && BUSY_CODES.includes(cause.code ?? ''))) throw cause;
       if (Date.now() > deadline) {
         throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
       }
-      await sleep(PAUSE_MS * (0.5 + Math.random()));
+      await pause(PAUSE_MS * (0.5 + Math.random()));
     }
   }
 }
@@ -70,7 +68,12 @@ export async function serveSchema(
 /** Few round trips: readers wait from the first view that is dropped to the commit. */
 async function replaceViews(client: Queryable, schema: string, waitMs: number): Promise<void> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
-  const old = await namesOf(client, 'SELECT viewname AS name FROM pg_views WHERE schemaname = $1', LIVE_SCHEMA);
+  // In another order each time: in any fixed one, busy readers may be in the way again and again.
+  const old = await namesOf(
+    client,
+    'SELECT viewname AS name FROM pg_views WHERE schemaname = $1 ORDER BY random()',
+    LIVE_SCHEMA,
+  );
   // What starts so holds Ponder's record of blocks that may yet be undone.
   const tables = await namesOf(
     client,
@@ -79,8 +82,7 @@ async function replaceViews(client: Queryable, schema: string, waitMs: number): 
   );
   const statements = [
     `SET LOCAL lock_timeout = ${waitMs}`,
-    // In another order each time: in any fixed one, busy readers may be in the way again and again.
-    ...(old.length > 0 ? [`DROP VIEW ${shuffled(old.map(liveName)).join(', ')}`] : []),
+    ...(old.length > 0 ? [`DROP VIEW ${old.map(liveName).join(', ')}`] : []),
     ...[...shownTables(schema, tables)].map(([name, query]) => `CREATE VIEW ${liveName(name)} AS ${query}`),
   ];
   await queryThatFits(client, statements);
@@ -108,19 +110,10 @@ async function queryThatFits(client: Queryable, statements: readonly string[]): 
 }
 
 async function namesOf(client: Queryable, sql: string, schema: string): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(`${sql} ORDER BY 1`, [schema]);
+  const { rows } = await client.query<{ name: string }>(sql, [schema]);
   return rows.map(({ name }) => name);
 }
 
 function liveName(name: string): string {
   return `${LIVE_SCHEMA}."${name}"`;
-}
-
-function shuffled(names: readonly string[]): string[] {
-  const keyed = names.map((name) => ({ name, key: Math.random() }));
-  return keyed.sort((a, b) => a.key - b.key).map(({ name }) => name);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

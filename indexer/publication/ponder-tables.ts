@@ -5,19 +5,7 @@ import type { Queryable } from '../../db/transaction.ts';
 /** Of each index: state of the indexer that writes it. */
 export const META_TABLE = '_ponder_meta';
 /** Of each index: how far each chain is indexed. */
-export const CHECKPOINT_TABLE = '_ponder_checkpoint';
-
-/** Tables of Ponder's cache, by chain; `intervals` says which blocks of them are there. */
-const CACHE_TABLES = [
-  'intervals',
-  'logs',
-  'blocks',
-  'transactions',
-  'transaction_receipts',
-  'traces',
-  'factory_addresses',
-  'rpc_request_results',
-];
+const CHECKPOINT_TABLE = '_ponder_checkpoint';
 
 /** Whether an index has caught up with the chains since it was last started; false when no index has that name. */
 export async function isComplete(database: Queryable, schema: string): Promise<boolean> {
@@ -61,11 +49,11 @@ export async function hasIndex(database: Queryable, schema: string): Promise<boo
 export async function deleteCachedLogs(transaction: Queryable, chainIds: readonly number[]): Promise<void> {
   // A cache may hold hundreds of millions of rows.
   await transaction.query('SET LOCAL statement_timeout = 0');
-  for (const table of CACHE_TABLES) {
-    const { rows } = await transaction.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
-      `ponder_sync.${table}`,
-    ]);
-    if (!rows[0]?.exists) continue;
-    await transaction.query(`DELETE FROM ponder_sync.${table} WHERE chain_id = ANY($1::int8[])`, [chainIds]);
+  const { rows } = await transaction.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'ponder_sync' AND column_name = 'chain_id'`,
+  );
+  for (const { name } of rows) {
+    await transaction.query(`DELETE FROM ponder_sync."${name}" WHERE chain_id = ANY($1::int8[])`, [chainIds]);
   }
 }

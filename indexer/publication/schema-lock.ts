@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import type { Queryable } from '../../db/transaction.ts';
@@ -8,7 +7,6 @@ const SCHEMA_LOCK = 7_203_145;
 const CACHE_LOCK = 7_203_146;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const RETRY_MS = 200;
 
 /** Another process writes the schema. */
 export class SchemaTakenError extends AppError {
@@ -37,23 +35,23 @@ export async function tryLockCache(transaction: Queryable): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-/** Which of the schemas are being written, each with the process of Postgres that does it for the writer. */
-export async function schemaWriters(database: Queryable, schemas: readonly string[]): Promise<Map<string, number>> {
-  const { rows } = await database.query<{ schema: string; pid: number }>(
-    `SELECT schema, pid FROM unnest($2::text[]) AS schema
+/** Which of the schemas are being written. */
+export async function writtenSchemas(database: Queryable, schemas: readonly string[]): Promise<Set<string>> {
+  const { rows } = await database.query<{ schema: string }>(
+    `SELECT schema FROM unnest($2::text[]) AS schema
      JOIN pg_locks ON locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
        AND objid::int8 = hashtext(schema)::int8 & 4294967295`,
     [SCHEMA_LOCK, schemas],
   );
-  return new Map(rows.map(({ schema, pid }) => [schema, pid]));
+  return new Set(rows.map(({ schema }) => schema));
 }
 
 /**
  * The right to write a schema, for as long as this process lives: it belongs to a connection of its own, which Postgres
  * sees end with the process. Needs a direct connection, not one through a transaction pool.
  */
-export class SchemaHold {
+export class SchemaLock {
   readonly #url: string;
   readonly #schema: string;
   #session: pg.Client | null = null;
@@ -65,26 +63,9 @@ export class SchemaHold {
   }
 
   /**
-   * Waits until no other process writes the schema or removes cached logs.
+   * Takes the right, again when its connection was lost meanwhile. Waits while cached logs are removed.
    *
-   * @throws SchemaTakenError after `limitMs`; an error of Postgres
-   */
-  async acquire(limitMs: number): Promise<void> {
-    const deadline = Date.now() + limitMs;
-    for (;;) {
-      try {
-        return await this.keep();
-      } catch (error) {
-        if (!(error instanceof SchemaTakenError) || Date.now() > deadline) throw error;
-        await sleep(RETRY_MS);
-      }
-    }
-  }
-
-  /**
-   * Takes the right again when its connection was lost meanwhile.
-   *
-   * @throws SchemaTakenError when another process was faster; an error of Postgres
+   * @throws SchemaTakenError when another process has it; an error of Postgres
    */
   async keep(): Promise<void> {
     if (this.#session !== null) return;
@@ -94,8 +75,11 @@ export class SchemaHold {
       keepAlive: true,
       application_name: `${this.#schema}_lock`,
     });
-    session.on('error', () => this.#forget(session));
-    session.on('end', () => this.#forget(session));
+    const forget = () => {
+      if (this.#session === session) this.#session = null;
+    };
+    session.on('error', forget);
+    session.on('end', forget);
     await session.connect();
     try {
       if (!(await tryLockSchema(session, this.#schema))) throw new SchemaTakenError(this.#schema);
@@ -116,9 +100,5 @@ export class SchemaHold {
 
   async release(): Promise<void> {
     await this.#session?.end();
-  }
-
-  #forget(session: pg.Client): void {
-    if (this.#session === session) this.#session = null;
   }
 }

@@ -1,5 +1,3 @@
-import { TOTAL, TOTAL_NAMES, totalColumn, totalType } from '../../protocol/pool-totals.ts';
-
 /*
  * What the views of `live` show. Most show a table as it is. Where rows hold lists, which spares the indexer rows and
  * columns, the views show these as rows and columns: what readers see does not change when an index keeps it otherwise,
@@ -15,14 +13,9 @@ export function shownTables(schema: string, tables: readonly string[]): Readonly
   return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
 }
 
-type Unpacked = 'pool_activity' | 'pool_bin' | 'packed_bin' | 'bin_swap' | 'packed_bin_swap';
-
 /** Only packed pools have sums of swap deltas, and only their swaps have `details`. */
-function unpacked(schema: string): Readonly<Record<Unpacked, string>> {
+function unpacked(schema: string): Readonly<Record<string, string>> {
   return {
-    pool_activity: `
-      SELECT chain_id, pool, block_number, block_timestamp, ${totalColumns()}
-      FROM "${schema}".pool_activity`,
     pool_bin: `
       SELECT s.chain_id, s.pool, s.lowest_bin + bin.place::int4 - 1 AS bin_idx,
              CASE WHEN s.bin_swap_deltas0 IS NULL THEN bin.token0_scaled END AS token0_scaled,
@@ -58,8 +51,3 @@ function unpacked(schema: string): Readonly<Record<Unpacked, string>> {
 /** Columns that say which part of which swap a row is. */
 const partPlace = `s.chain_id, s.block_number, s.block_timestamp, s.parts[n][1]::int4 AS log_index, s.transaction_hash,
              s.pool, s.parts[n][2]::int4 AS bin_idx`;
-
-/** Every total as a column. */
-function totalColumns(): string {
-  return TOTAL_NAMES.map((name) => `totals[${TOTAL[name] + 1}]::${totalType(name)} AS ${totalColumn(name)}`).join(', ');
-}

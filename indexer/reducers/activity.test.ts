@@ -4,7 +4,6 @@ import type { FeesCollected, PackedSwapped, Swapped } from '../../protocol/pool-
 import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
 import {
   type ActivityGain,
-  addActivity,
   collectionGain,
   liquidityGain,
   NO_ACTIVITY,
@@ -12,6 +11,7 @@ import {
   packedSwapGain,
   swapGain,
 } from './activity.ts';
+import { addToList } from './number-list.ts';
 import type { SwapFees } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
@@ -27,7 +27,7 @@ function named(list: string): Totals {
 }
 
 const NOTHING = named(NO_ACTIVITY);
-const total = (...gains: readonly ActivityGain[]) => named(gains.reduce(addActivity, NO_ACTIVITY));
+const total = (...gains: readonly ActivityGain[]) => named(gains.reduce(addToList, NO_ACTIVITY));
 
 const swapped = (amount0Delta: bigint, amount1Delta: bigint): Swapped => ({
   kind: 'swapped',
@@ -132,7 +132,7 @@ test('the words of a packed swap count by the direction of its amounts, whatever
 });
 
 test('a packed pool has no totals of fees, also after swaps', () => {
-  const list = addActivity(NO_PACKED_ACTIVITY, packedSwapGain(packed(1n, -1n), { high: 1n, low: 1n }, true));
+  const list = addToList(NO_PACKED_ACTIVITY, packedSwapGain(packed(1n, -1n), { high: 1n, low: 1n }, true));
   const values = list.slice(1, -1).split(',');
   const unknown = Object.entries(TOTAL).filter(([, place]) => values[place] === 'NULL');
   expect(unknown.map(([name]) => name)).toEqual([...FLAT_FEE_TOTALS]);
@@ -170,7 +170,7 @@ test('the difference of two totals is what came between them', () => {
   fc.assert(
     fc.property(fc.array(amounts), fc.array(amounts), (before, between) => {
       const play = (start: string, swaps: readonly (readonly [bigint, bigint])[]) =>
-        swaps.reduce((list, [a, b]) => addActivity(list, swapGain(swapped(a, b), fees({}), true)), start);
+        swaps.reduce((list, [a, b]) => addToList(list, swapGain(swapped(a, b), fees({}), true)), start);
       const middle = play(NO_ACTIVITY, before);
       const [from, to] = [named(middle), named(play(middle, between))];
       const alone = named(play(NO_ACTIVITY, between));

@@ -1,7 +1,7 @@
 import type { FeesCollected, Halves, LiquidityChanged, PackedSwapped, Swapped } from '../../protocol/pool-events.ts';
 import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
 import type { LiquiditySums } from './liquidity.ts';
-import { arrayLiteral, NumberList } from './number-list.ts';
+import { arrayLiteral } from './number-list.ts';
 import type { SwapFees } from './swap.ts';
 
 /** What one log adds to the totals: amounts with their places. */
@@ -14,13 +14,6 @@ export const NO_ACTIVITY = arrayLiteral(Object.values(TOTAL).map(() => 0));
 export const NO_PACKED_ACTIVITY = arrayLiteral(
   Object.keys(TOTAL).map((name) => (FLAT_FEE_TOTALS.some((total) => total === name) ? 'NULL' : 0)),
 );
-
-/** Totals with what a log added. */
-export function addActivity(totals: string, gain: ActivityGain): string {
-  const list = new NumberList(totals);
-  for (const [place, amount] of gain) list.add(place, amount);
-  return list.toString();
-}
 
 /** @param newTransaction false when the pool's previous swap was of the same transaction */
 export function swapGain(event: Swapped, fees: SwapFees, newTransaction: boolean): ActivityGain {
@@ -69,22 +62,16 @@ function amountsGain(
 
 export function liquidityGain(
   direction: LiquidityChanged['direction'],
-  { amount0Raw, amount1Raw }: LiquiditySums,
+  { amount0Raw, amount1Raw }: Pick<LiquiditySums, 'amount0Raw' | 'amount1Raw'>,
 ): ActivityGain {
-  const transfers = [TOTAL.transferCount, countNonZero(amount0Raw, amount1Raw)] as const;
-  return direction === 'added'
-    ? [
-        [TOTAL.liquidityAddCount, 1n],
-        transfers,
-        [TOTAL.liquidityIn0Raw, amount0Raw],
-        [TOTAL.liquidityIn1Raw, amount1Raw],
-      ]
-    : [
-        [TOTAL.liquidityRemoveCount, 1n],
-        transfers,
-        [TOTAL.liquidityOut0Raw, -amount0Raw],
-        [TOTAL.liquidityOut1Raw, -amount1Raw],
-      ];
+  return [
+    [direction === 'added' ? TOTAL.liquidityAddCount : TOTAL.liquidityRemoveCount, 1n],
+    [TOTAL.transferCount, countNonZero(amount0Raw, amount1Raw)],
+    [TOTAL.liquidityIn0Raw, positive(amount0Raw)],
+    [TOTAL.liquidityIn1Raw, positive(amount1Raw)],
+    [TOTAL.liquidityOut0Raw, positive(-amount0Raw)],
+    [TOTAL.liquidityOut1Raw, positive(-amount1Raw)],
+  ];
 }
 
 export function collectionGain(event: FeesCollected): ActivityGain {

@@ -1,46 +1,61 @@
-import { NumberList } from './number-list.ts';
+import type { BinFeesUpdated, BinLiquidityChange, PoolCreation } from '../../protocol/pool-events.ts';
+import type { PoolRow, PoolStateRow } from '../schema/pools.ts';
+import { addToList, setListEntry } from './number-list.ts';
 
-/** What a swap or a change of liquidity did to a bin. Scaled, positive into the pool. */
-interface BinMove {
-  readonly bin: number;
-  readonly delta0Scaled: bigint;
-  readonly delta1Scaled: bigint;
-}
+/*
+ * Bins of a pool are lists, from the lowest bin upwards. All of these throw a RangeError for a bin that the pool does not
+ * have.
+ */
 
-interface BinBalances {
-  readonly lowestBin: number;
-  readonly binBalances0Scaled: string;
-  readonly binBalances1Scaled: string;
-}
+/** A pool starts in this bin, at its lower edge. */
+export const FIRST_BIN = 0;
 
 /**
- * Balances of a pool's bins, listed from the lowest upwards, after some were moved.
- *
- * @throws RangeError for a bin that the pool does not have
+ * Signed distance of each bin's lower edge from the mid price, in millionths. It never changes: the ladder of bins moves
+ * with the price as a whole.
  */
+export function lowerDistances({ bins, curBinDistE6 }: Pick<PoolCreation, 'bins' | 'curBinDistE6'>): number[] {
+  const below = bins.filter(({ bin }) => bin < FIRST_BIN).reduce((sum, { lengthE6 }) => sum + lengthE6, 0);
+  let next = curBinDistE6 - below;
+  return bins.map(({ lengthE6 }) => {
+    const lowerDistE6 = next;
+    next += lengthE6;
+    return lowerDistE6;
+  });
+}
+
+/** Balances of bins after a swap or a change of liquidity. */
 export function moveBins(
-  { lowestBin, binBalances0Scaled, binBalances1Scaled }: BinBalances,
-  moves: readonly BinMove[],
+  state: Pick<PoolStateRow, 'lowestBin' | 'binBalances0Scaled' | 'binBalances1Scaled'>,
+  moves: readonly Pick<BinLiquidityChange, 'bin' | 'delta0Scaled' | 'delta1Scaled'>[],
 ) {
-  const balances0 = new NumberList(binBalances0Scaled);
-  const balances1 = new NumberList(binBalances1Scaled);
-  for (const { bin, delta0Scaled, delta1Scaled } of moves) {
-    balances0.add(bin - lowestBin, delta0Scaled);
-    balances1.add(bin - lowestBin, delta1Scaled);
-  }
-  return { binBalances0Scaled: balances0.toString(), binBalances1Scaled: balances1.toString() };
+  const { lowestBin, binBalances0Scaled, binBalances1Scaled } = state;
+  const moves0 = moves.map(({ bin, delta0Scaled }) => [bin - lowestBin, delta0Scaled] as const);
+  const moves1 = moves.map(({ bin, delta1Scaled }) => [bin - lowestBin, delta1Scaled] as const);
+  return {
+    binBalances0Scaled: addToList(binBalances0Scaled, moves0),
+    binBalances1Scaled: addToList(binBalances1Scaled, moves1),
+  };
 }
 
-/**
- * Shares of a pool's bins, listed from the lowest upwards, after a change of liquidity.
- *
- * @throws RangeError for a bin that the pool does not have
- */
+/** Shares of bins after a change of liquidity. */
 export function changeShares(
-  { lowestBin, binShares }: { readonly lowestBin: number; readonly binShares: string },
-  changes: readonly { readonly bin: number; readonly sharesDelta: bigint }[],
+  { lowestBin, binShares }: Pick<PoolStateRow, 'lowestBin' | 'binShares'>,
+  changes: readonly Pick<BinLiquidityChange, 'bin' | 'sharesDelta'>[],
 ): string {
-  const shares = new NumberList(binShares);
-  for (const { bin, sharesDelta } of changes) shares.add(bin - lowestBin, sharesDelta);
-  return shares.toString();
+  return addToList(
+    binShares,
+    changes.map(({ bin, sharesDelta }) => [bin - lowestBin, sharesDelta]),
+  );
+}
+
+/** Additional fees of bins after those of one were set. */
+export function changeBinFees(
+  row: Pick<PoolRow, 'lowestBin' | 'binAddFeesBuyE6' | 'binAddFeesSellE6'>,
+  { bin, addFeeBuyE6, addFeeSellE6 }: BinFeesUpdated,
+) {
+  return {
+    binAddFeesBuyE6: setListEntry(row.binAddFeesBuyE6, bin - row.lowestBin, addFeeBuyE6),
+    binAddFeesSellE6: setListEntry(row.binAddFeesSellE6, bin - row.lowestBin, addFeeSellE6),
+  };
 }

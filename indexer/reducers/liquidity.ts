@@ -1,21 +1,15 @@
 import type { LiquidityChanged } from '../../protocol/pool-events.ts';
 import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
+import type { PoolRow } from '../schema/pools.ts';
 
 /** Sums of a liquidity change over its bins. Signed: positive into the pool. */
-export interface LiquiditySums {
-  readonly delta0Scaled: bigint;
-  readonly delta1Scaled: bigint;
-  readonly amount0Raw: bigint;
-  readonly amount1Raw: bigint;
-}
-
-interface ScaleMultipliers {
-  readonly token0ScaleMultiplier: bigint;
-  readonly token1ScaleMultiplier: bigint;
-}
+export type LiquiditySums = ReturnType<typeof sumLiquidityChange>;
 
 /** Adds up a liquidity change and rounds its raw amounts as the pool does: once for all bins, in its own favour. */
-export function sumLiquidityChange({ changes }: LiquidityChanged, scale: ScaleMultipliers): LiquiditySums {
+export function sumLiquidityChange(
+  { changes }: LiquidityChanged,
+  scale: Pick<PoolRow, 'token0ScaleMultiplier' | 'token1ScaleMultiplier'>,
+) {
   const delta0Scaled = changes.reduce((sum, change) => sum + change.delta0Scaled, 0n);
   const delta1Scaled = changes.reduce((sum, change) => sum + change.delta1Scaled, 0n);
   return {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
 import { MissingRowError } from '../handlers/required.ts';
+import type { PoolStateRow } from '../schema/pools.ts';
 import { NO_PACKED_ACTIVITY } from './activity.ts';
 import { settlePackedSwap } from './packed-swap.ts';
-import type { PoolStateRow } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 

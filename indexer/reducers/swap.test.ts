@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
+import type { PoolStateRow } from '../schema/pools.ts';
 import { NO_ACTIVITY } from './activity.ts';
-import { isZeroForOne, type PoolStateRow, settleSwap } from './swap.ts';
+import { isZeroForOne, settleSwap } from './swap.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 

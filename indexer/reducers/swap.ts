@@ -1,27 +1,11 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
-import type { poolState } from '../schema/pools.ts';
-import { addIfKnown } from './add-if-known.ts';
+import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
-import { NumberList } from './number-list.ts';
-
-export type PoolStateRow = typeof poolState.$inferSelect;
+import { listEntry } from './number-list.ts';
 
 /** What a swap cost its trader, scaled: bin fees in the input token, the notional fee in one of the two. */
-export interface SwapFees {
-  /** True when token0 was the input. */
-  readonly zeroForOne: boolean;
-  readonly lpFeeScaled: bigint;
-  readonly protocolFeeScaled: bigint;
-  readonly notionalFee0Scaled: bigint;
-  readonly notionalFee1Scaled: bigint;
-}
-
-interface BinSums {
-  readonly delta0Scaled: bigint;
-  readonly delta1Scaled: bigint;
-  readonly lpFeeScaled: bigint;
-}
+export type SwapFees = ReturnType<typeof settleSwap>['fees'];
 
 /**
  * What a swap changes in its pool: totals, cursor, balances, bins, notional fee accrued.
@@ -29,18 +13,14 @@ interface BinSums {
  * @param parts what it changed in bins
  * @throws RangeError for a bin that the pool does not have
  */
-export function settleSwap(
-  state: PoolStateRow,
-  parts: readonly BinSwapped[],
-  event: Swapped,
-): { state: Partial<PoolStateRow>; fees: SwapFees } {
+export function settleSwap(state: PoolStateRow, parts: readonly BinSwapped[], event: Swapped) {
   const bins = sumParts(parts);
   const notional = notionalFee(bins, event.exactInput, state.notionalFeeE8);
   return {
     state: {
       curBinIdx: event.curBin,
       curPosInBin: event.posInBin,
-      curBinDistFromProvidedPriceE6: lowerDist(state, event.curBin),
+      curBinDistFromProvidedPriceE6: Number(listEntry(state.binLowerDistsE6, event.curBin - state.lowestBin)),
       total0Scaled: addIfKnown(state.total0Scaled, bins.delta0Scaled),
       total1Scaled: addIfKnown(state.total1Scaled, bins.delta1Scaled),
       notionalFee0Scaled: addIfKnown(state.notionalFee0Scaled, notional.notionalFee0Scaled),
@@ -50,6 +30,7 @@ export function settleSwap(
       ...moveBins(state, parts),
     },
     fees: {
+      /** True when token0 was the input. */
       zeroForOne: bins.delta0Scaled > 0n,
       lpFeeScaled: bins.lpFeeScaled,
       protocolFeeScaled: event.protocolFeeScaled,
@@ -58,11 +39,12 @@ export function settleSwap(
   };
 }
 
-function lowerDist({ lowestBin, binLowerDistsE6 }: PoolStateRow, bin: number): number {
-  return Number(new NumberList(binLowerDistsE6).at(bin - lowestBin));
+/** A sum, or null while what it begins with is unknown. */
+export function addIfKnown(amount: bigint | null, change: bigint): bigint | null {
+  return amount === null ? null : amount + change;
 }
 
-function sumParts(parts: readonly BinSwapped[]): BinSums {
+function sumParts(parts: readonly BinSwapped[]) {
   let [delta0Scaled, delta1Scaled, lpFeeScaled] = [0n, 0n, 0n];
   for (const part of parts) {
     delta0Scaled += part.delta0Scaled;
@@ -76,7 +58,8 @@ function sumParts(parts: readonly BinSwapped[]): BinSums {
  * The pool emits no notional fee. It is floor(output x n / 1e8) of the output of an exact input, and floor(net input x
  * n / 1e8) on the input of an exact output, where net is before bin fees: of a bin fee only the LP part is in the bin.
  */
-function notionalFee({ delta0Scaled, delta1Scaled, lpFeeScaled }: BinSums, exactInput: boolean, notionalFeeE8: number) {
+function notionalFee(bins: ReturnType<typeof sumParts>, exactInput: boolean, notionalFeeE8: number) {
+  const { delta0Scaled, delta1Scaled, lpFeeScaled } = bins;
   const zeroForOne = delta0Scaled > 0n;
   const [input, output] = zeroForOne ? [delta0Scaled, -delta1Scaled] : [delta1Scaled, -delta0Scaled];
   const fee = mulDivFloor(exactInput ? output : input - lpFeeScaled, BigInt(notionalFeeE8), E8);

@@ -1,121 +1,76 @@
 import { ponder } from 'ponder:registry';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf } from '../handlers/context.ts';
-import {
-  recordWatermark,
-  setAllowAll,
-  setAllowed,
-  updatePriceVelocity,
-  updateStopLoss,
-} from '../handlers/extensions.ts';
+import { changeSettings } from '../handlers/settings.ts';
+import { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from '../schema/extensions.ts';
 
 interface ExtensionEvent {
   readonly log: { readonly address: `0x${string}` };
   readonly args: { readonly pool: `0x${string}` };
 }
 
+/** A pool's settings live in the extension contract: the same contract serves many pools. */
 const keyOf = ({ log, args }: ExtensionEvent) => ({ address: log.address, pool: args.pool });
-
-// A setting that takes effect ends the proposal of it.
 
 for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
   const source = sources.stopLoss;
-  const [decay, pendingDecay] =
-    stopLossDecay === 'E8'
-      ? (['decayPerSecondE8', 'pendingDecayPerSecondE8'] as const)
-      : (['decayPerSecondE18', 'pendingDecayPerSecondE18'] as const);
+  const settings = {
+    Drawdown: ['drawdownE6', 'pendingDrawdownE6', 'pendingDrawdownExecuteAfter'],
+    Decay: [`decayPerSecond${stopLossDecay}`, `pendingDecayPerSecond${stopLossDecay}`, 'pendingDecayExecuteAfter'],
+    Timelock: ['timelockSecs', 'pendingTimelockSecs', 'pendingTimelockExecuteAfter'],
+  } as const;
 
-  ponder.on(`${source}:OracleStopLossDrawdownSet`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      drawdownE6: event.args.newMaxDrawdownE6,
-      pendingDrawdownE6: null,
-      pendingDrawdownExecuteAfter: null,
-    }),
-  );
+  for (const setting of ['Drawdown', 'Decay', 'Timelock'] as const) {
+    const [current, pending, executeAfter] = settings[setting];
 
-  ponder.on(`${source}:OracleStopLossDecaySet`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      [decay]: event.args.newDecayPerSecond,
-      [pendingDecay]: null,
-      pendingDecayExecuteAfter: null,
-    }),
-  );
+    // A setting that takes effect ends the proposal of it.
+    ponder.on(`${source}:OracleStopLoss${setting}Set`, ({ event, context }) => {
+      const { pool: _, ...values } = event.args;
+      const [value] = Object.values(values);
+      const changes = { [current]: value, [pending]: null, [executeAfter]: null };
+      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+    });
 
-  ponder.on(`${source}:OracleStopLossTimelockSet`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      timelockSecs: event.args.newTimelock,
-      pendingTimelockSecs: null,
-      pendingTimelockExecuteAfter: null,
-    }),
-  );
+    ponder.on(`${source}:OracleStopLoss${setting}Proposed`, ({ event, context }) => {
+      const changes = { [pending]: event.args.value, [executeAfter]: event.args.executeAfter };
+      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+    });
 
-  ponder.on(`${source}:OracleStopLossDrawdownProposed`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      pendingDrawdownE6: event.args.value,
-      pendingDrawdownExecuteAfter: event.args.executeAfter,
-    }),
-  );
+    ponder.on(`${source}:OracleStopLoss${setting}Cancelled`, ({ event, context }) => {
+      const changes = { [pending]: null, [executeAfter]: null };
+      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+    });
+  }
 
-  ponder.on(`${source}:OracleStopLossDecayProposed`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      [pendingDecay]: event.args.value,
-      pendingDecayExecuteAfter: event.args.executeAfter,
-    }),
-  );
+  ponder.on(`${source}:OracleStopLossHighWatermarkUpdated`, ({ event, context }) => {
+    const { binIdx, newHwmToken0: watermarkToken0, newHwmToken1: watermarkToken1 } = event.args;
+    const key = { ...keyOf(event), binIdx };
+    const changes = { watermarkToken0, watermarkToken1 };
+    return changeSettings(context, placeOf(event, context), stopLossWatermark, key, changes);
+  });
 
-  ponder.on(`${source}:OracleStopLossTimelockProposed`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      pendingTimelockSecs: event.args.value,
-      pendingTimelockExecuteAfter: event.args.executeAfter,
-    }),
-  );
-
-  ponder.on(`${source}:OracleStopLossDrawdownCancelled`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      pendingDrawdownE6: null,
-      pendingDrawdownExecuteAfter: null,
-    }),
-  );
-
-  ponder.on(`${source}:OracleStopLossDecayCancelled`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      [pendingDecay]: null,
-      pendingDecayExecuteAfter: null,
-    }),
-  );
-
-  ponder.on(`${source}:OracleStopLossTimelockCancelled`, ({ event, context }) =>
-    updateStopLoss(context, placeOf(event, context), keyOf(event), {
-      pendingTimelockSecs: null,
-      pendingTimelockExecuteAfter: null,
-    }),
-  );
-
-  ponder.on(`${source}:OracleStopLossHighWatermarkUpdated`, ({ event, context }) =>
-    recordWatermark(context, placeOf(event, context), keyOf(event), event.args),
-  );
-
-  ponder.on(`${sources.priceVelocityGuard}:MaxChangePerBlockSet`, ({ event, context }) =>
-    updatePriceVelocity(context, placeOf(event, context), keyOf(event), {
-      maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18,
-    }),
-  );
+  ponder.on(`${sources.priceVelocityGuard}:MaxChangePerBlockSet`, ({ event, context }) => {
+    const changes = { maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18 };
+    return changeSettings(context, placeOf(event, context), priceVelocity, keyOf(event), changes);
+  });
 }
 
-ponder.on('DepositAllowlist:AllowAllDepositorsSet', ({ event, context }) =>
-  setAllowAll(context, placeOf(event, context), keyOf(event), 'deposit', event.args.allowed),
-);
-
-ponder.on('DepositAllowlist:AllowedToDepositSet', ({ event, context }) => {
-  const key = { ...keyOf(event), account: event.args.depositor };
-  return setAllowed(context, placeOf(event, context), key, 'deposit', event.args.allowed);
+ponder.on('DepositAllowlist:AllowAllDepositorsSet', ({ event, context }) => {
+  const key = { ...keyOf(event), action: 'deposit' };
+  return changeSettings(context, placeOf(event, context), allowlist, key, { allowAll: event.args.allowed });
 });
 
-ponder.on('SwapAllowlist:AllowAllSwappersSet', ({ event, context }) =>
-  setAllowAll(context, placeOf(event, context), keyOf(event), 'swap', event.args.allowed),
-);
+ponder.on('DepositAllowlist:AllowedToDepositSet', ({ event, context }) => {
+  const key = { ...keyOf(event), action: 'deposit', account: event.args.depositor };
+  return changeSettings(context, placeOf(event, context), allowlistEntry, key, { allowed: event.args.allowed });
+});
+
+ponder.on('SwapAllowlist:AllowAllSwappersSet', ({ event, context }) => {
+  const key = { ...keyOf(event), action: 'swap' };
+  return changeSettings(context, placeOf(event, context), allowlist, key, { allowAll: event.args.allowed });
+});
 
 ponder.on('SwapAllowlist:AllowedToSwapSet', ({ event, context }) => {
-  const key = { ...keyOf(event), account: event.args.swapper };
-  return setAllowed(context, placeOf(event, context), key, 'swap', event.args.allowed);
+  const key = { ...keyOf(event), action: 'swap', account: event.args.swapper };
+  return changeSettings(context, placeOf(event, context), allowlistEntry, key, { allowed: event.args.allowed });
 });

@@ -1,94 +1,84 @@
-import { ponder } from 'ponder:registry';
-import { eventLayoutOf, multicallOf } from '../chains.ts';
+import { type Event, type EventNames, ponder } from 'ponder:registry';
+import { zeroAddress } from 'viem';
+import { eventLayoutOf } from '../chains.ts';
 import { placeOf } from '../handlers/context.ts';
-import { recordFactoryCollection, updateFactory } from '../handlers/factory.ts';
 import { recordPoolCreation } from '../handlers/pool-creation.ts';
-import { pendingProviderColumns, updatePool } from '../handlers/pool-settings.ts';
-import { addressOrNull } from '../handlers/providers.ts';
+import { updatePool } from '../handlers/pool-settings.ts';
+import { addressOrNull, changeSettings } from '../handlers/settings.ts';
+import { factory, factoryCollection } from '../schema/factories.ts';
+import type { PoolRow } from '../schema/pools.ts';
 
-ponder.on('PoolFactory:PoolCreated', async ({ event, context }) => {
+/** Which columns events of a factory change, by the name of the event. */
+type ChangesByEvent<Row> = {
+  readonly [Source in Extract<EventNames, `PoolFactory:${string}`> as Source extends `PoolFactory:${infer Name}`
+    ? Name
+    : never]?: (args: Event<Source>['args'], blockNumber: number) => Partial<Row>;
+};
+
+const NO_PROPOSAL = {
+  pendingPriceProvider: null,
+  pendingPriceProviderBlock: null,
+  pendingPriceProviderExecuteAfter: null,
+};
+
+const poolChanges: ChangesByEvent<PoolRow> = {
+  PoolAdminSpreadFeeUpdated: (args) => ({ adminSpreadFeeE6: args.newAdminSpreadFeeE6 }),
+  PoolAdminNotionalFeeUpdated: (args) => ({ adminNotionalFeeE8: args.newAdminNotionalFeeE8 }),
+  PoolProtocolSpreadFeeUpdated: (args) => ({ protocolSpreadFeeE6: args.newProtocolSpreadFeeE6 }),
+  PoolProtocolNotionalFeeUpdated: (args) => ({ protocolNotionalFeeE8: args.newProtocolNotionalFeeE8 }),
+  PoolAdminFeeDestinationUpdated: (args) => ({ adminFeeDestination: args.newAdminFeeDestination }),
+  PoolAdminTransferProposed: (args) => ({ pendingAdmin: addressOrNull(args.newAdmin) }),
+  PoolAdminTransferCancelled: () => ({ pendingAdmin: null }),
+  PoolAdminTransferred: (args) => ({ admin: args.newAdmin, pendingAdmin: null }),
+  PoolPriceProviderChangeProposed: ({ newPriceProvider, executeAfter }, blockNumber) => {
+    if (newPriceProvider === zeroAddress) return NO_PROPOSAL;
+    return {
+      pendingPriceProvider: newPriceProvider,
+      pendingPriceProviderBlock: blockNumber,
+      pendingPriceProviderExecuteAfter: executeAfter,
+    };
+  },
+  // The provider itself is set by the pool's own PriceProviderUpdated.
+  PoolPriceProviderUpdated: () => NO_PROPOSAL,
+};
+
+const factoryChanges: ChangesByEvent<typeof factory.$inferInsert> = {
+  SpreadProtocolFeeDefaultUpdated: (args) => ({ defaultProtocolSpreadFeeE6: args.newFeeE6 }),
+  ProtocolNotionalFeeDefaultUpdated: (args) => ({ defaultProtocolNotionalFeeE8: args.newFeeE8 }),
+  FeeCapsUpdated: (args) => args,
+  PoolDeployerSet: ({ poolDeployer }) => ({ poolDeployer }),
+  MaxBidAskRefAsymmetryUpdated: (args) => ({ maxBidAskRefAsymmetryX8: args.newMaxX8 }),
+  BinDistanceLimitsUpdated: (args) => ({
+    minBinDistanceE6: args.newMinBinDistanceE6,
+    maxBinDistanceE6: args.newMaxBinDistanceE6,
+  }),
+  FeeReceiverUpdated: (args) => ({ feeReceiver: args.newReceiver }),
+};
+
+ponder.on('PoolFactory:PoolCreated', ({ event, context }) => {
   const place = placeOf(event, context);
   const layout = eventLayoutOf(place.chainId, event.log.address);
-  const multicall3 = multicallOf(place.chainId);
-  await recordPoolCreation(context, place, layout.poolCreated(event.args), {
-    sender: event.transaction.from,
-    layout,
-    multicall3,
+  return recordPoolCreation(context, place, layout.poolCreated(event.args), event.transaction.from, layout);
+});
+
+for (const [name, change] of Object.entries(poolChanges)) {
+  // One name stands for all: each has the arguments that its function takes.
+  ponder.on(`PoolFactory:${name}` as 'PoolFactory:PoolAdminTransferCancelled', ({ event, context }) => {
+    const place = placeOf(event, context);
+    return updatePool(context, place, event.args.pool, () => change(event.args as never, place.blockNumber));
   });
+}
+
+for (const [name, change] of Object.entries(factoryChanges)) {
+  ponder.on(`PoolFactory:${name}` as 'PoolFactory:PoolDeployerSet', ({ event, context }) => {
+    const place = placeOf(event, context);
+    const changes = change(event.args as never, place.blockNumber);
+    return changeSettings(context, place, factory, { address: event.log.address }, changes);
+  });
+}
+
+ponder.on('PoolFactory:TokensCollected', async ({ event, context }) => {
+  const { token, to: recipient, amount: amountRaw } = event.args;
+  const row = { factory: event.log.address, token, recipient, amountRaw, ...placeOf(event, context) };
+  await context.db.insert(factoryCollection).values(row);
 });
-
-ponder.on('PoolFactory:PoolAdminSpreadFeeUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, { adminSpreadFeeE6: event.args.newAdminSpreadFeeE6 }),
-);
-
-ponder.on('PoolFactory:PoolAdminNotionalFeeUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, {
-    adminNotionalFeeE8: event.args.newAdminNotionalFeeE8,
-  }),
-);
-
-ponder.on('PoolFactory:PoolProtocolSpreadFeeUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, {
-    protocolSpreadFeeE6: event.args.newProtocolSpreadFeeE6,
-  }),
-);
-
-ponder.on('PoolFactory:PoolProtocolNotionalFeeUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, {
-    protocolNotionalFeeE8: event.args.newProtocolNotionalFeeE8,
-  }),
-);
-
-ponder.on('PoolFactory:PoolAdminFeeDestinationUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, {
-    adminFeeDestination: event.args.newAdminFeeDestination,
-  }),
-);
-
-ponder.on('PoolFactory:PoolAdminTransferProposed', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, { pendingAdmin: addressOrNull(event.args.newAdmin) }),
-);
-
-ponder.on('PoolFactory:PoolAdminTransferCancelled', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, { pendingAdmin: null }),
-);
-
-ponder.on('PoolFactory:PoolAdminTransferred', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, { admin: event.args.newAdmin, pendingAdmin: null }),
-);
-
-ponder.on('PoolFactory:PoolPriceProviderChangeProposed', ({ event, context }) => {
-  const { pool, newPriceProvider, executeAfter } = event.args;
-  const place = placeOf(event, context);
-  const proposal = { priceProvider: newPriceProvider, executeAfter, block: place.blockNumber };
-  return updatePool(context, place, pool, pendingProviderColumns(proposal));
-});
-
-// The provider itself is set by the pool's own PriceProviderUpdated.
-ponder.on('PoolFactory:PoolPriceProviderUpdated', ({ event, context }) =>
-  updatePool(context, placeOf(event, context), event.args.pool, pendingProviderColumns(null)),
-);
-
-ponder.on('PoolFactory:SpreadProtocolFeeDefaultUpdated', ({ event, context }) =>
-  updateFactory(context, placeOf(event, context), event.log.address, {
-    defaultProtocolSpreadFeeE6: event.args.newFeeE6,
-  }),
-);
-
-ponder.on('PoolFactory:ProtocolNotionalFeeDefaultUpdated', ({ event, context }) =>
-  updateFactory(context, placeOf(event, context), event.log.address, {
-    defaultProtocolNotionalFeeE8: event.args.newFeeE8,
-  }),
-);
-
-ponder.on('PoolFactory:FeeCapsUpdated', ({ event, context }) =>
-  updateFactory(context, placeOf(event, context), event.log.address, event.args),
-);
-
-ponder.on('PoolFactory:PoolDeployerSet', ({ event, context }) =>
-  updateFactory(context, placeOf(event, context), event.log.address, { poolDeployer: event.args.poolDeployer }),
-);
-
-ponder.on('PoolFactory:TokensCollected', ({ event, context }) =>
-  recordFactoryCollection(context, placeOf(event, context), event.log.address, event.args),
-);

@@ -1,8 +1,9 @@
 import { ponder } from 'ponder:registry';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { placeOf } from '../handlers/context.ts';
-import { updateBinFees, updatePool, updatePoolState } from '../handlers/pool-settings.ts';
+import { updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { recordFeeCollection, recordLiquidityChange } from '../handlers/trading.ts';
+import { changeBinFees } from '../reducers/bins.ts';
 
 // What pools of every layout log alike.
 for (const {
@@ -32,19 +33,19 @@ for (const {
   });
 
   ponder.on(`${source}:PauseLevelUpdated`, ({ event, context }) => {
-    const { newLevel } = events.PauseLevelUpdated(event.args);
-    return updatePoolState(context, placeOf(event, context), event.log.address, { pauseLevel: newLevel });
+    const { newLevel: pauseLevel } = events.PauseLevelUpdated(event.args);
+    return updatePoolState(context, placeOf(event, context), event.log.address, { pauseLevel });
   });
 
   ponder.on(`${source}:PriceProviderUpdated`, ({ event, context }) => {
     const place = placeOf(event, context);
     const { priceProvider } = events.PriceProviderUpdated(event.args);
     const changes = { priceProvider, priceProviderSinceBlock: place.blockNumber };
-    return updatePool(context, place, event.log.address, changes);
+    return updatePool(context, place, event.log.address, () => changes);
   });
 
   ponder.on(`${source}:BinAdditionalFeesUpdated`, ({ event, context }) => {
-    const { bin, addFeeBuyE6, addFeeSellE6 } = events.BinAdditionalFeesUpdated(event.args);
-    return updateBinFees(context, placeOf(event, context), event.log.address, bin, { addFeeBuyE6, addFeeSellE6 });
+    const update = events.BinAdditionalFeesUpdated(event.args);
+    return updatePool(context, placeOf(event, context), event.log.address, (pool) => changeBinFees(pool, update));
   });
 }

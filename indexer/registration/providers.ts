@@ -1,68 +1,53 @@
 import { ponder } from 'ponder:registry';
 import type { Address } from 'viem';
-import { multicallOf } from '../chains.ts';
-import { type HandlerContext, placeOf } from '../handlers/context.ts';
-import {
-  addressOrNull,
-  type ProviderDeployment,
-  recordProvider,
-  updateProviderSetting,
-} from '../handlers/providers.ts';
+import { readConfidenceParam } from '../handlers/chain-reads.ts';
+import { type HandlerContext, placeOf, stampOf } from '../handlers/context.ts';
+import { addressOrNull, changeSettings } from '../handlers/settings.ts';
+import { priceProvider, priceProviderSetting } from '../schema/providers.ts';
 
 type Deployed = Parameters<typeof placeOf>[0] & { readonly log: { readonly address: Address } };
+/** What a factory says of a provider that it made. */
+type Deployment = Omit<typeof priceProvider.$inferInsert, 'chainId' | 'factory' | 'blockNumber' | 'blockTimestamp'>;
 
-function deployed(context: HandlerContext, event: Deployed, deployment: ProviderDeployment): Promise<void> {
+// A provider may announce settings while it is constructed, before its factory announces it: they have their own table.
+
+async function recordProvider(context: HandlerContext, event: Deployed, deployment: Deployment): Promise<void> {
   const place = placeOf(event, context);
-  return recordProvider(context, place, event.log.address, deployment, multicallOf(place.chainId));
+  const { address } = deployment;
+  const confidenceParam = await readConfidenceParam(context, address);
+  if (confidenceParam !== null) {
+    await changeSettings(context, place, priceProviderSetting, { address }, { confidenceParam });
+  }
+  const row = { chainId: place.chainId, factory: event.log.address, ...deployment, ...stampOf(place) };
+  await context.db.insert(priceProvider).values(row);
 }
 
 ponder.on('AnchoredProviderFactory:ProviderDeployed', ({ event, context }) => {
-  const { args } = event;
-  const deployment = {
-    address: args.provider,
-    kind: 'anchored',
-    creator: args.creator,
-    oracle: args.oracle,
-    base: args.base,
-    quote: args.quote,
-    marginStep: args.marginStep,
-    baseFeedId: args.baseFeedId,
-    quoteFeedId: args.quoteFeedId,
-    classId: args.classId,
-    minMargin: args.minMargin,
-    maxRefStalenessSecs: args.maxRefStaleness,
-    maxSpreadBps: args.maxSpreadBps,
-    mutableParams: args.mutableParams,
-  };
-  return deployed(context, event, deployment);
+  const { provider: address, maxRefStaleness: maxRefStalenessSecs, ...rest } = event.args;
+  return recordProvider(context, event, { ...rest, address, kind: 'anchored', maxRefStalenessSecs });
 });
 
-ponder.on('AnchoredProviderFactory:SourceSet', ({ event, context }) =>
-  updateProviderSetting(context, placeOf(event, context), event.args.provider, {
-    source: addressOrNull(event.args.source),
-  }),
-);
+ponder.on('AnchoredProviderFactory:SourceSet', ({ event, context }) => {
+  const changes = { source: addressOrNull(event.args.source) };
+  const key = { address: event.args.provider };
+  return changeSettings(context, placeOf(event, context), priceProviderSetting, key, changes);
+});
 
 ponder.on('RegularProviderFactory:ProviderDeployed', ({ event, context }) => {
   const { provider: address, feedId: baseFeedId, maxTimeDelta: maxTimeDeltaSecs, ...rest } = event.args;
-  const deployment = { ...rest, address, kind: 'regular', baseFeedId, maxTimeDeltaSecs };
-  return deployed(context, event, deployment);
+  return recordProvider(context, event, { ...rest, address, kind: 'regular', baseFeedId, maxTimeDeltaSecs });
 });
 
 ponder.on('RegularL2ProviderFactory:ProviderDeployed', ({ event, context }) => {
   const { provider: address, feedId: baseFeedId, maxTimeDelta, futureTolerance, ...rest } = event.args;
   const times = { maxTimeDeltaSecs: maxTimeDelta, futureToleranceSecs: futureTolerance };
-  return deployed(context, event, { ...rest, ...times, address, kind: 'regular_l2', baseFeedId });
+  return recordProvider(context, event, { ...rest, ...times, address, kind: 'regular_l2', baseFeedId });
 });
 
-ponder.on('AnchoredProvider:ConfidenceParamSet', ({ event, context }) =>
-  updateProviderSetting(context, placeOf(event, context), event.log.address, { confidenceParam: event.args.newValue }),
-);
-
-ponder.on('RegularProvider:ConfidenceParamSet', ({ event, context }) =>
-  updateProviderSetting(context, placeOf(event, context), event.log.address, { confidenceParam: event.args.newValue }),
-);
-
-ponder.on('RegularL2Provider:ConfidenceParamSet', ({ event, context }) =>
-  updateProviderSetting(context, placeOf(event, context), event.log.address, { confidenceParam: event.args.newValue }),
-);
+for (const source of ['AnchoredProvider', 'RegularProvider', 'RegularL2Provider'] as const) {
+  ponder.on(`${source}:ConfidenceParamSet`, ({ event, context }) => {
+    const key = { address: event.log.address };
+    const changes = { confidenceParam: event.args.newValue };
+    return changeSettings(context, placeOf(event, context), priceProviderSetting, key, changes);
+  });
+}

@@ -1,5 +1,5 @@
-import { hex, onchainTable, primaryKey } from 'ponder';
-import { chainId, list, stamp } from './columns.ts';
+import { hex, onchainTable } from 'ponder';
+import { chainId, keyOf, list, stamp } from './columns.ts';
 
 /**
  * Running totals of a pool since its creation: one row per second in which it traded, took or gave liquidity, or paid
@@ -14,7 +14,5 @@ export const poolActivity = onchainTable(
     /** In the order of `ACTIVITY_TOTALS`; `read_model.pool_activity` shows them as columns. */
     totals: list('numeric(78)'),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.pool, table.blockTimestamp] }),
-  }),
+  keyOf('chainId', 'pool', 'blockTimestamp'),
 );

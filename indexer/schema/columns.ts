@@ -1,5 +1,5 @@
-import { customType } from 'drizzle-orm/pg-core';
-import { hex, int8, integer } from 'ponder';
+import { type AnyPgColumn, customType } from 'drizzle-orm/pg-core';
+import { hex, index, int8, integer, type PrimaryKeyBuilder, primaryKey } from 'ponder';
 import { arrayLiteral } from '../reducers/number-list.ts';
 
 /*
@@ -24,6 +24,21 @@ export const logPlace = () => ({
   ...stamp(),
   logIndex: integer().notNull(),
   transactionHash: hex().notNull(),
+});
+
+/** The key of a table: these columns together. */
+export const keyOf =
+  <Name extends string>(...columns: readonly Name[]) =>
+  (table: Readonly<Record<Name, AnyPgColumn>>) => ({
+    key: primaryKey({ columns: columns.map((name) => table[name]) as never }) as PrimaryKeyBuilder<Name>,
+  });
+
+/** Key and index of a table of a pool's events. */
+export const byPlaceAndPool = (
+  table: Readonly<Record<'chainId' | 'blockNumber' | 'logIndex' | 'pool' | 'blockTimestamp', AnyPgColumn>>,
+) => ({
+  ...keyOf('chainId', 'blockNumber', 'logIndex')(table),
+  byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
 });
 
 /** A list, held as {@link arrayLiteral}: Ponder would copy an array of a row deeply, element by element. */

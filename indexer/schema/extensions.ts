@@ -1,5 +1,12 @@
-import { bigint, boolean, hex, int8, integer, onchainTable, primaryKey, text } from 'ponder';
-import { chainId, stamp } from './columns.ts';
+import { bigint, boolean, hex, int8, integer, onchainTable, text } from 'ponder';
+import { chainId, keyOf, stamp } from './columns.ts';
+
+/** A pool at an extension contract (`address`), which serves many. */
+const extensionPool = () => ({
+  chainId: chainId(),
+  address: hex().notNull(),
+  pool: hex().notNull(),
+});
 
 /**
  * Settings of a pool at a StopLoss contract (`address`); null until the first of its kind was set. The decay is in the unit
@@ -8,9 +15,7 @@ import { chainId, stamp } from './columns.ts';
 export const stopLoss = onchainTable(
   'stop_loss',
   {
-    chainId: chainId(),
-    address: hex().notNull(),
-    pool: hex().notNull(),
+    ...extensionPool(),
     drawdownE6: bigint('drawdown_e6'),
     decayPerSecondE8: bigint('decay_per_second_e8'),
     decayPerSecondE18: bigint('decay_per_second_e18'),
@@ -24,75 +29,57 @@ export const stopLoss = onchainTable(
     pendingTimelockExecuteAfter: bigint(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
-  }),
+  keyOf('chainId', 'address', 'pool'),
 );
 
 /** Highest value per share that a StopLoss saw in a bin, in either token's terms. */
 export const stopLossWatermark = onchainTable(
   'stop_loss_watermark',
   {
-    chainId: chainId(),
-    address: hex().notNull(),
-    pool: hex().notNull(),
+    ...extensionPool(),
     binIdx: integer().notNull(),
     watermarkToken0: bigint().notNull(),
     watermarkToken1: bigint().notNull(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address, table.pool, table.binIdx] }),
-  }),
+  keyOf('chainId', 'address', 'pool', 'binIdx'),
 );
 
 /** Settings of a pool at a PriceVelocityGuard (`address`); null until set. */
 export const priceVelocity = onchainTable(
   'price_velocity',
   {
-    chainId: chainId(),
-    address: hex().notNull(),
-    pool: hex().notNull(),
+    ...extensionPool(),
     maxChangePerBlockE18: bigint('max_change_per_block_e18'),
     lastMidPriceX64: bigint('last_mid_price_x64'),
     lastMidPriceBlock: int8({ mode: 'number' }),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
-  }),
+  keyOf('chainId', 'address', 'pool'),
 );
 
 /** Settings of a pool at a DepositAllowlist or SwapAllowlist (`address`). */
 export const allowlist = onchainTable(
   'allowlist',
   {
-    chainId: chainId(),
-    address: hex().notNull(),
-    pool: hex().notNull(),
+    ...extensionPool(),
     /** `deposit` or `swap`. */
     action: text().notNull(),
     allowAll: boolean().notNull(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address, table.pool] }),
-  }),
+  keyOf('chainId', 'address', 'pool'),
 );
 
 export const allowlistEntry = onchainTable(
   'allowlist_entry',
   {
-    chainId: chainId(),
-    address: hex().notNull(),
-    pool: hex().notNull(),
+    ...extensionPool(),
     account: hex().notNull(),
     /** `deposit` or `swap`. */
     action: text().notNull(),
     allowed: boolean().notNull(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address, table.pool, table.account] }),
-  }),
+  keyOf('chainId', 'address', 'pool', 'account'),
 );

@@ -1,5 +1,5 @@
-import { bigint, hex, integer, onchainTable, primaryKey } from 'ponder';
-import { chainId, logPlace, stamp } from './columns.ts';
+import { bigint, hex, integer, onchainTable } from 'ponder';
+import { chainId, keyOf, logPlace, stamp } from './columns.ts';
 
 /** A pool factory: defaults and caps that it announced; null until it did. */
 export const factory = onchainTable(
@@ -21,9 +21,7 @@ export const factory = onchainTable(
     feeReceiver: hex(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address] }),
-  }),
+  keyOf('chainId', 'address'),
 );
 
 /** Tokens taken out of a factory. */
@@ -36,7 +34,5 @@ export const factoryCollection = onchainTable(
     recipient: hex().notNull(),
     amountRaw: bigint().notNull(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
-  }),
+  keyOf('chainId', 'blockNumber', 'logIndex'),
 );

@@ -1,5 +1,5 @@
-import { bigint, boolean, hex, index, integer, onchainTable, primaryKey, text } from 'ponder';
-import { list, logPlace } from './columns.ts';
+import { bigint, boolean, hex, integer, onchainTable, text } from 'ponder';
+import { byPlaceAndPool, keyOf, list, logPlace } from './columns.ts';
 
 /**
  * Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and
@@ -34,10 +34,7 @@ export const swap = onchainTable(
      */
     parts: list('numeric(78)'),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
-    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
-  }),
+  byPlaceAndPool,
 );
 
 /** Every deposit and withdrawal. Raw amounts are derived as the pool rounds: up going in, down going out. */
@@ -55,10 +52,7 @@ export const liquidityChange = onchainTable(
     amount0Raw: bigint().notNull(),
     amount1Raw: bigint().notNull(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
-    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
-  }),
+  byPlaceAndPool,
 );
 
 export const liquidityChangeBin = onchainTable(
@@ -71,9 +65,7 @@ export const liquidityChangeBin = onchainTable(
     delta1Scaled: bigint().notNull(),
     sharesDelta: bigint().notNull(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex, table.binIdx] }),
-  }),
+  keyOf('chainId', 'blockNumber', 'logIndex', 'binIdx'),
 );
 
 /** Fees paid out of a pool. */
@@ -87,8 +79,5 @@ export const feeCollection = onchainTable(
     amount0ToAdminRaw: bigint().notNull(),
     amount1ToAdminRaw: bigint().notNull(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.blockNumber, table.logIndex] }),
-    byPoolAndTime: index().on(table.chainId, table.pool, table.blockTimestamp),
-  }),
+  byPlaceAndPool,
 );

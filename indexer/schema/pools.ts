@@ -1,5 +1,5 @@
-import { bigint, hex, index, int8, integer, onchainTable, primaryKey, text } from 'ponder';
-import { chainId, list, optionalList, stamp } from './columns.ts';
+import { bigint, hex, index, int8, integer, onchainTable, text } from 'ponder';
+import { chainId, keyOf, list, optionalList, stamp } from './columns.ts';
 
 /** A token of a pool, as it describes itself; a field that it does not answer is null. Block: first pool with it. */
 export const token = onchainTable(
@@ -12,9 +12,7 @@ export const token = onchainTable(
     decimals: integer(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address] }),
-  }),
+  keyOf('chainId', 'address'),
 );
 
 /** A pool: what it was created with, and what its admin and its factory decide. What trading changes is in `pool_state`. */
@@ -71,7 +69,7 @@ export const pool = onchainTable(
     ...stamp(),
   },
   (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address] }),
+    ...keyOf('chainId', 'address')(table),
     byCreation: index().on(table.chainId, table.createdBlockNumber),
   }),
 );
@@ -89,9 +87,7 @@ export const poolExtension = onchainTable(
     phases: text().array().notNull(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.pool, table.position] }),
-  }),
+  keyOf('chainId', 'pool', 'position'),
 );
 
 /**
@@ -144,7 +140,8 @@ export const poolState = onchainTable(
     lastSwapTransactionHash: hex(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.pool] }),
-  }),
+  keyOf('chainId', 'pool'),
 );
+
+export type PoolRow = typeof pool.$inferSelect;
+export type PoolStateRow = typeof poolState.$inferSelect;

@@ -1,5 +1,5 @@
-import { bigint, boolean, hex, integer, onchainTable, primaryKey, text } from 'ponder';
-import { chainId, stamp } from './columns.ts';
+import { bigint, boolean, hex, integer, onchainTable, text } from 'ponder';
+import { chainId, keyOf, stamp } from './columns.ts';
 
 /** A price provider made by a known factory: what it was deployed with. Fields of the other kind are null. */
 export const priceProvider = onchainTable(
@@ -30,9 +30,7 @@ export const priceProvider = onchainTable(
     futureToleranceSecs: bigint(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address] }),
-  }),
+  keyOf('chainId', 'address'),
 );
 
 /** What can be tuned on a provider after its deployment; null for what it does not have or nobody set. */
@@ -46,7 +44,5 @@ export const priceProviderSetting = onchainTable(
     confidenceParam: bigint(),
     ...stamp(),
   },
-  (table) => ({
-    key: primaryKey({ columns: [table.chainId, table.address] }),
-  }),
+  keyOf('chainId', 'address'),
 );

@@ -4,12 +4,8 @@ import type { EventLayout, LayoutAdapter } from '../layout.ts';
 import { decodeExtsload, encodeExtsload } from '../layouts/extsload.ts';
 import { binSlot, decodeBin } from '../layouts/storage.ts';
 import { type SingleSwap, singleSwaps } from '../single-swaps.ts';
-import { finding } from '../verdict.ts';
 import { judgeMarks, type RaisedBin } from './observed-marks.ts';
 import { decayedCeil } from './stop-loss.ts';
-
-/** The name under which the finding is kept. */
-export const STOP_LOSS_MARK = 'stopLossMark';
 
 /** Bins of a swap that are looked at. */
 const MAX_BINS = 5;
@@ -41,11 +37,10 @@ export async function calibrateMark(
   for await (const single of singleSwaps(chain, abi.pool, pools)) {
     if (looked++ === swaps) break;
     raised.push(...(await raisedBins(chain, adapter, stopLoss, single)));
-    const { verdict, seen } = judgeMarks(raised);
-    if (verdict.decided !== null) return finding(STOP_LOSS_MARK, verdict, seen);
+    const finding = judgeMarks(raised);
+    if (finding.decided !== null) return finding;
   }
-  const { verdict, seen } = judgeMarks(raised);
-  return finding(STOP_LOSS_MARK, verdict, seen);
+  return judgeMarks(raised);
 }
 
 /** The bin is the first word of a `BinSwapped` of either generation. */

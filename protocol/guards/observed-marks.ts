@@ -1,5 +1,6 @@
+import type { Finding } from '../calibration.ts';
 import { divCeil, Q64 } from '../fixed-point.ts';
-import { type Hypothesis, judge, type Verdict } from '../verdict.ts';
+import { judge } from '../verdict.ts';
 import {
   type BinBalances,
   type MarkPrices,
@@ -8,6 +9,9 @@ import {
   STOP_LOSS_MARKS,
   type StopLossMark,
 } from './stop-loss.ts';
+
+/** The name under which the finding is kept. */
+export const STOP_LOSS_MARK = 'stopLossMark';
 
 /** A bin that a swap raised a watermark of: what the stop loss stored is the value of a share right after the swap. */
 export interface RaisedBin {
@@ -26,23 +30,17 @@ export interface RaisedBin {
  * Compares the watermarks that swaps stored with the values by every mark. A bin that no mark explains says nothing: the
  * provider's quote changed later in the block.
  */
-export function judgeMarks(bins: readonly RaisedBin[]): {
-  readonly verdict: Verdict<StopLossMark>;
-  /** The bins that count. */
-  readonly seen: readonly RaisedBin[];
-} {
-  const seen = bins.filter((bin) => STOP_LOSS_MARKS.some((mark) => contradiction(mark, bin) === null));
-  const hypotheses = STOP_LOSS_MARKS.map(
-    (name): Hypothesis<StopLossMark, RaisedBin> => ({ name, contradiction: (bin) => contradiction(name, bin) }),
-  );
-  return { verdict: judge(hypotheses, seen), seen };
+export function judgeMarks(bins: readonly RaisedBin[]): Finding {
+  const seen = bins.filter((bin) => STOP_LOSS_MARKS.some((mark) => explains(mark, bin)));
+  const hypotheses = STOP_LOSS_MARKS.map((name) => ({ name, agrees: (bin: RaisedBin) => explains(name, bin) }));
+  return judge(STOP_LOSS_MARK, hypotheses, seen);
 }
 
-function contradiction(mark: StopLossMark, bin: RaisedBin): string | null {
+function explains(mark: StopLossMark, bin: RaisedBin): boolean {
   const marks = markPrices(mark, bin.quote);
   const isValue = (stored: bigint | null, value: bigint, slack: bigint) =>
     stored === null || (stored <= value + slack && stored + slack >= value);
-  const fits = Object.values(METRIC_SCALES).some((scale) => {
+  return Object.values(METRIC_SCALES).some((scale) => {
     const [value0, value1] = valuesPerShare(bin, marks, scale);
     const rounding = divCeil(scale, bin.shares) + 3n;
     return (
@@ -50,9 +48,6 @@ function contradiction(mark: StopLossMark, bin: RaisedBin): string | null {
       isValue(bin.stored1, value1, rounding + divCeil(marks.in1, Q64))
     );
   });
-  if (fits) return null;
-  const [value0, value1] = valuesPerShare(bin, marks, METRIC_SCALES.current);
-  return `stored ${bin.stored0} and ${bin.stored1}, by this mark ${value0} and ${value1}`;
 }
 
 const valuesPerShare = (

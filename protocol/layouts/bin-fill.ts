@@ -1,5 +1,6 @@
 import { type BinEdges, priceAtCeil, priceAtFloor } from '../bin-price.ts';
-import { divCeil, isqrtFloor, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
+import { divCeil, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
+import { bisect } from '../guards/bisect.ts';
 import { MAX_POSITION } from '../pool-state.ts';
 
 /**
@@ -121,37 +122,6 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
     : position + mulDivFloor(MAX_POSITION - position, output, available);
 }
 
-/** The largest output whose cost does not exceed the input: the closed form, corrected by a search around it. */
-function largestAffordable(slice: BinSlice, input: bigint): bigint {
-  // Nothing is always affordable, the whole bin is not: both ends hold before the first probe.
-  let low = 0n;
-  let high = slice.available;
-  let probe = closedFormOutput(slice, input);
-  for (let step = 1n; high - low > 1n; step *= 4n) {
-    if (probe <= low || probe >= high) probe = (low + high) >> 1n;
-    if (fillExactOutput(slice, probe).input <= input) {
-      low = probe;
-      probe += step;
-    } else {
-      high = probe;
-      probe -= step;
-    }
-  }
-  return low;
-}
-
-/**
- * Output of an input that ends inside the bin. With N the input before fees and s = sqrt(...) below, the price is linear
- * in the position, so buying solves k/2 x^2 + p x = N and selling k x^2 - 2p(1 + N k) x + 2 N p^2 = 0, k being the slope
- * of the price over the output. Both are written as 2N over a sum, which loses no digits when k is small.
- */
-function closedFormOutput({ zeroForOne, edges, position, available, charge }: BinSlice, input: bigint): bigint {
-  const net = mulDivFloor(input, Q64, charge.factorX64);
-  const start = priceAt(edges, position, zeroForOne);
-  if (zeroForOne) {
-    const slope = mulDivFloor(start - edges.lowerX64, net, available);
-    return (2n * net * start) / (Q64 + slope + isqrtFloor(Q128 + slope * slope));
-  }
-  const slope = mulDivFloor((edges.upperX64 - start) * 2n * net, Q64, available);
-  return (2n * net * Q64) / (start + isqrtFloor(start * start + slope));
-}
+/** The largest output whose cost does not exceed the input. Nothing is always affordable, the whole bin is not. */
+const largestAffordable = (slice: BinSlice, input: bigint): bigint =>
+  bisect(0n, slice.available, 1n, (output) => fillExactOutput(slice, output).input <= input);

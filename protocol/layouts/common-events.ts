@@ -31,18 +31,14 @@ type CommonArgs<Name extends CommonPoolEvent['eventName']> = Extract<CommonPoolE
 export const commonEvents = {
   LiquidityAdded: (args: CommonArgs<'LiquidityAdded'>) => liquidityChanged('added', args),
   LiquidityRemoved: (args: CommonArgs<'LiquidityRemoved'>) => liquidityChanged('removed', args),
-  SpreadFeeUpdated: ({ spreadFeeE6 }: CommonArgs<'SpreadFeeUpdated'>): SpreadFeeUpdated => ({
-    kind: 'spreadFeeUpdated',
-    spreadFeeE6,
-  }),
-  NotionalFeeUpdated: ({ notionalFeeE8 }: CommonArgs<'NotionalFeeUpdated'>): NotionalFeeUpdated => ({
+  SpreadFeeUpdated: (args: CommonArgs<'SpreadFeeUpdated'>): SpreadFeeUpdated => ({ kind: 'spreadFeeUpdated', ...args }),
+  NotionalFeeUpdated: (args: CommonArgs<'NotionalFeeUpdated'>): NotionalFeeUpdated => ({
     kind: 'notionalFeeUpdated',
-    notionalFeeE8,
+    ...args,
   }),
-  PauseLevelUpdated: ({ previousLevel, newLevel }: CommonArgs<'PauseLevelUpdated'>): PauseLevelUpdated => ({
+  PauseLevelUpdated: (args: CommonArgs<'PauseLevelUpdated'>): PauseLevelUpdated => ({
     kind: 'pauseLevelUpdated',
-    previousLevel,
-    newLevel,
+    ...args,
   }),
   PriceProviderUpdated: ({ newPriceProvider }: CommonArgs<'PriceProviderUpdated'>): PriceProviderUpdated => ({
     kind: 'priceProviderUpdated',

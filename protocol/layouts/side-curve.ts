@@ -1,4 +1,4 @@
-import { type DepthLevel, levelsReached } from '../depth.ts';
+import type { DepthLevel } from '../depth.ts';
 import { divCeil, E6, E8, mulDivFloor, Q64 } from '../fixed-point.ts';
 import { binAt, MAX_POSITION } from '../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
@@ -91,9 +91,16 @@ export function levelAtInput(curve: SideCurve, inputRaw: bigint): DepthLevel | n
   return step === undefined ? null : levelAfter(curve, step, fillExactInput(step.slice, input - step.inputBefore));
 }
 
-/** As {@link levelsReached} tells. */
-export const levelsWithin = (curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] =>
-  levelsReached(curve.levels, most, end, (input) => levelAtInput(curve, input));
+/**
+ * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
+ * what is left.
+ */
+export function levelsWithin(curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] {
+  const whole = curve.levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
+  const reached = whole.at(-1)?.cumulativeInput ?? 0n;
+  const partial = most > reached ? levelAtInput(curve, most) : null;
+  return partial ? [...whole, partial] : whole;
+}
 
 /** What a swap of this exact output (raw units) takes, as far as the side goes. */
 export function swapExactOutput(curve: SideCurve, outputRaw: bigint): SwapAmounts {

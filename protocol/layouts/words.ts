@@ -15,17 +15,6 @@ export type WordShape<Name extends string> = Readonly<Record<Name, WordField>>;
 const HALF_BITS = 128;
 const WORD_DIGITS = 64;
 
-/** The numbers of a word. Bits outside every field are ignored. */
-export function readWord<Name extends string>(shape: WordShape<Name>, word: bigint): Record<Name, bigint> {
-  const values = {} as Record<Name, bigint>;
-  for (const name in shape) {
-    const { offset, bits, signed = false } = shape[name];
-    const cut = word >> BigInt(offset);
-    values[name] = signed ? BigInt.asIntN(bits, cut) : BigInt.asUintN(bits, cut);
-  }
-  return values;
-}
-
 /**
  * A reader of storage words. It cuts the hex text, which takes a fraction of the time of shifting a whole word per field.
  *

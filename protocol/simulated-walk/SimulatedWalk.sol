@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected, then looks
-/// for the end between that one and the last that fills, halving the distance. An amount that rounds to zero is passed by. It is never deployed: its creation code runs
-/// with the walk behind it, and what the constructor returns is the answer.
+/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected. An amount
+/// that rounds to zero is passed by. It is never deployed: its creation code runs with the walk behind it, and what the
+/// constructor returns is the answer.
 ///
 /// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A record
 /// of the answer is an amount (16), the number of bytes kept (1), these bytes of what the pool reverted with: the amounts of
@@ -21,10 +21,6 @@ contract SimulatedWalk {
         bytes simulation;
         uint256 amountOffset;
         bytes points;
-        /// An exact output below those of the points that is known to fill, or zero.
-        uint256 known;
-        /// Halvings between exact outputs.
-        uint256 mostHalvings;
     }
 
     enum End {
@@ -58,31 +54,18 @@ contract SimulatedWalk {
 
     function _walk(Walk memory walk) private returns (bool, bytes memory records) {
         uint256 count = walk.points.length / POINT_BYTES;
-        records = new bytes((count + walk.mostHalvings) * RECORD_BYTES);
+        records = new bytes(count * RECORD_BYTES);
         uint256 reserve = records.length * GAS_PER_BYTE + RESERVE;
         assembly ("memory-safe") {
             mstore(records, 0)
         }
-        // Exact outputs are negative: the walk goes down.
-        int256 low = -int256(walk.known);
-        int256 high;
-        uint256 limit;
         End end = End.Fills;
         uint256 spent;
         for (uint256 index = 0; index < count && _goesOn(end); index++) {
-            low = index == 0 ? low : high;
-            (high, limit) = _point(walk.points, index);
-            (end, spent) = _simulate(walk, high, limit, spent, reserve, records);
+            (int256 amount, uint256 limit) = _point(walk.points, index);
+            (end, spent) = _simulate(walk, amount, limit, spent, reserve, records);
         }
-        if (end != End.Refused || high > 0) return (end != End.Untold, records);
-        for (uint256 halved = 0; low - high > 1 && halved < walk.mostHalvings; halved++) {
-            int256 middle = low - (low - high) / 2;
-            (end, spent) = _simulate(walk, middle, limit, spent, reserve, records);
-            if (end == End.Untold) return (false, records);
-            if (_goesOn(end)) low = middle;
-            else high = middle;
-        }
-        return (true, records);
+        return (end != End.Untold, records);
     }
 
     /// An amount that rounds to zero says nothing of those behind it.

@@ -10,8 +10,7 @@ import {
 } from 'viem';
 import { expect, test } from 'vitest';
 import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
-import type { SwapOutcome } from '../curve.ts';
-import { decodeWalk, encodeWalk, restOfWalk, type SideWalk, type WalkAnswer } from './simulated-walk.ts';
+import { decodeWalk, encodeWalk, type SideWalk } from './simulated-walk.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
 /** The compiler takes its time on a busy machine. */
@@ -37,8 +36,6 @@ const walk: SideWalk = {
     { amount: -30n, gasLimit: 300 },
     { amount: 99n, gasLimit: 400 },
   ],
-  known: 0n,
-  mostHalvings: 5,
 };
 
 const header = (amount: bigint, kept: number): Hex =>
@@ -60,9 +57,6 @@ test('records are read with signed amounts, refusals without', () => {
     concatHex([header(1n, 4), toFunctionSelector('FinalAmountIsZero()')]),
   );
   expect(decodeWalk(answer)).toEqual({
-    chainId: 31_337n,
-    blockNumber: 5n,
-    blockTimestamp: 1_700_000_000n,
     done: false,
     records: [
       { amount: -10n, outcome: 'fills', fill: { amount0Delta: 7n, amount1Delta: -10n } },
@@ -74,30 +68,6 @@ test('records are read with signed amounts, refusals without', () => {
   expect(decodeWalk(answerOf(true)).records).toEqual([]);
   expect(() => decodeWalk(answerOf(true, header(-10n, 32)))).toThrow();
   expect(() => decodeWalk('0x')).toThrow();
-});
-
-const FILL = { amount0Delta: 1n, amount1Delta: -1n };
-const answered = (...records: readonly (readonly [bigint, SwapOutcome])[]): WalkAnswer => ({
-  chainId: 1n,
-  blockNumber: 1n,
-  blockTimestamp: 1n,
-  done: false,
-  records: records.map(([amount, outcome]) => ({ amount, outcome, fill: outcome === 'fills' ? FILL : null })),
-});
-
-test('a walk goes on behind the last point that was told', () => {
-  expect(restOfWalk(walk, answered())).toEqual(walk);
-  const rest = restOfWalk(walk, answered([-10n, 'fills'], [-20n, 'fills']));
-  expect(rest).toEqual({ ...walk, known: 20n, points: walk.points.slice(2) });
-  expect(restOfWalk(rest, answered([-30n, 'fills']))).toEqual({ ...walk, known: 30n, points: walk.points.slice(3) });
-  const small = answered([-10n, 'tooSmall'], [-20n, 'tooSmall']);
-  expect(restOfWalk(walk, small)).toEqual({ ...walk, points: walk.points.slice(2) });
-});
-
-test('a search goes on between the last that fills and the first that does not', () => {
-  const rest = restOfWalk(walk, answered([-10n, 'fills'], [-20n, 'refused'], [-15n, 'fills'], [-17n, 'silence']));
-  const points = [{ amount: -17n, gasLimit: 200 }];
-  expect(rest).toEqual({ ...walk, known: 15n, points, mostHalvings: 3 });
 });
 
 test('a walk of two hundred points with its storage stays within what creation code may be', () => {

@@ -38,10 +38,6 @@ export interface SideWalk {
   readonly warming: { readonly data: Hex; readonly gas: number };
   /** At least one, of ever larger swaps: exact outputs, then exact inputs. */
   readonly points: readonly WalkPoint[];
-  /** An exact output, raw units, below those of the points that is known to fill; 0 when none is. */
-  readonly known: bigint;
-  /** How often the distance between the last exact output that fills and the first that does not is halved, at most. */
-  readonly mostHalvings: number;
 }
 
 /** How a simulation ended. Amounts as in {@link WalkPoint}, deltas positive into the pool. */
@@ -53,18 +49,14 @@ export interface WalkRecord {
 }
 
 export interface WalkAnswer {
-  readonly chainId: bigint;
-  readonly blockNumber: bigint;
-  /** Unix seconds. */
-  readonly blockTimestamp: bigint;
-  /** False when gas ran out before the last point or the last halving. */
+  /** False when gas ran out before the end: the next call begins behind the points that have a record. */
   readonly done: boolean;
-  /** In the order of simulation: points, up to the first that does not fill, then amounts before that one. */
+  /** Of the points in order, up to the first that is rejected. */
   readonly records: readonly WalkRecord[];
 }
 
 const codeAbi = parseAbi([
-  'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; uint256 known; uint256 mostHalvings; }',
+  'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; }',
   'constructor(Walk walk)',
 ]);
 const answerParameters = parseAbiParameters(
@@ -76,27 +68,25 @@ const HEADER_BYTES = 17;
 const FILL_BYTES = 32;
 
 /** The data of an `eth_call` without address that walks a side. */
-export function encodeWalk({ pool, template, warming, points, known, mostHalvings }: SideWalk): Hex {
+export function encodeWalk({ pool, template, warming, points }: SideWalk): Hex {
   const packed = points.flatMap(({ amount, gasLimit }) => [
     numberToHex(amount, { size: AMOUNT_BYTES, signed: true }),
     numberToHex(gasLimit, { size: 4 }),
   ]);
   const walk = {
     pool,
-    known,
     warming: warming.data,
     warmingGas: BigInt(warming.gas),
     simulation: template.data,
     amountOffset: BigInt(template.amountOffset),
     points: concatHex(packed),
-    mostHalvings: BigInt(mostHalvings),
   };
   return encodeDeployData({ abi: codeAbi, bytecode: SIMULATED_WALK_CODE, args: [walk] });
 }
 
 /** @throws Error when this is no answer of a walk */
 export function decodeWalk(answer: Hex): WalkAnswer {
-  const [chainId, blockNumber, blockTimestamp, done, packed] = decodeAbiParameters(answerParameters, answer);
+  const [, , , done, packed] = decodeAbiParameters(answerParameters, answer);
   const records: WalkRecord[] = [];
   for (let offset = 0; offset < size(packed); ) {
     const amount = hexToBigInt(sliceHex(packed, offset, offset + AMOUNT_BYTES, { strict: true }), { signed: true });
@@ -105,23 +95,8 @@ export function decodeWalk(answer: Hex): WalkAnswer {
     records.push({ amount, ...readEnd(packed, offset, kept) });
     offset += kept;
   }
-  return { chainId, blockNumber, blockTimestamp, done, records };
+  return { done, records };
 }
-
-/** What is left of a walk that gas did not finish: the next call begins where this one stopped. */
-export function restOfWalk(walk: SideWalk, { records }: WalkAnswer): SideWalk {
-  const filled = records.findLast(({ amount, fill }) => fill && amount < 0n);
-  const known = filled ? -filled.amount : walk.known;
-  const refused = records.findLast(isRefused);
-  if (!refused) return { ...walk, known, points: walk.points.slice(records.length) };
-  const first = records.findIndex(isRefused);
-  const gasLimit = walk.points[first]?.gasLimit ?? 0;
-  const halved = records.length - 1 - first;
-  return { ...walk, known, points: [{ amount: refused.amount, gasLimit }], mostHalvings: walk.mostHalvings - halved };
-}
-
-/** Whether a walk stops at it. */
-const isRefused = ({ outcome }: WalkRecord): boolean => outcome !== 'fills' && outcome !== 'tooSmall';
 
 /** @param kept bytes: the amounts of a fill, a selector, or nothing */
 function readEnd(packed: Hex, offset: number, kept: number): Omit<WalkRecord, 'amount'> {

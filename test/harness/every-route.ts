@@ -22,7 +22,6 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
 /** What streams need, for tests that open none. */
 export const unusedStreams = (): Omit<StreamDeps, 'chains'> => ({
   streams: unused(),
-  limits: unused(),
   trustedProxies: 0,
 });
 

@@ -1,7 +1,6 @@
 import { is } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
-import { totalsStatements } from '../../db/pool-totals-sql.ts';
 import * as tables from '../../indexer/ponder.schema.ts';
 import { shownTables } from '../../indexer/publication/shown-tables.ts';
 
@@ -31,7 +30,6 @@ export async function publishLiveViews(client: Pick<pg.Client, 'query'>, schema 
     await client.query(`DROP VIEW IF EXISTS live.${name}`);
     await client.query(`CREATE VIEW live.${name} AS ${query}`);
   }
-  for (const statement of await totalsStatements(client)) await client.query(statement);
 }
 
 /** Says up to which block a chain is indexed, as the indexer does in its checkpoint. */

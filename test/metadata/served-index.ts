@@ -32,7 +32,7 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
   const [chain] = file.chains;
   if (!chain) throw new RangeError('no chain');
   const database = openDatabase(databaseUrl, logger, 4);
-  const directory = new PoolCatalog({ database, chains: file.chains, logger, pace: { pollMs: 200 } });
+  const directory = new PoolCatalog({ database, chains: file.chains, logger, pollMs: 200 });
   const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
   const deps = { file, database: database.$client, ...ages, llamaUrl: 'http://127.0.0.1:1', logger };
   const jobs = captureJobs(deps);

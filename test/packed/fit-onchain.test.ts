@@ -127,7 +127,6 @@ async function fitted(
   draw: number,
 ): Promise<SideCurve | null> {
   const plan = planFit(priced, zeroForOne, draw);
-  if (plan === null) return null;
   const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
   return fitSide(plan, await simulate(packedChain, pool, priced, probes), priced.quote.referenceX64);
 }

@@ -9,10 +9,10 @@ import {
   type PackedRecipe,
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
-import type { ObservedSwap, StoredPool } from '../../protocol/layouts/packed/calibration/observed-swap.ts';
+import type { ObservedSwap } from '../../protocol/layouts/packed/calibration/observe-swaps.ts';
 import { packedEvents } from '../../protocol/layouts/packed/events.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
-import { stateSlots } from '../../protocol/layouts/storage.ts';
+import { HEAD_SLOTS, type PoolHead } from '../../protocol/layouts/storage.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 const Q64 = 1n << 64n;
@@ -63,18 +63,8 @@ export async function observeSwapsOf(
 }
 
 /** The pool as its storage words say at the latest block. */
-async function readStorage({ chain }: PackedGround, { address, recipe }: PackedPool): Promise<StoredPool> {
-  const numbers = recipe.bins.map(({ bin }) => bin);
-  const immutables = {
-    lowestBin: Math.min(...numbers),
-    highestBin: Math.max(...numbers),
-    scale: tokenScale(recipe.decimals0, recipe.decimals1),
-  };
-  const words = await extsload(chain, address, stateSlots(immutables));
-  const { bins } = packedStorage.decodeState(immutables, words);
-  const head = packedStorage.decodeHead(words);
-  return { head, bins: new Map(bins.map((bin, index) => [immutables.lowestBin + index, bin])) };
-}
+const readStorage = async ({ chain }: PackedGround, { address }: PackedPool): Promise<PoolHead> =>
+  packedStorage.decodeHead(await extsload(chain, address, HEAD_SLOTS));
 
 async function observeSwap(ground: PackedGround, pool: PackedPool, index: number): Promise<ObservedSwap | null> {
   const { chain, deployment } = ground;
@@ -82,7 +72,7 @@ async function observeSwap(ground: PackedGround, pool: PackedPool, index: number
   const zeroForOne = index % 2 === 0;
   const exactInput = index % 4 < 2;
   const scale = tokenScale(pool.recipe.decimals0, pool.recipe.decimals1);
-  const { token0Scaled, token1Scaled } = before.head.binTotals;
+  const { token0Scaled, token1Scaled } = before.binTotals;
   const whole = zeroForOne === exactInput ? token0Scaled / scale.multiplier0 : token1Scaled / scale.multiplier1;
   const amount = (whole * BigInt(7 + 11 * (index % 5))) / 100n + 1n;
   try {
@@ -100,5 +90,6 @@ async function observeSwap(ground: PackedGround, pool: PackedPool, index: number
   const bins = events
     .filter((event) => event.eventName === 'BinSwapped')
     .map(({ args }) => packedEvents.BinSwapped(args));
-  return { swap: packedEvents.Swap(swap.args), bins, before, after: await readStorage(ground, pool), scale };
+  const after = await readStorage(ground, pool);
+  return { name: `${pool.address}@${block}`, swap: packedEvents.Swap(swap.args), bins, before, after, scale };
 }

@@ -22,9 +22,10 @@ import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
-import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
+import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
 import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
@@ -182,8 +183,8 @@ export async function simulate(
   );
   const results = await callPool(packedChain, pool, data, overrides(pool, priced));
   return results.map((result, index) => {
-    const swap = decodeSimulation(result);
-    if (swap.outcome !== 'fills') return null;
+    const swap = simulatedAmounts(result);
+    if (!swap) return null;
     const { amount0Delta, amount1Delta } = swap;
     return probes[index]?.zeroForOne
       ? { amountIn: amount0Delta, amountOut: -amount1Delta }

@@ -9,17 +9,13 @@ import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
-import {
-  decodeBinStates,
-  encodeBinStates,
-  type LensBin,
-  lensContradiction,
-} from '../../protocol/layouts/packed/calibration/lens.ts';
-import { packedEvents, readDetails } from '../../protocol/layouts/packed/events.ts';
-import { DETAILS } from '../../protocol/layouts/packed/interpretations.ts';
+import { encodeBinStates, isAsShown } from '../../protocol/layouts/packed/calibration/check-storage.ts';
+import { packedEvents } from '../../protocol/layouts/packed/events.ts';
+import { readDetails } from '../../protocol/layouts/packed/interpretations.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { binSharesSlot, binSlot, decodeBin, stateSlots } from '../../protocol/layouts/storage.ts';
 import type { AsymmetryUpdated, BinFeesUpdated } from '../../protocol/pool-events.ts';
+import type { BinState } from '../../protocol/pool-state.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
 const BINS = Array.from({ length: 9 }, (_, index) => index - 4);
@@ -82,21 +78,21 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   it('keeps bins and their shares where the lens finds them', async () => {
     const { chain, deployment } = market.ground;
     const lens = encodeBinStates(traded.pool, BINS);
-    const shown = decodeBinStates((await staticCall(chain, { to: deployment.dataProvider, data: lens })).data);
+    const answer = (await staticCall(chain, { to: deployment.dataProvider, data: lens })).data;
     const bins = (await extsload(chain, traded.pool, BINS.map(binSlot))).map(decodeBin);
     const shares = (await extsload(chain, traded.pool, BINS.map(binSharesSlot))).map(BigInt);
-    const contradictions = (to: readonly LensBin[]) =>
-      to.map((seen, index) => {
-        const bin = bins[index];
-        return bin ? lensContradiction(bin, shares[index] ?? -1n, seen, IMMUTABLES.scale) : 'no bin';
-      });
-    expect(contradictions(shown)).toEqual(BINS.map(() => null));
-    expect(shown.map(({ token0 }) => token0)).not.toEqual(BINS.map(() => 0n));
-    const [first] = shown;
-    if (first === undefined) throw new Error('the lens shows no bin');
-    expect(contradictions([{ ...first, lengthE6: first.lengthE6 + 1 }])[0]).toContain('lengthE6');
-    expect(contradictions([{ ...first, token1: first.token1 + 1n }])[0]).toContain('token1');
-    expect(contradictions([{ ...first, shares: 0n }])[0]).toContain('shares');
+    const isShown = (change: Partial<BinState>, ownShares = shares) =>
+      isAsShown([{ ...(bins[0] as BinState), ...change }, ...bins.slice(1)], ownShares, answer, IMMUTABLES.scale);
+    expect(isShown({})).toBe(true);
+    expect(bins.every(({ token0Scaled }) => token0Scaled === 0n)).toBe(false);
+    const [first] = bins;
+    if (first === undefined) throw new Error('there is no bin');
+    const { multiplier1 } = IMMUTABLES.scale;
+    expect(isShown({ lengthE6: first.lengthE6 + 1 })).toBe(false);
+    expect(isShown({ token1Scaled: first.token1Scaled + multiplier1 })).toBe(false);
+    expect(isShown({ addFeeSellE6: first.addFeeSellE6 + 1 })).toBe(false);
+    expect(isShown({}, [0n, ...shares.slice(1)])).toBe(false);
+    expect(isAsShown(bins, shares, '0x', IMMUTABLES.scale)).toBe(true);
   });
 
   it('tells swaps in events, whose words mean what its variant says', async () => {
@@ -110,7 +106,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     const expected = await swapWords(market.ground, traded.pool);
     expect(
       swaps.map(({ details, amount0Delta, amount1Delta, platformFees }) => {
-        const { bin, ...rest } = readDetails(DETAILS[variant.details], details);
+        const { bin, ...rest } = readDetails(variant.details, details);
         return [{ ...rest, bin: BigInt(bin) }, [amount0Delta, amount1Delta], [platformFees.high, platformFees.low]];
       }),
     ).toEqual(expected.map(({ details, amounts, platformFees }) => [details, amounts, platformFees]));

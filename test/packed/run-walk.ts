@@ -1,26 +1,25 @@
 import type { StateOverride } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
-import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
-import type { FoundSide, ProgramStep } from '../../protocol/layouts/packed/walk.ts';
+import { CALL_GAS_CAP, CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolCurve, SellAndBuyPrices } from '../../protocol/curve.ts';
+import { walkSide } from '../../protocol/layouts/packed/walk.ts';
+import type { WalkedPool } from '../../protocol/layouts/packed/walk-plan.ts';
+import { walkedCurve } from '../../protocol/layouts/packed/walked-curve.ts';
 
-export const tradingSides = (bids: FoundSide, asks: FoundSide): TradingSides => ({
-  bids: bids.levels,
-  asks: asks.levels,
-});
-
-/** Runs the programs of a walk, as a node would that gives each this much gas at most. */
+/** Runs the programs of a walk of both sides, as a node would that gives each this much gas at most. */
 export async function runWalk(
   { client }: DevChain,
-  begin: ProgramStep<TradingSides> | TradingSides,
+  pool: WalkedPool,
+  prices: SellAndBuyPrices,
   stateOverride: StateOverride = [],
-  mostGas?: bigint,
-): Promise<{ readonly sides: TradingSides; readonly calls: number }> {
-  let step = begin;
-  for (let calls = 0; ; calls++) {
-    if (!('kind' in step)) return { sides: step, calls };
-    const gas = mostGas ?? step.gas;
-    const { data = '0x' } = await client.call({ account: CALLER, data: step.data, gas, stateOverride });
-    step = step.next(data);
-  }
+  gas = CALL_GAS_CAP,
+): Promise<{ readonly curve: PoolCurve; readonly calls: number }> {
+  let calls = 0;
+  const program = async (data: `0x${string}`) => {
+    calls += 1;
+    return (await client.call({ account: CALLER, data, gas, stateOverride })).data ?? '0x';
+  };
+  const bids = await walkSide({ program }, pool, true, prices.sellX64);
+  const asks = await walkSide({ program }, pool, false, prices.buyX64);
+  return { curve: walkedCurve(bids, asks), calls };
 }

@@ -19,9 +19,7 @@ import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { FEE_FORMULAS, formulaCurve, type Sides } from '../../protocol/layouts/packed/formulas.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
-import { walkSides } from '../../protocol/layouts/packed/walk.ts';
-import { walkedSide, wholeOutput } from '../../protocol/layouts/packed/walk-plan.ts';
-import { walkedCurve } from '../../protocol/layouts/packed/walked-curve.ts';
+import { walkedSide } from '../../protocol/layouts/packed/walk-plan.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
 import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
@@ -29,11 +27,10 @@ import { tokenScale } from '../../protocol/scaling.ts';
 import {
   decodeWalk,
   encodeWalk,
-  restOfWalk,
   type SideWalk,
   type WalkRecord,
 } from '../../protocol/simulated-walk/simulated-walk.ts';
-import { runWalk, tradingSides } from './run-walk.ts';
+import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
 const RUNS = 10;
@@ -93,21 +90,15 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
   });
 
-  test('ends a walk by simulations: every level fills, and a little more does not', async () => {
+  test('ends a walk at the last edge that it lets fill', async () => {
     const seen = { open: 0, cut: 0, closed: 0 };
     const property = fc.asyncProperty(story, (told) =>
       takenBack(market.ground.chain, async () => {
         const { pool, hundredths } = await live(told);
         const priced = await read(pool, hundredths);
-        const { sides } = await walkOf(pool, priced);
-        for (const zeroForOne of [true, false]) {
+        const { curve } = await walkOf(pool, priced);
+        for (const { zeroForOne, levels } of [curve.bids, curve.asks]) {
           const side = walkedSide(requestOf(pool, priced), zeroForOne);
-          const levels = zeroForOne ? sides.bids : sides.asks;
-          if (levels === null) {
-            seen.closed += 1;
-            expect((await simulated(pool, priced, { zeroForOne }, [-1n]))[0]?.fill).toBeNull();
-            continue;
-          }
           const inputs = [...new Set(levels.map(({ cumulativeInput }) => cumulativeInput))].filter(
             (input) => input > 0n,
           );
@@ -118,14 +109,10 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
             // What exact outputs told is shown a unit lower.
             expect([given, given - 1n]).toContain(shown.get(record.amount));
           }
-          const end = levels.at(-1)?.cumulativeOutput ?? 0n;
-          // Of exact inputs a pool of the older rule keeps the notional fee, of exact outputs it does not.
-          const fee = (end * BigInt(priced.state.notionalFeeE8)) / 10n ** 8n;
-          const more = end + 2n * fee + ONE / 1_000n;
-          const isWhole = more > wholeOutput(side);
-          seen[isWhole ? 'open' : 'cut'] += 1;
+          const isWhole = levels.length === side.edges.length;
+          seen[isWhole ? 'open' : levels.length > 0 ? 'cut' : 'closed'] += 1;
           if (isWhole) continue;
-          const [beyond] = await simulated(pool, priced, { zeroForOne }, [-more]);
+          const [beyond] = await simulated(pool, priced, { zeroForOne }, [-(side.edges[levels.length] ?? 0n)]);
           expect(beyond?.fill).toBeNull();
         }
       }),
@@ -138,7 +125,9 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     const pool = await market.fundedPool(() => [packedStopLossExtension(market.ground.deployment, SETTINGS)]);
     const priced = await read(pool, 200n);
     const hog = [{ address: market.ground.deployment.stopLoss, code: loadArtifact('GasHog').deployedBytecode }];
-    expect(await walkOf(pool, priced, hog)).toEqual({ sides: { bids: null, asks: null }, calls: 2 });
+    const { curve, calls } = await walkOf(pool, priced, hog);
+    const given = [curve.bids, curve.asks].map(({ levels }) => levels.at(-1)?.cumulativeOutput ?? 0n);
+    expect([given, calls]).toEqual([[0n, 0n], 2]);
   });
 
   const requestOf = ({ pool }: MarketPool, priced: PricedPool) => ({
@@ -151,8 +140,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
 
   const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
-    const begin = walkSides(requestOf(pool, priced), prices, tradingSides);
-    return runWalk(market.ground.chain, begin, stateOverride, CALL_GAS);
+    return runWalk(market.ground.chain, requestOf(pool, priced), prices, stateOverride, CALL_GAS);
   };
 
   /** A pool that has traded at changing prices; what the stop loss refused is left out. */
@@ -199,15 +187,8 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     const silenced = [market.ground.deployment.stopLoss];
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
     const request = { ...requestOf(pool, priced), isGuarded: false, silenced };
-    let curve: PoolCurve | undefined;
-    const begin = walkSides(request, prices, (bids, asks) => {
-      expect(bids.isWhole && asks.isWhole).toBe(true);
-      curve = walkedCurve(bids, asks);
-      return tradingSides(bids, asks);
-    });
-    await runWalk(market.ground.chain, begin, [{ address: market.ground.deployment.stopLoss, code: HARMLESS }]);
-    if (!curve) throw new Error('the walk did not end');
-    return curve;
+    const free = [{ address: market.ground.deployment.stopLoss, code: HARMLESS }];
+    return (await runWalk(market.ground.chain, request, prices, free)).curve;
   }
 
   /** What the pool answers to an exact input. */
@@ -224,11 +205,11 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     const fitted = async (zeroForOne: boolean) => {
       const plan = planFit(priced, zeroForOne, draw);
       const fills: (SwapAmounts | null)[] = [];
-      for (const amount of plan?.probes ?? []) {
+      for (const amount of plan.probes) {
         const [record] = await simulated(pool, priced, { zeroForOne }, [amount], free);
         fills.push(record ? amountsOf(record, zeroForOne) : null);
       }
-      const curve = plan && fitSide(plan, fills, priced.quote.referenceX64);
+      const curve = fitSide(plan, fills, priced.quote.referenceX64);
       if (!curve) throw new Error('the side was not fitted');
       return curve;
     };
@@ -258,22 +239,19 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   ): Promise<readonly WalkRecord[]> {
     const order = { zeroForOne, amountSpecified: 0n, quote, trader: CALLER };
     const form = variant.simulation;
-    let walk: SideWalk = {
+    const walk: SideWalk = {
       pool,
-      known: 0n,
-      mostHalvings: 0,
       warming: { data: '0x', gas: 0 },
       template: { data: packedSimulation.encode(form, order), amountOffset: form === 'sender' ? 100 : 68 },
       points: amounts.map((amount) => ({ amount, gasLimit: 3_000_000 })),
     };
     const records: WalkRecord[] = [];
     for (;;) {
-      const data = encodeWalk(walk);
+      const data = encodeWalk({ ...walk, points: walk.points.slice(records.length) });
       const call = { account: CALLER, data, gas: CALL_GAS, stateOverride };
       const answer = decodeWalk((await market.ground.chain.client.call(call)).data ?? '0x');
       records.push(...answer.records);
       if (answer.done) return records;
-      walk = restOfWalk(walk, answer);
     }
   }
 });

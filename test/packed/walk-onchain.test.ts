@@ -6,7 +6,6 @@ import type { DepthLevel } from '../../protocol/depth.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
-import { walkSides } from '../../protocol/layouts/packed/walk.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
   createTestPools,
@@ -18,7 +17,7 @@ import {
   simulate,
   startPackedChain,
 } from './packed-chain.ts';
-import { runWalk, tradingSides } from './run-walk.ts';
+import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
 const RUNS = 8;
@@ -70,12 +69,12 @@ describe.each([...PACKED_VARIANTS, { ...packedVariant('older'), zeroAmounts: 're
           [false, sides.asks],
         ] as const) {
           const whole = bareSide(priced, zeroForOne).levels;
-          expect(levels?.map(({ bin }) => bin) ?? []).toEqual(whole.map(({ bin }) => bin));
-          await expectOnChain(pool, priced, zeroForOne, levels ?? []);
+          expect(levels.map(({ bin }) => bin)).toEqual(whole.map(({ bin }) => bin));
+          await expectOnChain(pool, priced, zeroForOne, levels);
           // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.
-          if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels ?? [], 1_000_000n);
-          expectNoBetterThanFills(priced, zeroForOne, levels ?? []);
-          edges += levels?.length ?? 0;
+          if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels, 1_000_000n);
+          expectNoBetterThanFills(priced, zeroForOne, levels);
+          edges += levels.length ?? 0;
         }
       });
       await fc.assert(property, { numRuns: RUNS });
@@ -92,18 +91,15 @@ describe('a pool with 60 bins a side', () => {
       if (pool === undefined) throw new Error('no pool');
       const priced = manyBins(pool);
       const { sides, calls } = await walked(pool, priced);
-      expect([sides.bids?.length, sides.asks?.length]).toEqual([60, 60]);
+      expect([sides.bids.length, sides.asks.length]).toEqual([60, 60]);
       expect(calls).toBeLessThanOrEqual(variant.rule === 'growing' ? 2 : 4);
       for (const [zeroForOne, levels] of [
         [true, sides.bids],
         [false, sides.asks],
       ] as const) {
-        await expectOnChain(pool, priced, zeroForOne, (levels ?? []).slice(-2));
-        expectPrices(pool, priced, zeroForOne, levels ?? []);
-        const [worst, far] = [
-          levels?.at(-1)?.priceX64 ?? 0n,
-          farPrice(pool, priced, zeroForOne, zeroForOne ? -59 : 59),
-        ];
+        await expectOnChain(pool, priced, zeroForOne, levels.slice(-2));
+        expectPrices(pool, priced, zeroForOne, levels);
+        const [worst, far] = [levels.at(-1)?.priceX64 ?? 0n, farPrice(pool, priced, zeroForOne, zeroForOne ? -59 : 59)];
         expect(((worst - far) * 1_000n) / far).toBe(0n);
       }
     },
@@ -124,8 +120,8 @@ it('promises no unit that an exact input does not give where a fee on the whole 
     );
   const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
     const { sides } = await walked(pool, priced);
-    await expectOnChain(pool, priced, true, sides.bids ?? []);
-    await expectOnChain(pool, priced, false, sides.asks ?? []);
+    await expectOnChain(pool, priced, true, sides.bids);
+    await expectOnChain(pool, priced, false, sides.asks);
   });
   await fc.assert(property, { numRuns: 3 * RUNS });
 });
@@ -134,7 +130,8 @@ async function walked(pool: PackedTestPool, priced: PricedPool) {
   const { address, deployment } = pool;
   const request = { pool: address, priced, form: deployment.variant.simulation, isGuarded: false, silenced: [] };
   const prices = await shownPrices(packedChain, pool, priced);
-  return runWalk(packedChain.chain, walkSides(request, prices, tradingSides), overrides(pool, priced));
+  const { curve, calls } = await runWalk(packedChain.chain, request, prices, overrides(pool, priced));
+  return { sides: { bids: curve.bids.levels, asks: curve.asks.levels }, calls };
 }
 
 /**

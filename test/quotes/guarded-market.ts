@@ -15,7 +15,8 @@ import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/provi
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
-import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
 import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { providerQuote } from './provider-quote.ts';
 import { priceX64 } from './quote-world.ts';
@@ -220,8 +221,8 @@ async function simulated(
   return answers.map((answer, index) => {
     const result = answer?.results[0];
     if (!result) throw new Error('a simulation was not begun');
-    const swap = decodeSimulation(result);
-    if (swap.outcome !== 'fills') return null;
+    const swap = simulatedAmounts(result);
+    if (!swap) return null;
     const { amount0Delta, amount1Delta } = swap;
     return orders[index]?.zeroForOne
       ? { amountIn: amount0Delta, amountOut: -amount1Delta }

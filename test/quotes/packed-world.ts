@@ -1,9 +1,10 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
-import type { CurveReport } from '../../api/snapshots/curve-metrics.ts';
+import type { CurveReport } from '../../api/snapshots/snapshot-metrics.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
-import { decodeSimulation, packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
+import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import {
   callPool,
@@ -99,8 +100,8 @@ export async function levelsOffCurve(
   const data = probes.map((probe) => packedSimulation.encode(form, { ...probe, quote, trader: pool.provider }));
   const results = await callPool(packedChain, pool, data);
   const given = results.map((result, index) => {
-    const swap = decodeSimulation(result);
-    if (swap.outcome !== 'fills') return null;
+    const swap = simulatedAmounts(result);
+    if (!swap) return null;
     return -(probes[index]?.zeroForOne ? swap.amount1Delta : swap.amount0Delta);
   });
   return asked.flatMap(({ level, less }, index) => {

@@ -4,11 +4,11 @@ import type { Address } from 'viem';
 import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import type { QuotesDeps } from '../../api/quotes/bid-ask.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
+import type { QuotesDeps } from '../../api/quotes/quotes.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
-import type { CountCurve } from '../../api/snapshots/curve-metrics.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
+import type { SnapshotObserver } from '../../api/snapshots/snapshot-metrics.ts';
 import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -24,7 +24,7 @@ export interface QuoteApiOptions {
   readonly batchDeadlineMs?: number;
   readonly warmers?: NonNullable<QuotesDeps['warmers']>;
   readonly countDisagreement?: () => void;
-  readonly countCurve?: CountCurve;
+  readonly countCurve?: SnapshotObserver['curve'];
   readonly logger?: Logger;
 }
 
@@ -64,8 +64,10 @@ export function quoteApi({
     quotes,
     countCall,
     logger,
-    ...(countDisagreement && { countDisagreement }),
-    ...(countCurve && { countCurve: () => countCurve }),
+    observe: () => ({
+      ...(countDisagreement && { guardsDisagreed: countDisagreement }),
+      ...(countCurve && { curve: countCurve }),
+    }),
   });
   const chains = new Map([[chain.chainId, chain]]);
   const app = createApp(bindRoutes(quotesResource, { chains, directory, snapshots, ...rest }), {

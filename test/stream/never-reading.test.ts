@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import type { ChainStream } from '../../api/stream/chain-stream.ts';
-import { ConnectionLimits } from '../../api/stream/connection-limits.ts';
+import { Connections } from '../../api/stream/connections.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
@@ -33,24 +33,28 @@ afterEach(async () => {
 /** The streams of a simulated chain over a real server. Request limits are off. */
 async function serve(stream: ChainStream) {
   const logger = createLogger('test', 'silent');
-  const limits = new ConnectionLimits(StreamConfig.parse({}));
+  const connections = new Connections(StreamConfig.parse({}));
   const config = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] };
   const chains = new Map([[CHAIN, ChainConfig.parse({ chainId: CHAIN, name: 'simulated', ...config })]]);
-  const deps = { chains, streams: { of: () => stream }, limits };
+  const ready = async () => {
+    await stream.ready();
+    return stream;
+  };
+  const deps = { chains, streams: { ready, connections } };
   const redis = new Redis({ lazyConnect: true });
   const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: { ...deps, countSilent: () => undefined },
+    webSockets: deps,
     metrics: createMetrics('test'),
     logger,
   });
   const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   ends.push(async () => {
-    stream.close('shutdown');
+    connections.end('shutdown');
     await server.stop(1_000);
   });
-  return { port: server.port, limits };
+  return { port: server.port, connections };
 }
 
 /** Asks for all pools and reads nothing of the answer. */
@@ -73,7 +77,7 @@ test.each(['sse', 'websocket'] as const)(
   async (transport) => {
     const chain = new SimulatedChain(POOLS);
     const { clock, stream } = chain.startProcess(RICH);
-    const { port, limits } = await serve(stream);
+    const { port, connections } = await serve(stream);
     const good = new SimulatedClient({ pools: chain.pools.slice(0, 1), depth: false, hasKey: false });
     await good.connect(stream);
     const pools = chain.pools.map(({ address }) => address).join(',');
@@ -91,7 +95,7 @@ test.each(['sse', 'websocket'] as const)(
     expect(stream.subscriberCount).toBe(1);
     // A block a second: ten of them, and those before that filled the sockets.
     expect(blocks).toBeGreaterThan(10);
-    await vi.waitUntil(() => limits.size === 0, WAIT);
+    await vi.waitUntil(() => connections.size === 0, WAIT);
     socket.resume();
     await closed;
     expect(good.isOpen).toBe(true);

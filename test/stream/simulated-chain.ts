@@ -1,10 +1,11 @@
+import { Registry } from 'prom-client';
 import { type Address, type Hex, toHex } from 'viem';
 import { BlockClock } from '../../api/snapshots/block-clock.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
 import { ChainStream } from '../../api/stream/chain-stream.ts';
-import type { ChainObserver } from '../../api/stream/types.ts';
+import { streamMetrics } from '../../api/stream/metrics.ts';
 import { BlockWarmer } from '../../api/warming/block-warmer.ts';
 import { RequestedPools } from '../../api/warming/requested-pools.ts';
 import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
@@ -30,14 +31,6 @@ const poolOf = (number: number): ServedPool => ({
   stopLossMark: 'mean',
   immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
 });
-
-/** Of what happens on a stream, for tests that do not look. */
-export const NO_OBSERVER: ChainObserver = {
-  resumed: () => undefined,
-  gap: () => undefined,
-  terminated: () => undefined,
-  written: () => undefined,
-};
 
 interface Block {
   readonly ref: BlockRef;
@@ -101,7 +94,7 @@ export class SimulatedChain {
         prices: (head, { pool }) => this.#price(head, pool),
         depth: async (_head, prices) => withDepth(prices),
       },
-      countLookup: () => undefined,
+      observer: {},
     });
     const requested = new RequestedPools({ warmMs: 5_000, now });
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
@@ -117,9 +110,8 @@ export class SimulatedChain {
     });
     const stream = new ChainStream({
       ...ofChain,
-      observer: NO_OBSERVER,
+      metrics: streamMetrics(new Registry(), () => ({}), []),
       warmer: { requested, warmer, schedule },
-      now,
     });
     return { clock, snapshots, requested, warmer, schedule, stream };
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sseTransport } from '../../api/stream/transports.ts';
+import { sseTransport } from '../../api/stream/stream.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';

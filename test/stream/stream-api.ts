@@ -6,7 +6,6 @@ import { quotesResource } from '../../api/quotes/quotes.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
-import type { ConnectionBounds } from '../../api/stream/connection-limits.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
@@ -23,7 +22,7 @@ export interface StreamApiOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
   readonly quotes?: SnapshotOptions;
-  readonly stream?: Partial<ConnectionBounds>;
+  readonly stream?: Partial<StreamConfig>;
   readonly pingMs?: number;
 }
 
@@ -38,9 +37,8 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     chains: [chain],
     quotes,
     logger,
-    countCurve: (chainId) => estimates.of(chainId).report,
+    observe: (chainId) => ({ curve: estimates.of(chainId).report, lookup: (result) => lookups.push(result) }),
     countCall: (_chainId, method) => calls.push(method),
-    countLookup: (_chainId, lookup) => lookups.push(lookup),
   });
   const metrics = createMetrics('test');
   const warmers = startPoolWarmers({
@@ -65,9 +63,9 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     metrics,
     logger,
   });
-  const { limits, countSilent } = streams;
+  const { connections } = streams;
   const chains = new Map([[chain.chainId, chain]]);
-  const deps = { chains, directory, snapshots, streams, limits, trustedProxies: 0, warmers };
+  const deps = { chains, directory, snapshots, streams, trustedProxies: 0, warmers };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
@@ -75,8 +73,6 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     webSockets: {
       chains,
       streams,
-      limits,
-      countSilent,
       pingMs: options.pingMs ?? 15_000,
     },
     metrics,
@@ -88,7 +84,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     base,
     calls,
     lookups,
-    limits,
+    connections,
     metrics,
     warmer: warmers.of(chain.chainId),
     /** Ends the streams as a stop of the process does. */

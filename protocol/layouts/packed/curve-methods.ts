@@ -1,19 +1,24 @@
 import type { Address } from 'viem';
-import type { CurveKnowledge, CurveSearch, SearchContext, SearchStep } from '../../curve-search.ts';
-import { decodeQuote, type ReadPrices } from '../create-adapter.ts';
+import type { CurveKnowledge, CurveRank, CurveSearch, DropReason, SearchChain, SearchEnd } from '../../curve-search.ts';
+import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
-import { fitSide } from './fit.ts';
+import { agreesWithPrice, fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
-import { agreesWithPrice } from './fit-proof.ts';
-import { matchFormulas, trialProbes, triedFormulas } from './formula-trial.ts';
-import type { Sides } from './formulas.ts';
+import { agreeingFormulas, matchFormulas, type Sides } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
-import { type Asking, areGuardsAsked, failed, type PackedRead, proved, type Search, simulate } from './search.ts';
+import {
+  type Asking,
+  areGuardsAsked,
+  emptySidesGiveNothing,
+  type PackedRead,
+  type Search,
+  simulate,
+} from './search.ts';
 import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
-import { walkSides } from './walk.ts';
+import { walkSide } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';
 
 /*
@@ -21,151 +26,141 @@ import { walkedCurve } from './walked-curve.ts';
  * already. Its arithmetic is not public, so that the curve is searched by the cheapest method that proves itself:
  *
  * 1. Formula. Where formulas agreed before, nothing is asked but the hashes of the code, which the read brings along: the
- *    same code, the same provider and the pool's own prices have to follow. Else, once: in which form the pool simulates
- *    swaps (2 swaps), whether formulas agree (8 swaps or more, `formula-trial.ts`), and then what the code is
- *    (`read-code.ts`): a formula counts only while hashes say what the code does.
- * 2. Fit. At every read: one swap to the end of each run of bins with one additional fee, and swaps drawn at random that
- *    prove the factors (`fit-plan.ts`), all in one shared call.
- * 3. Simulation. At every read: every edge of every bin by a program, a call or two a side (`walk.ts`). After a fit that did
- *    not hold, the next 30 reads go straight here.
+ *    same code, the same provider and the pool's own prices have to follow.
+ * 2. Fit. Else one shared call simulates swaps to the end of each run of bins with one additional fee, and others drawn at
+ *    random (`fit-plan.ts`). The first time they show whether formulas agree exactly, which then stand in for the pool as
+ *    long as hashes say what its code does (`read-code.ts`). If not, the fees are fitted to the first swaps and proved by
+ *    the others (`fit.ts`).
+ * 3. Simulation. Where no fit holds, every edge of every bin by a program, a call or two a side (`walk.ts`). After a fit that
+ *    did not hold, the next 30 reads go straight here.
  *
- * Besides: without a quote the provider is asked from address 0, one call; a side that is read as empty is asked for a unit.
- * Known guards are left out of simulated swaps where the node can do that, and evaluated afterwards as for any pool.
+ * Besides: in which form a pool simulates swaps is asked once (2 swaps); without a quote the provider is asked from address
+ * 0, one call; a side that is read as empty is asked for a unit. Known guards are left out of simulated swaps where the node
+ * can do that. However the curve was found, guards are then evaluated or probed on it as on any pool's.
  */
 
 /** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
 const READS_WITHOUT_FIT = 30;
 
 /** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
-export function packedSearch(read: PackedRead): CurveSearch {
-  return {
-    start(context) {
-      const provider = read.mutablePriceProvider ?? context.immutableProvider;
-      if (read.quote || provider === null) return withQuote(read, context, read.quote);
-      // The node puts no other code at the pool's address: some providers answer anyone who asks from address 0.
-      return {
-        kind: 'ask',
-        target: provider,
-        data: PACKED_QUOTE.selector,
-        next: (data) => withQuote(read, context, decodeQuote(PACKED_QUOTE, { success: true, data })),
-      };
-    },
-  };
-}
+export const packedSearch = (read: PackedRead): CurveSearch => ({
+  async find(context, chain) {
+    const provider = read.mutablePriceProvider ?? context.immutableProvider;
+    const quote = read.quote ?? (provider === null ? undefined : await askQuote(chain, provider));
+    if (!quote || !isTradableQuote(quote)) return failed('the provider told no quote', context.known);
+    const search = { ...read, priced: pricePool(read.state, quote), provider, context, chain };
+    const { known, dropped, sides } = standingFormula(search);
+    if (sides && known) return found('formula', sides, known.form, known);
+    return { ...(await searchCurve(search, known)), dropped };
+  },
+});
 
-function withQuote(read: PackedRead, context: SearchContext, quote: ReadPrices['quote']): SearchStep {
+/** Where the node puts no other code at the pool's address: some providers answer anyone who asks from address 0. */
+const askQuote = async (chain: SearchChain, provider: Address) =>
+  decodeQuote(PACKED_QUOTE, { success: true, data: await chain.ask(provider, PACKED_QUOTE.selector) });
+
+/** The curve of formulas that agreed before, if they may still stand in; and what stays known. */
+function standingFormula({ context, code, provider, priced, prices }: Search): {
+  readonly known: CurveKnowledge | undefined;
+  readonly dropped: DropReason | null;
+  readonly sides: Sides | null;
+} {
   const { known } = context;
-  if (!quote || !isTradableQuote(quote)) {
-    return { kind: 'failed', reason: 'the provider told no quote', known, dropped: null };
+  // Without code, this read began before the formulas were known.
+  if (!known?.formulas || !code) return { known, dropped: null, sides: null };
+  const { formulas } = known;
+  if (!isSameCode(code, formulas.code) || provider !== code.accounts[1]) {
+    if (formulas.names.length > 0) context.refuted({ code, provider, formulas });
+    return { known: undefined, dropped: 'code', sides: null };
   }
-  const provider = read.mutablePriceProvider ?? context.immutableProvider;
-  return byKnownFormula({ ...read, priced: pricePool(read.state, quote), provider, context, known, dropped: null });
+  if (formulas.names.length === 0) return { known, dropped: null, sides: null };
+  const { names, sides } = matchFormulas(priced, prices, formulas.names);
+  if (sides) return { known: { ...known, formulas: { ...formulas, names } }, dropped: null, sides };
+  context.refuted({ priced, prices, formulas });
+  return { known: { ...known, formulas: null }, dropped: names.length === 0 ? 'prices' : 'ambiguous', sides: null };
 }
 
-function byKnownFormula(search: Search): SearchStep {
-  const { known, code, provider, priced, prices } = search;
-  if (!known?.formulas) return askForm(search);
-  // This read began before the formulas were known: it did not ask for the code.
-  if (!code) return byFit({ ...search, form: known.form as SimulationForm });
-  if (!isSameCode(code, known.formulas.code) || provider !== code.accounts[1]) {
-    if (known.formulas.names.length > 0) search.context.refuted({ code, provider, formulas: known.formulas });
-    return askForm({ ...search, known: undefined, dropped: 'code' });
-  }
-  const asking = { ...search, form: known.form as SimulationForm };
-  if (known.formulas.names.length === 0) return byFit(asking);
-  const { names, sides } = matchFormulas(priced, prices, known.formulas.names);
-  if (sides) return found(asking, 'formula', sides, { ...known, formulas: { ...known.formulas, names } });
-  search.context.refuted({ priced, prices, formulas: known.formulas });
-  const dropped = names.length === 0 ? 'prices' : 'ambiguous';
-  return tryFormulas({ ...asking, known: { ...known, formulas: null }, dropped });
+async function searchCurve(search: Search, before: CurveKnowledge | undefined): Promise<SearchEnd> {
+  const form = (before?.form as SimulationForm | undefined) ?? (await askForm(search));
+  if (form === null) return failed('the pool simulates no swaps in a known form', before);
+  const asking = { ...search, form };
+  const known = before ?? { form, formulas: null };
+  if (!(await emptySidesGiveNothing(asking))) return failed('a side that is read as empty is not shown to be', known);
+  const left = known.readsWithoutFit ?? 0;
+  if (left === 0 || !known.formulas) return bySwaps(asking, known);
+  return bySimulation(asking, { ...known, readsWithoutFit: left - 1 });
 }
 
-function askForm(search: Search): SearchStep {
-  const form = search.known?.form;
-  if (form !== undefined) return tryFormulas({ ...search, form: form as SimulationForm });
-  return {
-    kind: 'simulate',
-    swaps: formSwaps(search.priced, areGuardsAsked(search.context)),
-    silenced: search.context.evaluatedGuards,
-    next(results) {
-      const found = knownForm(results);
-      if (found === null) return failed(search, 'the pool simulates no swaps in a known form');
-      return tryFormulas({ ...search, form: found, known: { form: found, formulas: null } });
-    },
-  };
+async function askForm({ priced, context, chain }: Search): Promise<SimulationForm | null> {
+  const swaps = formSwaps(priced, areGuardsAsked(context));
+  return knownForm((await chain.simulate(swaps, context.evaluatedGuards)).results);
 }
 
-function tryFormulas(search: Asking): SearchStep {
-  const { priced, prices, provider } = search;
-  const probes = trialProbes(priced);
-  if (provider === null || probes.length === 0) return byFit(search);
-  return simulate(search, probes, (results) => {
-    const agreeing = triedFormulas(priced, prices, probes, results);
-    return agreeing ? remember(search, provider, agreeing) : byFit(search);
+/** The first time by formulas, if they agree with simulated swaps; else fitted to the same swaps, if that holds. */
+async function bySwaps(asking: Asking, before: CurveKnowledge): Promise<SearchEnd> {
+  const { priced, prices, provider, context, form } = asking;
+  const isTrial = before.formulas === null && provider !== null;
+  const plans = [true, false].map((zeroForOne) => planFit(priced, zeroForOne, context.draw(), isTrial));
+  const isFittable = plans.every((plan) => plan.isFittable);
+  if (!isTrial && !isFittable) return bySimulation(asking, before);
+  const probes = plans.flatMap((plan) =>
+    plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
+  );
+  const { results, isSilenced } = await simulate(asking, probes);
+  const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
+  const names = isTrial ? agreeingFormulas(priced, prices, probes, fills) : null;
+  const known = names && provider ? await remember(asking, provider, names) : before;
+  const { sides } = matchFormulas(priced, prices, (names && known.formulas?.names) ?? []);
+  if (sides) return found('formula', sides, form, known);
+  if (!isFittable) return bySimulation(asking, known);
+  const [bids, asks] = plans.map((plan) => {
+    const ownFills = fills.filter((_, index) => probes[index]?.zeroForOne === plan.zeroForOne);
+    return fitSide(plan, ownFills, plan.zeroForOne ? prices.sellX64 : prices.buyX64);
   });
+  if (bids && asks) {
+    const isSameQuote = agreesWithPrice(bids) && agreesWithPrice(asks);
+    if (!isSameQuote) return failed('the quote that the provider told is not the one that its pool gets', known);
+    return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
+  }
+  // What known guards refused says nothing of the curve: the next read tries again.
+  if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(asking, known);
+  if (context.known && context.known.readsWithoutFit === undefined)
+    context.refuted({ priced, prices, probes, results });
+  return bySimulation(asking, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
 }
 
 /** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
-function remember(search: Asking, provider: Address, agreeing: readonly string[]): SearchStep {
-  return readCode(search.context.pool, provider, agreeing.length > 0, (code, isTrusted) => {
-    const names = isTrusted ? agreeing : [];
-    const known = { form: search.form, formulas: { names, code } };
-    const { sides } = matchFormulas(search.priced, search.prices, names);
-    return sides ? proved(search, found(search, 'formula', sides, known)) : byFit({ ...search, known });
-  });
+async function remember(
+  { chain, context, form }: Asking,
+  provider: Address,
+  agreeing: readonly string[],
+): Promise<CurveKnowledge> {
+  const { code, isTrusted } = await readCode(chain, context.pool, provider, agreeing.length > 0);
+  return { form, formulas: { names: isTrusted ? agreeing : [], code } };
 }
 
-function byFit(search: Asking): SearchStep {
-  const { priced, context, prices, known } = search;
-  const left = known?.readsWithoutFit ?? 0;
-  if (known && left > 0) return bySimulation({ ...search, known: { ...known, readsWithoutFit: left - 1 } });
-  const [bids, asks] = [planFit(priced, true, context.draw()), planFit(priced, false, context.draw())];
-  if (!bids || !asks) return bySimulation(search);
-  const probes = [bids, asks].flatMap((plan) =>
-    plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
-  );
-  return simulate(search, probes, (results, isSilenced) => {
-    const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
-    const sold = fitSide(bids, fills.slice(0, bids.probes.length), prices.sellX64);
-    const bought = fitSide(asks, fills.slice(bids.probes.length), prices.buyX64);
-    if (!sold || !bought) {
-      // What known guards refused says nothing of the curve: the next read tries again.
-      if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(search);
-      const didHold = context.known && context.known.readsWithoutFit === undefined;
-      if (didHold) context.refuted({ priced, prices, probes, results });
-      return bySimulation({ ...search, known: known && { ...known, readsWithoutFit: READS_WITHOUT_FIT } });
-    }
-    if (!agreesWithPrice(sold) || !agreesWithPrice(bought)) {
-      return failed(search, 'the quote that the provider told is not the one that its pool gets');
-    }
-    const fitted = known && { form: known.form, formulas: known.formulas };
-    return proved(search, found(search, 'fit', { bids: sold, asks: bought }, fitted));
-  });
+async function bySimulation(
+  { priced, prices, form, context, chain }: Asking,
+  known: CurveKnowledge,
+): Promise<SearchEnd> {
+  const { pool, isCallerJudged, evaluatedGuards } = context;
+  if (isCallerJudged) return failed('an extension judges who swaps: it refuses to simulate for us', known);
+  const walked = { pool, priced, form, isGuarded: areGuardsAsked(context), silenced: evaluatedGuards };
+  const bids = await walkSide(chain, walked, true, prices.sellX64);
+  const asks = await walkSide(chain, walked, false, prices.buyX64);
+  return { rank: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
 }
 
-function bySimulation(search: Asking): SearchStep {
-  const { priced, prices, form, context, known, dropped } = search;
-  const { pool, isGuarded, isCallerJudged, evaluatedGuards } = context;
-  if (isCallerJudged) return failed(search, 'an extension judges who swaps: it refuses to simulate for us');
-  const learned = { rank: 'simulation', known, dropped } as const;
-  const asItIs = () =>
-    walkSides<SearchStep>({ pool, priced, form, isGuarded, silenced: [] }, prices, (bids, asks) => {
-      return proved(search, { kind: 'sides', sides: { bids: bids.levels, asks: asks.levels }, ...learned });
-    });
-  if (evaluatedGuards.length === 0) return asItIs();
-  const free = { pool, priced, form, isGuarded: false, silenced: evaluatedGuards };
-  return walkSides<SearchStep>(free, prices, (bids, asks) => {
-    // Where guards could not be left out, they are asked on the way.
-    if (!bids.isWhole || !asks.isWhole) return asItIs();
-    return proved(search, { kind: 'curve', curve: walkedCurve(bids, asks), ...learned });
-  });
-}
+const found = (rank: CurveRank, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
+  rank,
+  curve: poolCurve(sides, packedSimulation, form),
+  known,
+  dropped: null,
+});
 
-function found(
-  { form, dropped }: Asking,
-  rank: 'formula' | 'fit',
-  sides: Sides,
-  known: CurveKnowledge | undefined,
-): SearchStep {
-  return { kind: 'curve', rank, curve: poolCurve(sides, packedSimulation, form), known, dropped };
-}
+const failed = (reason: string, known: CurveKnowledge | undefined): SearchEnd => ({
+  rank: 'none',
+  reason,
+  known,
+  dropped: null,
+});

@@ -1,18 +1,8 @@
 import type { DecodeEventLogReturnType } from 'viem';
 import type { AsymmetryUpdated, BinFeesUpdated, PackedBinSwapped, PackedSwapped } from '../../pool-events.ts';
 import { commonEvents, lowercase } from '../common-events.ts';
-import { readWord, signedHalves, unsignedHalves } from '../words.ts';
+import { signedHalves, unsignedHalves } from '../words.ts';
 import type { packedPoolEvents } from './abi.ts';
-import type { DetailsShape } from './interpretations.ts';
-
-/** A swap's `details` by one interpretation. */
-export interface SwapDetails {
-  readonly zeroForOne: boolean;
-  readonly exactInput: boolean;
-  /** Cursor after the swap. */
-  readonly bin: number;
-  readonly position: bigint;
-}
 
 type PackedPoolEvent = DecodeEventLogReturnType<typeof packedPoolEvents>;
 type PackedArgs<Name extends PackedPoolEvent['eventName']> = Extract<PackedPoolEvent, { eventName: Name }>['args'];
@@ -45,9 +35,3 @@ export const packedEvents = {
     asymmetryX8: args.bidAskRefAsymmetryX8,
   }),
 };
-
-/** A swap's `details` as a shape reads them. */
-export function readDetails(shape: DetailsShape, details: bigint): SwapDetails {
-  const { zeroForOne, exactInput, bin, position } = readWord(shape, details);
-  return { zeroForOne: zeroForOne === 1n, exactInput: exactInput === 1n, bin: Number(bin), position };
-}

@@ -17,6 +17,10 @@ const FINE = 1_000_000n;
 /** Edges to be proved that a side may have: one with more is simulated whole. */
 const MOST_EDGES = 12;
 
+/** Outputs inside each run that a trial of formulas asks for, of a side with fewer runs than this. */
+const TRIAL_INSIDES = 3n;
+const FEW_RUNS = 3;
+
 /** Scaled units by which a bin's input may be rounded: before fees and with them. */
 const ROUNDED_PER_BIN = 2n;
 
@@ -42,23 +46,27 @@ export interface FitPlan {
    * inside the first of the bins that hold most.
    */
   readonly probes: readonly bigint[];
+  /** False when whole raw units are too coarse for the side, or it has too many runs or edges to prove. */
+  readonly isFittable: boolean;
 }
 
 /**
  * Plans the fit of a side whose ladder is known and whose fees are not.
  *
  * @param draw a natural number, drawn at random: it decides where in a run its factor is proved, and where in its bin the exact input ends
- * @returns null when whole raw units are too coarse for the side, or it has too many runs or edges to prove
+ * @param isTrial whether the probes are to show as well which formulas agree: a side of few runs has more of them then
  */
-export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): FitPlan | null {
+export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, isTrial = false): FitPlan {
   const likely = sideCurve(priced, zeroForOne, formulaFees(LIKELY, priced.state, priced.quote, zeroForOne));
-  const runs = runsOf(likely);
-  if (runs.length > MOST_RUNS || isTooCoarse(likely, runs)) return null;
-  if (runs.length === 0) return { priced, zeroForOne, runs, probes: [] };
+  const all = runsOf(likely);
+  const runs = all.slice(0, MOST_RUNS);
+  if (runs.length === 0) return { priced, zeroForOne, runs, probes: [], isFittable: true };
   const edges = runs.filter((run) => !isFine(likely, run)).flatMap((run) => edgesInside(likely, run));
-  if (edges.length > MOST_EDGES) return null;
+  const isFittable = all.length <= MOST_RUNS && edges.length <= MOST_EDGES && !isTooCoarse(likely, runs);
   const [multiplierIn] = multipliers(likely);
   const whole = likely.levels.at(-1)?.cumulativeInput ?? 0n;
+  const insides = isTrial && runs.length < FEW_RUNS ? TRIAL_INSIDES : 1n;
+  const draws = Array.from({ length: Number(insides) }, (_, index) => BigInt(draw) + (BigInt(index) * PARTS) / insides);
   return {
     priced,
     zeroForOne,
@@ -66,10 +74,11 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number): 
     probes: [
       ...runs.slice(0, -1).map(({ outputRaw }) => -outputRaw),
       minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
-      ...runs.map((run) => -outputInside(likely, run, draw)),
-      ...edges.map((output) => -output),
-      inputInFullBin(likely, draw),
+      ...runs.flatMap((run) => draws.map((drawn) => -outputInside(likely, run, drawn))),
+      ...edges.slice(0, MOST_EDGES).map((output) => -output),
+      inputInFullBin(likely, BigInt(draw)),
     ],
+    isFittable,
   };
 }
 
@@ -137,21 +146,21 @@ function edgesInside(side: SideCurve, { steps, outputRaw }: Run): readonly bigin
 }
 
 /** An output that ends inside a run, raw units: any part of what the run gives is as likely as another. */
-function outputInside(side: SideCurve, { steps }: Run, draw: number): bigint {
+function outputInside(side: SideCurve, { steps }: Run, draw: bigint): bigint {
   const [, multiplierOut] = multipliers(side);
   const [first, last] = [steps[0], steps.at(-1)];
   if (!first || !last) return 1n;
   const whole = last.outputBefore + last.slice.available - first.outputBefore;
-  const part = (whole * (1n + (BigInt(draw) % PARTS))) / (PARTS + 1n);
+  const part = (whole * (1n + (draw % PARTS))) / (PARTS + 1n);
   return maxBigint((first.outputBefore + part) / multiplierOut, 1n);
 }
 
 /** An input that ends inside the nearest bin that holds at least half of what any does, raw units: about as cheap as can be. */
-function inputInFullBin(side: SideCurve, draw: number): bigint {
+function inputInFullBin(side: SideCurve, draw: bigint): bigint {
   const [multiplierIn] = multipliers(side);
   const most = side.steps.reduce((max, { slice }) => maxBigint(max, slice.available), 0n);
   const step = side.steps.find(({ slice }) => 2n * slice.available >= most);
   if (!step) return 1n;
-  const part = (fillWhole(step.slice).input * (1n + (BigInt(draw) % PARTS))) / (PARTS + 1n);
+  const part = (fillWhole(step.slice).input * (1n + (draw % PARTS))) / (PARTS + 1n);
   return maxBigint((step.inputBefore + part) / multiplierIn, 1n);
 }

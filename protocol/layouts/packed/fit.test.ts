@@ -4,9 +4,8 @@ import type { PoolImmutables, PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { pricePool } from '../ladder.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
-import { fitSide } from './fit.ts';
+import { agreesWithPrice, fitSide } from './fit.ts';
 import { type FitPlan, planFit } from './fit-plan.ts';
-import { agreesWithPrice } from './fit-proof.ts';
 import { FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.fixture.ts';
 
@@ -114,7 +113,7 @@ describe('a fit', () => {
 describe('a side', () => {
   it('without liquidity needs no swap, and has its bins', () => {
     const plan = planFit(pricePool(stateOf([0n, 0n, 0n]), QUOTE), false, 0);
-    expect(plan?.probes).toEqual([]);
+    expect(plan.probes).toEqual([]);
     expect(plan && fitSide(plan, [], Q64)?.levels).toMatchObject(
       [0, 1, 2].map((bin) => ({ bin, cumulativeInput: 0n, cumulativeOutput: 0n })),
     );
@@ -138,13 +137,13 @@ describe('a side', () => {
   it('is not fitted where whole raw units are too coarse for it, or too many fees follow each other', () => {
     const tokens = 10n ** 20n;
     const plan = (contents: readonly bigint[], fees?: (index: number) => number) =>
-      planFit(pricePool(stateOf(contents, fees), QUOTE), false, 0);
-    expect(plan([tokens, tokens])).not.toBeNull();
+      planFit(pricePool(stateOf(contents, fees), QUOTE), false, 0).isFittable;
+    expect(plan([tokens, tokens])).toBe(true);
     // Less than a raw unit of token0, between bins of another fee; then one that costs a few units of token1.
-    expect(plan([tokens, 10n ** 11n, tokens], (index) => index % 2)).toBeNull();
-    expect(plan([10n, tokens])).toBeNull();
-    expect(plan(new Array(8).fill(tokens), (index) => index)).not.toBeNull();
-    expect(plan(new Array(9).fill(tokens), (index) => index)).toBeNull();
+    expect(plan([tokens, 10n ** 11n, tokens], (index) => index % 2)).toBe(false);
+    expect(plan([10n, tokens])).toBe(false);
+    expect(plan(new Array(8).fill(tokens), (index) => index)).toBe(true);
+    expect(plan(new Array(9).fill(tokens), (index) => index)).toBe(false);
   });
 });
 

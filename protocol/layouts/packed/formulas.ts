@@ -1,10 +1,17 @@
 import type { SellAndBuyPrices } from '../../curve.ts';
+import type { DepthLevel } from '../../depth.ts';
 import { divCeil, E8, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { Charge } from '../bin-fill.ts';
 import type { PricedPool, ProviderQuote } from '../ladder.ts';
-import { type SideCurve, sideCurve } from '../side-curve.ts';
+import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { addFeeX64, type SideFees } from '../side-fees.ts';
+
+/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
+export interface Probe {
+  readonly zeroForOne: boolean;
+  readonly amountSpecified: bigint;
+}
 
 /** How base, bin and notional fee combine, as far as formulas are guessed. */
 export interface FeeFormula {
@@ -70,4 +77,69 @@ function combined(combine: FeeFormula['combine'], base: bigint, bin: bigint, not
 /** What the provider's spread costs a side: the distance of bid or ask from the reference, Q64.64. */
 export function baseFeeX64({ bidX64, askX64, referenceX64 }: ProviderQuote, zeroForOne: boolean): bigint {
   return (zeroForOne ? divCeil(referenceX64 * Q64, bidX64) : divCeil(askX64 * Q64, referenceX64)) - Q64;
+}
+
+/** Simulated swaps that a pool must have answered before a formula may stand in for it. */
+const MIN_ANSWERS = 5;
+
+/**
+ * The formulas that agree exactly with a pool's prices and with what it took and gave for all swaps that it did not refuse,
+ * at one block and quote. Several agree where they do not differ by a unit: each is as good then.
+ *
+ * @param fills of the probes; null where the pool refused
+ * @returns null when too many were refused to tell
+ */
+export function agreeingFormulas(
+  priced: PricedPool,
+  prices: SellAndBuyPrices,
+  probes: readonly Probe[],
+  fills: readonly (SwapAmounts | null)[],
+): readonly string[] | null {
+  if (fills.filter((fill) => fill !== null).length < MIN_ANSWERS) return null;
+  return FEE_FORMULAS.filter((formula) => {
+    const sides = formulaCurve(priced, formula);
+    const explains = (probe: Probe, fill: SwapAmounts | null | undefined) => !fill || gives(sides, probe, fill);
+    return hasPrices(sides, prices) && probes.every((probe, index) => explains(probe, fills[index]));
+  }).map(({ name }) => name);
+}
+
+/** The formulas among these that give the pool's prices; and their sides, null unless they agree in every level. */
+export function matchFormulas(
+  priced: PricedPool,
+  prices: SellAndBuyPrices,
+  names: readonly string[],
+): { readonly names: readonly string[]; readonly sides: Sides | null } {
+  const holding = FEE_FORMULAS.filter(({ name }) => names.includes(name))
+    .map((formula) => ({ name: formula.name, sides: formulaCurve(priced, formula) }))
+    .filter(({ sides }) => hasPrices(sides, prices));
+  const [first, ...others] = holding.map(({ sides }) => sides);
+  const agree = others.every((other) => first && isSameSides(first, other));
+  return { names: holding.map(({ name }) => name), sides: first && agree ? first : null };
+}
+
+/** Whether a swap takes and gives this by a formula. */
+function gives({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe, fill: SwapAmounts): boolean {
+  const side = zeroForOne ? bids : asks;
+  if (amountSpecified < 0n) {
+    const { amountIn, amountOut } = swapExactOutput(side, -amountSpecified);
+    return fill.amountIn === amountIn && fill.amountOut === amountOut;
+  }
+  const level = levelAtInput(side, amountSpecified);
+  return fill.amountIn === level?.cumulativeInput && fill.amountOut === level.cumulativeOutput;
+}
+
+function hasPrices(sides: Sides, prices: SellAndBuyPrices): boolean {
+  const { sellX64, buyX64 } = curvePrices(sides);
+  return sellX64 === prices.sellX64 && buyX64 === prices.buyX64;
+}
+
+const isSameSides = (a: Sides, b: Sides): boolean =>
+  isSameLevels(a.bids.levels, b.bids.levels) && isSameLevels(a.asks.levels, b.asks.levels);
+
+function isSameLevels(a: readonly DepthLevel[], b: readonly DepthLevel[]): boolean {
+  const isSame = (level: DepthLevel, other: DepthLevel | undefined) =>
+    level.cumulativeInput === other?.cumulativeInput &&
+    level.cumulativeOutput === other.cumulativeOutput &&
+    level.priceX64 === other.priceX64;
+  return a.length === b.length && a.every((level, index) => isSame(level, b[index]));
 }

@@ -1,6 +1,6 @@
 import { type Address, keccak256 } from 'viem';
-import { type CodeFacts, codeFacts } from '../../contract-code.ts';
-import type { CodeState, SearchStep } from '../../curve-search.ts';
+import { codeFacts } from '../../contract-code.ts';
+import type { CodeState, SearchChain } from '../../curve-search.ts';
 
 /** What a pool of 23,000 bytes takes, and half as much again; a provider can be anyone's contract. */
 export const POOL_STEPS = 3_000_000;
@@ -12,34 +12,31 @@ const MAX_ACCOUNTS = 10;
  * far as those are trusted.
  *
  * @param isUsed whether anything follows from trust: else the two hashes are all that is read
- * @param next told the code, and whether its hashes say what it does
+ * @returns the code, and whether its hashes say what it does
  */
-export function readCode(
+export async function readCode(
+  chain: Pick<SearchChain, 'codes'>,
   pool: Address,
   provider: Address,
   isUsed: boolean,
-  next: (code: CodeState, isTrusted: boolean) => SearchStep,
-): SearchStep {
-  const read = (before: readonly Address[], facts: readonly CodeFacts[], asked: readonly Address[]): SearchStep => ({
-    kind: 'code',
-    accounts: asked,
-    next(codes) {
-      const accounts = [...before, ...asked];
-      if (!isUsed) return next({ accounts, hashes: codes.map((code) => keccak256(code)) }, false);
-      const own = codes.map((code, index) => codeFacts(code, asked[index] === pool ? POOL_STEPS : undefined));
-      const all = [...facts, ...own];
-      const code = { accounts, hashes: all.map(({ hash }) => hash) };
-      if (all.some(({ distrust }) => distrust !== null)) return next(code, false);
-      const linked = [...new Set(all.flatMap(({ libraries }) => libraries))].filter((each) => !accounts.includes(each));
-      if (linked.length === 0) return next(code, true);
-      return accounts.length + linked.length > MAX_ACCOUNTS ? next(code, false) : read(accounts, all, linked);
-    },
-  });
-  return read([], [], [pool, provider]);
+): Promise<{ readonly code: CodeState; readonly isTrusted: boolean }> {
+  const code = { accounts: [] as Address[], hashes: [] as CodeState['hashes'][number][] };
+  let asked = [pool, provider];
+  while (asked.length > 0) {
+    if (code.accounts.length + asked.length > MAX_ACCOUNTS) return { code, isTrusted: false };
+    const codes = await chain.codes(asked);
+    code.accounts.push(...asked);
+    code.hashes.push(...codes.map((bytes) => keccak256(bytes)));
+    if (!isUsed) return { code, isTrusted: false };
+    const facts = codes.map((bytes, index) => codeFacts(bytes, asked[index] === pool ? POOL_STEPS : undefined));
+    if (facts.some(({ distrust }) => distrust !== null)) return { code, isTrusted: false };
+    const linked = new Set(facts.flatMap(({ libraries }) => libraries));
+    asked = [...linked].filter((library) => !code.accounts.includes(library));
+  }
+  return { code, isTrusted: true };
 }
 
 /** Whether the same accounts have the same code. */
 export function isSameCode(a: CodeState, b: CodeState): boolean {
-  const areSame = (some: readonly string[], others: readonly string[]) => some.join() === others.join();
-  return areSame(a.accounts, b.accounts) && areSame(a.hashes, b.hashes);
+  return a.accounts.join() === b.accounts.join() && a.hashes.join() === b.hashes.join();
 }

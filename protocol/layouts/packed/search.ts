@@ -1,11 +1,14 @@
 import type { Address } from 'viem';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { CurveKnowledge, DropReason, SearchContext, SearchStep } from '../../curve-search.ts';
+import { isRejection, SMALLEST_SWAP } from '../../curve.ts';
+import type { SearchChain, SearchContext } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { ReadPrices } from '../create-adapter.ts';
 import type { PricedPool } from '../ladder.ts';
-import { emptySideProbes, isShownEmpty } from './empty-sides.ts';
-import { type Probe, searchedSwaps } from './searched-swaps.ts';
+import { swapOutcome } from '../pool-errors.ts';
+import { bareSide } from './bare-side.ts';
+import type { Probe } from './formulas.ts';
+import { filledSwap, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 
 /** What was read of a pool at one block. */
@@ -15,45 +18,43 @@ export interface PackedRead extends ReadPrices {
   readonly mutablePriceProvider: Address | null;
 }
 
-/** A search on its way. */
+/** A pool whose quote is known. */
 export interface Search extends PackedRead {
   readonly priced: PricedPool;
   readonly provider: Address | null;
   readonly context: SearchContext;
-  readonly known: CurveKnowledge | undefined;
-  readonly dropped: DropReason | null;
+  readonly chain: SearchChain;
 }
 
 /** A search that knows how swaps are simulated. */
-export type Asking = Search & { readonly form: SimulationForm };
-
-/** Asks for simulated swaps of probes. */
-export function simulate(
-  { priced, form, context }: Asking,
-  probes: readonly Probe[],
-  next: (results: readonly CallResult[], isSilenced: boolean) => SearchStep,
-): SearchStep {
-  if (probes.length === 0) return next([], true);
-  const swaps = searchedSwaps(priced, form, probes, areGuardsAsked(context));
-  return { kind: 'simulate', swaps, silenced: context.evaluatedGuards, next };
+export interface Asking extends Search {
+  readonly form: SimulationForm;
 }
 
 /** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
 export const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
   isGuarded && evaluatedGuards.length === 0;
 
-/** The end of a search, once sides that are read as empty are shown to give nothing: other swaps do not touch them. */
-export function proved(search: Asking, end: SearchStep): SearchStep {
-  const probes = emptySideProbes(search.priced);
-  return simulate(search, probes, (results, isSilenced) => {
-    const { isGuarded } = search.context;
-    const mayReject = areGuardsAsked(search.context) || (isGuarded && !isSilenced);
-    const isShown = probes.every((probe, index) => isShownEmpty(probe, results[index], mayReject));
-    return isShown ? end : failed(search, 'a side that is read as empty is not shown to be');
-  });
+/** Simulates swaps of the pool, without known guards where the node can leave them out. */
+export async function simulate({ priced, form, context, chain }: Asking, probes: readonly Probe[]) {
+  if (probes.length === 0) return { results: [], isSilenced: true };
+  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsAsked(context)), context.evaluatedGuards);
 }
 
-/** The end of a search that found no curve. */
-export function failed({ known, dropped }: Search, reason: string): SearchStep {
-  return { kind: 'failed', reason, known, dropped };
+/**
+ * Asks each side that holds less than a raw unit for a unit: other swaps do not touch it, and it must give nothing. A
+ * rejection shows nothing, but where guards are asked they close the side.
+ */
+export async function emptySidesGiveNothing(asking: Asking): Promise<boolean> {
+  const probes = [true, false]
+    .filter((zeroForOne) => (bareSide(asking.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
+    .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
+  const { results, isSilenced } = await simulate(asking, probes);
+  const mayReject = areGuardsAsked(asking.context) || (asking.context.isGuarded && !isSilenced);
+  const givesNothing = (probe: Probe, result: CallResult | undefined) => {
+    const outcome = result ? swapOutcome(result) : 'silence';
+    if (outcome === 'fills') return filledSwap(probe, result)?.amountOut === 0n;
+    return mayReject || !isRejection(outcome);
+  };
+  return probes.every((probe, index) => givesNothing(probe, results[index]));
 }

@@ -3,16 +3,10 @@ import { SMALLEST_SWAP } from '../../curve.ts';
 import type { SearchedSwap } from '../../curve-search.ts';
 import { toScaled } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
-import { swapOutcome } from '../pool-errors.ts';
-import { multipliers, type SwapAmounts } from '../side-curve.ts';
-import { FEE_FORMULAS, formulaCurve, type Sides } from './formulas.ts';
-import { decodeSimulation, packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
-
-/** A swap to simulate, raw units: positive = exact input, negative = exact output. */
-export interface Probe {
-  readonly zeroForOne: boolean;
-  readonly amountSpecified: bigint;
-}
+import { simulatedAmounts, swapOutcome } from '../pool-errors.ts';
+import { multipliers, type SideCurve, type SwapAmounts } from '../side-curve.ts';
+import { FEE_FORMULAS, formulaCurve, type Probe } from './formulas.ts';
+import { packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
 
 /**
  * Gas of a simulated swap, measured: a base, so much for each bin that it touches, and the search for the output of an input
@@ -32,13 +26,16 @@ export function searchedSwaps(
   probes: readonly Probe[],
   isGuarded: boolean,
 ): readonly SearchedSwap[] {
-  const sides = formulaCurve(priced, FEE_FORMULAS[0]);
+  const { bids, asks } = formulaCurve(priced, FEE_FORMULAS[0]);
   const likely = isGuarded ? LIKELY_GAS.guarded : LIKELY_GAS.free;
   return probes.map((probe) => {
-    const bins = binsTouched(sides, probe);
+    const side = probe.zeroForOne ? bids : asks;
+    const bins = binsTouched(side, probe.amountSpecified);
+    const endsInside =
+      probe.amountSpecified > 0n && probe.amountSpecified < (side.levels.at(-1)?.cumulativeInput ?? 0n);
     return {
       data: packedSimulation.encode(form, { ...probe, quote: priced.quote, trader: CALLER }),
-      likelyGas: likely.base + bins * likely.perBin + (isSearched(sides, probe) ? likely.search : 0),
+      likelyGas: likely.base + bins * likely.perBin + (endsInside ? likely.search : 0),
       gasLimit: Math.min(GAS_LIMIT.base + bins * GAS_LIMIT.perBin, GAS_LIMIT.most),
     };
   });
@@ -62,27 +59,28 @@ export function knownForm(results: readonly CallResult[]): SimulationForm | null
 }
 
 /** What a pool took and gave; null where it refused. */
-export function filledSwap({ zeroForOne }: Probe, result: CallResult | undefined): SwapAmounts | null {
-  const swap = result && decodeSimulation(result);
-  if (swap?.outcome !== 'fills') return null;
-  const { amount0Delta, amount1Delta } = swap;
-  return zeroForOne
-    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
-    : { amountIn: amount1Delta, amountOut: -amount0Delta };
+export function filledSwap(
+  { zeroForOne }: Pick<Probe, 'zeroForOne'>,
+  result: CallResult | undefined,
+): SwapAmounts | null {
+  const amounts = result ? simulatedAmounts(result) : null;
+  return amounts && swapAmounts(zeroForOne, amounts);
 }
 
+/** @param amounts positive into the pool */
+export const swapAmounts = (
+  zeroForOne: boolean,
+  { amount0Delta, amount1Delta }: { readonly amount0Delta: bigint; readonly amount1Delta: bigint },
+): SwapAmounts =>
+  zeroForOne
+    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
+    : { amountIn: amount1Delta, amountOut: -amount0Delta };
+
 /** Bins that a swap walks through, or is likely to. */
-function binsTouched({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe): number {
-  const side = zeroForOne ? bids : asks;
+function binsTouched(side: SideCurve, amountSpecified: bigint): number {
   const [multiplierIn, multiplierOut] = multipliers(side);
   const [input, output] = [toScaled(amountSpecified, multiplierIn), toScaled(-amountSpecified, multiplierOut)];
   return side.steps.filter(({ inputBefore, outputBefore }) =>
     amountSpecified > 0n ? inputBefore < input : outputBefore < output,
   ).length;
-}
-
-/** Whether a swap is likely to end inside a bin by its input. */
-function isSearched({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe): boolean {
-  const whole = (zeroForOne ? bids : asks).levels.at(-1)?.cumulativeInput ?? 0n;
-  return amountSpecified > 0n && amountSpecified < whole;
 }

@@ -1,7 +1,8 @@
 import { encodeAbiParameters, encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it, test } from 'vitest';
 import { Q64 } from '../../fixed-point.ts';
-import { decodeSimulation, packedSimulation } from './simulation.ts';
+import { simulatedAmounts } from '../pool-errors.ts';
+import { packedSimulation } from './simulation.ts';
 
 const TRADER = '0x00000000000000000000000000000000000000aa';
 const quote = { bidX64: Q64, askX64: Q64 + 2n, referenceX64: Q64 + 1n };
@@ -35,11 +36,7 @@ describe('calldata', () => {
 });
 
 test('amounts are signed; without all of them a simulation says nothing', () => {
-  expect(decodeSimulation({ success: false, data: simulated })).toEqual({
-    outcome: 'fills',
-    amount0Delta: -5n,
-    amount1Delta: 7n,
-  });
-  expect(decodeSimulation({ success: false, data: simulated.slice(0, 100) as Hex })).toEqual({ outcome: 'silence' });
-  expect(decodeSimulation({ success: false, data: '0x12345678' })).toEqual({ outcome: 'refused' });
+  expect(simulatedAmounts({ success: false, data: simulated })).toEqual({ amount0Delta: -5n, amount1Delta: 7n });
+  expect(simulatedAmounts({ success: false, data: simulated.slice(0, 100) as Hex })).toBeNull();
+  expect(simulatedAmounts({ success: false, data: '0x12345678' })).toBeNull();
 });

@@ -1,19 +1,10 @@
 import { encodeFunctionData, parseAbi, prepareEncodeFunctionData } from 'viem';
-import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
-import type { SwapOutcome } from '../../curve.ts';
 import { MAX_UINT128 } from '../../fixed-point.ts';
 import type { LayoutParts } from '../create-adapter.ts';
-import { simulatedAmounts, swapOutcome } from '../pool-errors.ts';
 
 /** Whether a pool's `simulateSwapAndRevert` takes a leading sender: it depends on the factory. */
-export type SimulationForm = 'sender' | 'noSender';
-
-export const SIMULATION_FORMS = ['sender', 'noSender'] as const satisfies readonly SimulationForm[];
-
-/** How a simulated swap ended: with amounts (raw units, positive into the pool), or without. */
-export type SimulatedSwap =
-  | { readonly outcome: 'fills'; readonly amount0Delta: bigint; readonly amount1Delta: bigint }
-  | { readonly outcome: Exclude<SwapOutcome, 'fills'> };
+export const SIMULATION_FORMS = ['sender', 'noSender'] as const;
+export type SimulationForm = (typeof SIMULATION_FORMS)[number];
 
 const WITHOUT_SENDER = prepareEncodeFunctionData({
   abi: parseAbi([
@@ -39,11 +30,3 @@ export const packedSimulation = {
   // Some pools search for the output of an input, which takes about a million for a single unit.
   gasLimit: 2_000_000,
 } as const satisfies LayoutParts['simulation'];
-
-/** Reads the result of a simulated swap with its amounts; amounts that were cut off count as silence. */
-export function decodeSimulation(result: CallResult): SimulatedSwap {
-  const outcome = swapOutcome(result);
-  if (outcome !== 'fills') return { outcome };
-  const amounts = simulatedAmounts(result);
-  return amounts ? { outcome, ...amounts } : { outcome: 'silence' };
-}

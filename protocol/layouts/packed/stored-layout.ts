@@ -1,11 +1,11 @@
 import { NO_ARRANGEMENT, type StoredLayout } from '../../stored-layout.ts';
 import { HEAD_BYTES, HEAD_DATA, readHead, type TokenPair } from '../storage.ts';
-import { CALIBRATED, calibratePacked } from './calibration/calibrate.ts';
-import { lpFees, platformFees } from './fee-totals.ts';
-import { FEES, NOTIONAL, PLATFORM_FEES } from './interpretations.ts';
+import { checkStorage } from './calibration/check-storage.ts';
+import { evaluateWords, WORDS } from './calibration/evaluate-words.ts';
+import { observeSwaps } from './calibration/observe-swaps.ts';
 import { packedStorage } from './storage.ts';
 
-/** What capture reads of packed pools. */
+/** What capture reads of packed pools. Sums of fees by direction can be kept before anyone knows what their halves mean. */
 export const packedStoredLayout: StoredLayout = {
   // Four storage words cost 8,400 when nothing was read before.
   headCall: { data: HEAD_DATA, keptBytes: HEAD_BYTES, likelyGas: 15_000, gasLimit: 100_000 },
@@ -16,25 +16,24 @@ export const packedStoredLayout: StoredLayout = {
     return { cursor, totalsScaled: both(binTotals), notionalFeesScaled: both(notionalFees) };
   },
   isStorageKnown: ({ storage }) => storage !== NO_ARRANGEMENT,
-  lpFeesScaled({ fees }, totals) {
-    const known = knownAs(FEES, fees);
-    const sales = { high: totals.saleBinFeesHigh, low: totals.saleBinFeesLow };
-    const purchases = { high: totals.purchaseBinFeesHigh, low: totals.purchaseBinFeesLow };
-    return known ? both(lpFees(known, { sales, purchases })) : null;
+  lpFeesScaled({ fees }, { saleBinFeesHigh, saleBinFeesLow, purchaseBinFeesHigh, purchaseBinFeesLow }) {
+    if (fees === 'token') return [saleBinFeesHigh + purchaseBinFeesHigh, saleBinFeesLow + purchaseBinFeesLow];
+    return fees === 'kind' ? [saleBinFeesHigh, purchaseBinFeesHigh] : null;
   },
-  platformFeesScaled({ platformFees: name, notional }, totals) {
-    const known = knownAs(PLATFORM_FEES, name);
-    const sales = { high: totals.salePlatformFeesHigh, low: totals.salePlatformFeesLow };
-    const purchases = { high: totals.purchasePlatformFeesHigh, low: totals.purchasePlatformFeesLow };
-    const fees = known ? platformFees(known, knownAs(NOTIONAL, notional), { sales, purchases }) : null;
-    return fees && both(fees);
+  platformFeesScaled({ platformFees, notional }, totals) {
+    const [saleHigh, saleLow] = [totals.salePlatformFeesHigh, totals.salePlatformFeesLow];
+    const [purchaseHigh, purchaseLow] = [totals.purchasePlatformFeesHigh, totals.purchasePlatformFeesLow];
+    if (platformFees === 'token') return [saleHigh + purchaseHigh, saleLow + purchaseLow];
+    // The sums do not tell in which token notional fees were paid.
+    const isTokenKnown = notional === 'input' || saleLow + purchaseLow === 0n;
+    return platformFees === 'kind' && isTokenKnown ? [saleHigh + saleLow, purchaseHigh + purchaseLow] : null;
   },
-  calibrated: CALIBRATED,
-  calibrate: calibratePacked,
+  calibrated: ['storage', ...WORDS],
+  async calibrate(chain, { pools, lens, swaps }) {
+    const storage = await checkStorage(chain, pools, lens);
+    const seen = storage.decided === NO_ARRANGEMENT ? [] : await observeSwaps(chain, pools, swaps);
+    return [storage, ...evaluateWords(seen)];
+  },
 };
-
-/** An interpretation that this build knows. */
-const knownAs = <Name extends string>(names: readonly Name[], name: string | null | undefined): Name | null =>
-  names.find((each) => each === name) ?? null;
 
 const both = ({ token0Scaled, token1Scaled }: TokenPair) => [token0Scaled, token1Scaled] as const;

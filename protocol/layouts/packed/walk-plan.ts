@@ -14,7 +14,7 @@ export interface WalkedPool {
   readonly pool: Address;
   readonly priced: PricedPool;
   readonly form: SimulationForm;
-  /** Whether simulated swaps run guards: they can refuse, and take gas. */
+  /** Whether simulated swaps run unknown extensions: they can refuse, and take gas. */
   readonly isGuarded: boolean;
   /** Guards that are left out, where the node can do that. */
   readonly silenced: readonly Address[];
@@ -28,16 +28,11 @@ export interface WalkedSide {
   readonly edges: readonly bigint[];
 }
 
-/** Gas of a simulated swap, measured: a base and so much for each bin that it touches. */
-const LIKELY_GUARDED = { base: 120_000, perBin: 50_000 };
 /** Gas after which a simulated swap counts as refused; guards may be anyone's contracts. */
 const GAS_LIMITS = {
   free: { base: 400_000, perBin: 110_000, most: 40_000_000 },
   guarded: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
 };
-/** What the edges of a guarded side and the points between them may take together: two calls. */
-const GUARDED_SIDE_GAS = 88_000_000;
-const MOST_HALVINGS = 20;
 /** More than any pool charges: an exact input that empties a side is this many times its input before fees. */
 const MOST_CHARGED = 4n;
 const WARMING = { base: 100_000, perSlot: 5_000 };
@@ -59,22 +54,8 @@ export function emptyingInput({ bare }: WalkedSide): bigint {
   return minBigint(MOST_CHARGED * net + 1n, MAX_INT128 / multiplierIn);
 }
 
-/**
- * The walk of a side that holds something: exact outputs to the edges of its bins, and an exact input that empties it. Of
- * a guarded pool also the first unit, starts and middles of bins as far as gas goes, and the end of what fills.
- */
-export function planWalk(side: WalkedSide): SideWalk {
-  const whole = wholeOutput(side);
-  const edges = [...new Set(side.edges)].filter((edge) => edge > 0n);
-  const outputs = side.of.isGuarded ? guardedOutputs(side, edges) : edges.filter((edge) => edge < whole);
-  const amounts = [...outputs.map((output) => -output), emptyingInput(side)];
-  return { ...walkOf(side, amounts), mostHalvings: side.of.isGuarded ? MOST_HALVINGS : 0 };
-}
-
-/** The walk of exact inputs, raw units, ascending, of which each fills a bin more than the one before. */
-export const planInputs = (side: WalkedSide, inputs: readonly bigint[]): SideWalk => walkOf(side, inputs);
-
-function walkOf(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
+/** The walk of ever larger swaps of a side, as {@link SideWalk} has them. */
+export function planWalk(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
   const { pool, priced, form, isGuarded } = side.of;
   const { zeroForOne } = side.bare;
   const order = { zeroForOne, amountSpecified: 0n, quote: priced.quote, trader: CALLER };
@@ -85,8 +66,6 @@ function walkOf(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
     template: { data: packedSimulation.encode(form, order), amountOffset: form === 'sender' ? 4 + 3 * 32 : 4 + 2 * 32 },
     warming: { data: encodeExtsload(slots), gas: WARMING.base + slots.length * WARMING.perSlot },
     points: amounts.map((amount): WalkPoint => ({ amount, gasLimit: gasLimitOf(side, amount) })),
-    known: 0n,
-    mostHalvings: 0,
   };
 }
 
@@ -102,19 +81,4 @@ function gasLimitOf(side: WalkedSide, amount: bigint): number {
 function binsTouched({ edges }: WalkedSide, amount: bigint): number {
   const index = amount < 0n ? edges.findIndex((edge) => edge >= -amount) : -1;
   return index < 0 ? edges.length : Math.min(index + 2, edges.length);
-}
-
-/** Edges, and the first unit; then starts and middles, evenly spread, as many as the gas pays for. */
-function guardedOutputs(side: WalkedSide, edges: readonly bigint[]): bigint[] {
-  const chosen = new Set([1n, ...edges]);
-  const between = edges.flatMap((edge, index) => {
-    const before = edges[index - 1] ?? 0n;
-    return [before + 1n, before + (edge - before + 1n) / 2n];
-  });
-  const cost = (output: bigint) => LIKELY_GUARDED.base + LIKELY_GUARDED.perBin * binsTouched(side, -output);
-  const left = GUARDED_SIDE_GAS - [...chosen].reduce((sum, output) => sum + cost(output), 0);
-  const each = between.reduce((sum, output) => sum + cost(output), 0);
-  const every = left > 0 ? Math.max(1, Math.ceil(each / left)) : Number.POSITIVE_INFINITY;
-  for (const [index, output] of between.entries()) if (index % every === 0 && left > 0) chosen.add(output);
-  return [...chosen].sort((a, b) => (a < b ? -1 : 1));
 }

@@ -1,38 +1,9 @@
-import type { Address, Hex } from 'viem';
-import { CALL_GAS_CAP } from '../../bounded-calls/bounded-calls.ts';
-import { isRejection, type SellAndBuyPrices } from '../../curve.ts';
+import type { SearchChain } from '../../curve-search.ts';
 import { E8, maxBigint } from '../../fixed-point.ts';
-import type { ExecutableLevels } from '../../guards/side-claim.ts';
-import {
-  decodeWalk,
-  encodeWalk,
-  restOfWalk,
-  type SideWalk,
-  type WalkRecord,
-} from '../../simulated-walk/simulated-walk.ts';
+import { decodeWalk, encodeWalk, type WalkRecord } from '../../simulated-walk/simulated-walk.ts';
 import type { SwapAmounts } from '../side-curve.ts';
-import { walkedLevels } from './walk-levels.ts';
-import {
-  emptyingInput,
-  planInputs,
-  planWalk,
-  type WalkedPool,
-  type WalkedSide,
-  walkedSide,
-  wholeOutput,
-} from './walk-plan.ts';
-
-/** A program to run in one `eth_call` at the block of the pool's state, and what follows from its answer. */
-export interface ProgramStep<S> {
-  readonly kind: 'program';
-  readonly data: Hex;
-  readonly gas: bigint;
-  readonly silenced: readonly Address[];
-  /** @throws Error when this is no answer of the program */
-  next(answer: Hex): ProgramStep<S> | S;
-}
-
-type Step<S> = ProgramStep<S> | S;
+import { swapAmounts } from './searched-swaps.ts';
+import { emptyingInput, planWalk, type WalkedPool, type WalkedSide, walkedSide, wholeOutput } from './walk-plan.ts';
 
 /** What the pool took and gave, by the exact output at which a bin or the side ends, raw units. */
 export type Pairs = ReadonlyMap<bigint, SwapAmounts>;
@@ -42,11 +13,8 @@ export interface FoundSide {
   readonly side: WalkedSide;
   /** The pool's own price. */
   readonly bestX64: bigint;
+  /** Up to the last edge before the first swap that was rejected. */
   readonly pairs: Pairs;
-  /** Null when nothing trades. */
-  readonly levels: ExecutableLevels;
-  /** Whether a swap emptied the side. */
-  readonly isWhole: boolean;
 }
 
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
@@ -55,43 +23,28 @@ const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 const MOST_CALLS = 6;
 
 /**
- * Finds both sides of a pool by simulated swaps alone, one side after the other: every level is a pair that an exact input
- * takes and gives on the chain at that block. Guards are asked on the way: a side ends at the last point that fills before
- * the first that does not.
+ * Finds a side of a pool by simulated swaps alone: every pair is what an exact input takes and gives on the chain at that
+ * block. Where extensions reject swaps, it ends at the last edge before.
  *
- * @param prices the pool's own
+ * @param bestX64 the pool's own price
  */
-export function walkSides<S>(
+export async function walkSide(
+  chain: Pick<SearchChain, 'program'>,
   pool: WalkedPool,
-  prices: SellAndBuyPrices,
-  then: (bids: FoundSide, asks: FoundSide) => S,
-): Step<S> {
-  return walkSide(walkedSide(pool, true), prices.sellX64, (bids) =>
-    walkSide(walkedSide(pool, false), prices.buyX64, (asks) => then(bids, asks)),
-  );
-}
-
-function walkSide<S>(side: WalkedSide, bestX64: bigint, then: (found: FoundSide) => Step<S>): Step<S> {
+  zeroForOne: boolean,
+  bestX64: bigint,
+): Promise<FoundSide> {
+  const side = walkedSide(pool, zeroForOne);
   const whole = wholeOutput(side);
-  const finish = (pairs: Pairs, isWhole: boolean, isClosed = false) => {
-    return then({ side, bestX64, pairs, levels: isClosed ? null : walkedLevels(side, pairs, bestX64), isWhole });
-  };
-  if (whole === 0n) return finish(new Map(), true);
-  return run(side, planWalk(side), MOST_CALLS, (records) => {
-    const outputs = filledOutputs(side, records);
-    const emptied = emptyingFill(side, records);
-    if (isClosedBy(records)) return finish(new Map(), false, true);
-    if (emptied === null) return cutSide(side, outputs, (pairs) => finish(pairs, false));
-    const end: Pairs = new Map([[whole, emptied]]);
-    if (emptied.amountOut === whole) return finish(new Map([...certain(outputs), ...end]), true);
-    return byInputs(side, inputsBefore(side, outputs, emptied), (pairs) => finish(new Map([...pairs, ...end]), true));
-  });
-}
-
-/** Nothing fills, and not since the amounts were wrong. */
-function isClosedBy(records: readonly WalkRecord[]): boolean {
-  const hasFill = records.some(({ fill }) => fill !== null);
-  return !hasFill && (records.length === 0 || records.some(({ outcome }) => isRejection(outcome)));
+  if (whole === 0n) return { side, bestX64, pairs: new Map() };
+  const before = [...new Set(side.edges)].filter((edge) => edge > 0n && edge < whole);
+  const records = await simulateAll(chain, side, [...before.map((edge) => -edge), emptyingInput(side)]);
+  const outputs = filledOutputs(side, records);
+  const emptied = emptyingFill(side, records);
+  if (emptied === null) return { side, bestX64, pairs: await byInputs(chain, side, inputsOf(side, outputs)) };
+  const pairs =
+    emptied.amountOut === whole ? certain(outputs) : await byInputs(chain, side, inputsOf(side, outputs, emptied));
+  return { side, bestX64, pairs: new Map([...pairs, [whole, emptied]]) };
 }
 
 /** What the pool took and gave when it was emptied; null when it was not. */
@@ -113,7 +66,7 @@ function filledOutputs(side: WalkedSide, records: readonly WalkRecord[]): Pairs 
 
 /**
  * Pairs of exact outputs as an exact input of the same amount surely gives them: what pools round on the way may be worth a
- * unit. A single unit is none.
+ * unit. A single unit is nothing.
  */
 function certain(outputs: Pairs): Pairs {
   const pairs = [...outputs].map(([output, { amountIn, amountOut }]) => {
@@ -122,75 +75,56 @@ function certain(outputs: Pairs): Pairs {
   return new Map(pairs);
 }
 
-function pairOf({ bare }: WalkedSide, { fill }: WalkRecord): SwapAmounts | null {
-  if (!fill) return null;
-  return bare.zeroForOne
-    ? { amountIn: fill.amount0Delta, amountOut: -fill.amount1Delta }
-    : { amountIn: fill.amount1Delta, amountOut: -fill.amount0Delta };
-}
+const pairOf = ({ bare }: WalkedSide, { fill }: WalkRecord): SwapAmounts | null =>
+  fill && swapAmounts(bare.zeroForOne, fill);
 
 /**
- * Exact inputs for the edges before the last of a pool that keeps a part of what exact inputs give, and takes as much more
- * of exact outputs. They end short of the edges by that part of the bins' own fees.
+ * Exact inputs for the edges that exact outputs reached, by output. A pool may keep a part of what exact inputs give, and
+ * take as much more of exact outputs: the inputs end short of the edges by that part of the bins' own fees.
+ *
+ * @param emptied shows that part; without it, it is the notional fee, and inputs are a unit short: an exact input can touch
+ *   the bin behind the one that it empties
  */
-function inputsBefore(side: WalkedSide, outputs: Pairs, emptied: SwapAmounts): Map<bigint, bigint> {
+function inputsOf(side: WalkedSide, outputs: Pairs, emptied?: SwapAmounts): ReadonlyMap<bigint, bigint> {
   const whole = wholeOutput(side);
-  const edges = [...outputs].filter(([output]) => output < whole && side.edges.includes(output));
-  const input = (amountIn: bigint) => maxBigint((amountIn * whole) / (2n * whole - emptied.amountOut), 1n);
-  return new Map(edges.map(([output, { amountIn }]) => [output, input(amountIn)] as const));
-}
-
-/**
- * A side that ends before its last edge. An exact input can touch the bin behind the one that it empties, so that the end
- * is an exact input a unit short. Where there is a notional fee it is not known whether exact inputs pay it as exact
- * outputs do: every edge is asked again, and the end is short by that fee.
- */
-function cutSide<S>(side: WalkedSide, outputs: Pairs, finish: (pairs: Pairs) => Step<S>): Step<S> {
   const fee = BigInt(side.bare.priced.state.notionalFeeE8);
-  const last = [...outputs.keys()].reduce(maxBigint, 0n);
-  const end = ((outputs.get(last)?.amountIn ?? 0n) * E8) / (E8 + fee) - 1n;
-  const edges = [...outputs].filter(([output]) => output < last && side.edges.includes(output));
-  const asked = fee === 0n ? [] : edges.map(([output, { amountIn }]) => [output, amountIn] as const);
-  return byInputs(side, new Map([...asked, [last, end]]), (pairs) => {
-    return finish(fee === 0n ? new Map([...certain(new Map(edges)), ...pairs]) : pairs);
-  });
+  const input = (amountIn: bigint) =>
+    emptied ? maxBigint((amountIn * whole) / (2n * whole - emptied.amountOut), 1n) : (amountIn * E8) / (E8 + fee) - 1n;
+  return new Map([...outputs].map(([output, { amountIn }]) => [output, input(amountIn)] as const));
 }
 
 /** Simulates exact inputs, by the outputs that they stand for, and gives their pairs. */
-function byInputs<S>(side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>, then: (pairs: Pairs) => Step<S>): Step<S> {
+async function byInputs(
+  chain: Pick<SearchChain, 'program'>,
+  side: WalkedSide,
+  inputs: ReadonlyMap<bigint, bigint>,
+): Promise<Pairs> {
   const asked = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
-  if (asked.length === 0) return then(new Map());
-  return run(side, planInputs(side, asked), MOST_CALLS, (records) => {
-    const fills = new Map(records.map((record) => [record.amount, pairOf(side, record) ?? nothingFor(record)]));
-    const pairs = [...inputs].flatMap(([output, input]) => {
-      const pair = fills.get(input);
-      return pair ? [[output, pair] as const] : [];
-    });
-    return then(new Map(pairs));
+  const records = await simulateAll(chain, side, asked);
+  const fills = new Map(records.map((record) => [record.amount, pairOf(side, record) ?? nothingFor(record)]));
+  const pairs = [...inputs].flatMap(([output, input]) => {
+    const pair = fills.get(input);
+    return pair ? [[output, pair] as const] : [];
   });
+  return new Map(pairs);
 }
 
 /** The pair of an exact input that buys less than a unit, where a pool rejects such. */
 const nothingFor = ({ amount, outcome }: WalkRecord): SwapAmounts | null =>
   outcome === 'tooSmall' ? { amountIn: amount, amountOut: 0n } : null;
 
-/** Runs a walk in as many calls as its gas takes, but for a limit. */
-function run<S>(
+/** Simulates ever larger swaps in as many calls as their gas takes, but for a limit, up to the first that is rejected. */
+async function simulateAll(
+  chain: Pick<SearchChain, 'program'>,
   side: WalkedSide,
-  walk: SideWalk,
-  calls: number,
-  then: (records: readonly WalkRecord[]) => Step<S>,
-): Step<S> {
-  return {
-    kind: 'program',
-    data: encodeWalk(walk),
-    gas: CALL_GAS_CAP,
-    silenced: side.of.silenced,
-    next(answer) {
-      const decoded = decodeWalk(answer);
-      const { done, records } = decoded;
-      if (done || calls === 1 || records.length === 0) return then(records);
-      return run(side, restOfWalk(walk, decoded), calls - 1, (rest) => then([...records, ...rest]));
-    },
-  };
+  amounts: readonly bigint[],
+): Promise<readonly WalkRecord[]> {
+  const records: WalkRecord[] = [];
+  for (let call = 0; call < MOST_CALLS && records.length < amounts.length; call++) {
+    const walk = planWalk(side, amounts.slice(records.length));
+    const answer = decodeWalk(await chain.program(encodeWalk(walk), side.of.silenced));
+    records.push(...answer.records);
+    if (answer.done || answer.records.length === 0) break;
+  }
+  return records;
 }

@@ -3,58 +3,82 @@ import type { DepthLevel } from '../../depth.ts';
 import { maxBigint, Q64 } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import { poolSide } from '../pool-side.ts';
-import { multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
+import { distanceE6Floor, multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
 import { filledSwap } from './searched-swaps.ts';
 import { packedSimulation } from './simulation.ts';
-import type { FoundSide } from './walk.ts';
-import { walkedLevels } from './walk-levels.ts';
+import type { FoundSide, Pairs } from './walk.ts';
+import { type Stretch, stretchPrices } from './walk-prices.ts';
+
+const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 
 /**
- * Sides that were simulated whole without their guards, as the rest of the service sees them: the levels are pairs of the
- * chain. A stop loss is evaluated with what bins take on average, short of its end by the fee of the bin that is cut.
+ * Sides that were simulated, as the rest of the service sees them: the levels are pairs of the chain. A stop loss is evaluated
+ * with what bins take on average, short of its end by the fee of the bin that is cut.
  */
 export function walkedCurve(bids: FoundSide, asks: FoundSide): PoolCurve {
   return { bids: walkedPoolSide(bids), asks: walkedPoolSide(asks) };
 }
 
 function walkedPoolSide(found: FoundSide): PoolSide {
-  const { side, bestX64 } = found;
-  const levels = found.levels ?? [];
+  const { side, bestX64, pairs } = found;
   const { priced, zeroForOne } = side.bare;
-  const curve = { ...sideCurve(priced, zeroForOne, meanFees(found), bestX64), levels };
+  const levels = levelsOf(found, pairs);
+  const whole = sideCurve(priced, zeroForOne, meanFees(found, levels), bestX64);
+  const curve = { ...whole, levels, steps: whole.steps.slice(0, levels.length) };
   return {
     ...poolSide(curve, packedSimulation, side.of.form),
     levelsWithin(most, end, filled) {
-      const whole = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
-      const fill = filled ? filledSwap({ zeroForOne, amountSpecified: most }, filled) : null;
-      return fill ? cutLevels(found, whole, fill) : whole;
+      const reached = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
+      const fill = filledSwap({ zeroForOne }, filled);
+      const output = reached.at(-1)?.cumulativeOutput ?? 0n;
+      if (!fill || fill.amountOut <= output) return reached;
+      const before = [...pairs].filter(([, { amountOut }]) => amountOut <= output);
+      return levelsOf(found, new Map([...before, [fill.amountOut, fill]]));
     },
   };
 }
 
-/** Whole levels, and one more for what the pool gave inside the bin behind them. */
-function cutLevels(
-  { side, bestX64, pairs }: FoundSide,
-  whole: readonly DepthLevel[],
-  fill: SwapAmounts,
-): readonly DepthLevel[] {
-  const reached = whole.at(-1)?.cumulativeOutput ?? 0n;
-  if (fill.amountOut <= reached) return whole;
-  const before = [...pairs].filter(([, { amountOut }]) => amountOut <= reached);
-  return walkedLevels(side, new Map([...before, [fill.amountOut, fill]]), bestX64);
+/** Levels of pairs: one for each bin up to the first whose end was not reached, and one more inside that. */
+function levelsOf({ side: { bare, edges }, bestX64 }: FoundSide, pairs: Pairs): readonly DepthLevel[] {
+  const last = [...pairs.keys()].reduce(maxBigint, 0n);
+  const stretches: Stretch[] = [];
+  let from = NOTHING;
+  for (const [index, step] of bare.steps.entries()) {
+    const edge = edges[index] ?? 0n;
+    const isWhole = edge <= last;
+    const to = edge === 0n ? NOTHING : pairs.get(isWhole ? edge : last);
+    if (!to || to.amountIn < from.amountIn || (!isWhole && to.amountOut <= from.amountOut)) break;
+    stretches.push({ step, isWhole, from, to });
+    if (!isWhole) break;
+    from = to;
+  }
+  const prices = stretchPrices(bare, stretches, bestX64);
+  return stretches.map(({ step, to }, index) => {
+    const priceX64 = prices[index] ?? 0n;
+    return {
+      bin: step.slice.bin,
+      priceX64,
+      cumulativeOutput: to.amountOut,
+      cumulativeInput: to.amountIn,
+      priceImpactE6: distanceE6Floor(priceX64, bestX64),
+    };
+  });
 }
 
 /** What each bin takes on average, as one factor on its input, such that inputs are those of the levels. */
-function meanFees({ side: { bare }, levels }: FoundSide): SideFees {
+function meanFees({ side: { bare } }: FoundSide, levels: readonly DepthLevel[]): SideFees {
   const [multiplierIn] = multipliers(bare);
   const factors = new Map<number, bigint>();
   let input = 0n;
-  for (const [index, { slice }] of bare.steps.entries()) {
-    const { net } = fillWhole(slice);
-    if (net === 0n) continue;
-    const paid = (levels?.[index]?.cumulativeInput ?? 0n) * multiplierIn - input;
-    const charge = { on: 'net', factorX64: maxBigint((paid * Q64) / net, Q64) } as const;
+  for (const [index, { cumulativeInput }] of levels.entries()) {
+    const slice = bare.steps[index]?.slice;
+    const net = slice ? fillWhole(slice).net : 0n;
+    if (!slice || net === 0n) continue;
+    const charge = {
+      on: 'net',
+      factorX64: maxBigint(((cumulativeInput * multiplierIn - input) * Q64) / net, Q64),
+    } as const;
     factors.set(slice.bin, charge.factorX64);
     input += fillWhole({ ...slice, charge }).input;
   }

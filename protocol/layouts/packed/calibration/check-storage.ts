@@ -1,11 +1,10 @@
-import type { Address } from 'viem';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
-import { MAX_POSITION } from '../../../pool-state.ts';
+import { type BinState, MAX_POSITION } from '../../../pool-state.ts';
+import { type TokenScale, toRawFloor } from '../../../scaling.ts';
 import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
-import { binSharesSlot } from '../../storage.ts';
-import { decodeBinStates, encodeBinStates, type LensBin, lensContradiction } from './lens.ts';
-import { readStorage, readWords } from './observe-swaps.ts';
-import type { StoredPool } from './observed-swap.ts';
+import { binSharesSlot, binSlot, decodeBin } from '../../storage.ts';
+import { readHeadAt, readWords } from './observe-swaps.ts';
 
 /** The name of the only known arrangement of storage: how the official lenses read pools of factory 0xA327…. */
 const ARRANGEMENT = 'packedHead';
@@ -14,6 +13,11 @@ const MAX_POOLS = 5;
 const MAX_ASKED = 50;
 /** Bins that are looked at, around the cursor when a pool has more. */
 const MAX_BINS = 64;
+
+/** What the official lens says of bins, one list a field: balances in raw units. */
+const LENS_ABI = parseAbi([
+  'function binStates(address pool, int16[] binIdxs) view returns (uint104[] token0Balances, uint104[] token1Balances, uint16[] lengthsE6, uint16[] addFeeBuysE6, uint16[] addFeeSellsE6, uint104[] totalShares)',
+]);
 
 /**
  * Compares the storage of pools, as it is read, with the lens and with itself: the cursor is in the pool, and totals are the
@@ -29,85 +33,69 @@ export async function checkStorage(
   let observations = 0;
   for (const pool of pools.slice(0, MAX_ASKED)) {
     if (observations === MAX_POOLS) break;
-    const answer = await contradiction(chain, block, pool, lens);
-    if (answer !== 'untold') observations += 1;
-    if (answer !== 'untold' && answer !== null) examples.push(`${pool.address}@${block.number}: ${answer}`);
+    const isExplained = await explainsPool(chain, block, pool, lens);
+    if (isExplained !== null) observations += 1;
+    if (isExplained === false) examples.push(`${pool.address}@${block.number}`);
   }
   const contradicted = examples.length;
-  const reading = { name: ARRANGEMENT, agreed: observations - contradicted, contradicted, examples };
   const decided = contradicted > 0 ? NO_ARRANGEMENT : ARRANGEMENT;
   return {
     what: 'storage',
     decided: observations === 0 ? null : decided,
     observations,
     decisive: contradicted,
-    readings: [reading],
+    readings: [{ name: ARRANGEMENT, agreed: observations - contradicted, contradicted, examples }],
   };
 }
 
-/** Why a pool's storage is not what it is read as; null when it is, `untold` when it cannot tell: it is empty, or unread. */
-async function contradiction(
+/** Whether a pool's storage is what it is read as; null when it cannot tell: it is empty, or unread. */
+async function explainsPool(
   chain: CalibrationChain,
   block: CalibrationBlock,
   pool: CalibrationPool,
   lens: Address | undefined,
-): Promise<string | null> {
-  const top = await readStorage(chain, block, pool, []);
-  if (top === null) return 'untold';
-  const { cursor, binTotals } = top.head;
-  if (cursor.bin < pool.lowestBin || cursor.bin > pool.highestBin || cursor.position > MAX_POSITION) {
-    return `the cursor is at ${cursor.position} of bin ${cursor.bin}, outside of ${pool.lowestBin}..${pool.highestBin}`;
-  }
-  const bins = shownBins(pool, cursor.bin);
-  const full = await readStorage(chain, block, pool, bins);
-  if (full === null || binTotals.token0Scaled + binTotals.token1Scaled === 0n) return 'untold';
-  const byLens = lens && (await againstLens(chain, block, pool, full, lens));
-  if (byLens) return byLens;
-  const isWhole = bins.length === pool.highestBin - pool.lowestBin + 1;
-  return isWhole ? sumContradiction(full) : null;
-}
-
-function shownBins({ lowestBin, highestBin }: CalibrationPool, cursor: number): readonly number[] {
-  const first = Math.max(lowestBin, Math.min(cursor - MAX_BINS / 2, highestBin - MAX_BINS + 1));
+): Promise<boolean | null> {
+  const head = await readHeadAt(chain, block, pool);
+  if (head === null) return null;
+  const { cursor, binTotals } = head;
+  const { lowestBin, highestBin } = pool;
+  if (cursor.bin < lowestBin || cursor.bin > highestBin || cursor.position > MAX_POSITION) return false;
+  const first = Math.max(lowestBin, Math.min(cursor.bin - MAX_BINS / 2, highestBin - MAX_BINS + 1));
   const count = Math.min(MAX_BINS, highestBin - first + 1);
-  return Array.from({ length: count }, (_, index) => first + index);
+  const numbers = Array.from({ length: count }, (_, index) => first + index);
+  const words = await readWords(chain, block, pool, [...numbers.map(binSlot), ...numbers.map(binSharesSlot)]);
+  if (words === null || binTotals.token0Scaled + binTotals.token1Scaled === 0n) return null;
+  const bins = words.slice(0, count).map(decodeBin);
+  const shown = lens && (await chain.call(block, lens, encodeBinStates(pool.address, numbers)));
+  if (shown && !isAsShown(bins, words.slice(count).map(BigInt), shown, pool.scale)) return false;
+  const sum = (token: 'token0Scaled' | 'token1Scaled') => bins.reduce((total, bin) => total + bin[token], 0n);
+  const isWhole = count === highestBin - lowestBin + 1;
+  return !isWhole || (['token0Scaled', 'token1Scaled'] as const).every((token) => sum(token) === binTotals[token]);
 }
 
-function sumContradiction({ head: { binTotals }, bins }: StoredPool): string | null {
-  for (const token of ['token0Scaled', 'token1Scaled'] as const) {
-    const sum = [...bins.values()].reduce((total, bin) => total + bin[token], 0n);
-    if (sum !== binTotals[token]) return `${token} of all bins is ${sum}, the total ${binTotals[token]}`;
-  }
-  return null;
+/** Calldata for the lens that asks for bins of a pool. */
+export const encodeBinStates = (pool: Address, bins: readonly number[]): Hex =>
+  encodeFunctionData({ abi: LENS_ABI, args: [pool, bins] });
+
+/** Whether bins and their shares are what the lens answered; nothing follows from the answer of a contract that is no lens. */
+export function isAsShown(
+  bins: readonly BinState[],
+  shares: readonly bigint[],
+  answer: Hex,
+  { multiplier0, multiplier1 }: TokenScale,
+): boolean {
+  const lists = decodeBinStates(answer);
+  if (lists === null) return true;
+  return bins.every((bin, index) => {
+    const balances = [toRawFloor(bin.token0Scaled, multiplier0), toRawFloor(bin.token1Scaled, multiplier1)];
+    const stored = [...balances, bin.lengthE6, bin.addFeeBuyE6, bin.addFeeSellE6, shares[index]];
+    return lists.every((list, field) => list[index] === stored[field]);
+  });
 }
 
-async function againstLens(
-  chain: CalibrationChain,
-  block: CalibrationBlock,
-  pool: CalibrationPool,
-  { bins }: StoredPool,
-  lens: Address,
-): Promise<string | null> {
-  const numbers = [...bins.keys()];
-  const [answer, words] = await Promise.all([
-    chain.call(block, lens, encodeBinStates(pool.address, numbers)),
-    readWords(chain, block, pool, numbers.map(binSharesSlot)),
-  ]);
-  const states = answer && lensBins(answer);
-  if (!states || words === null) return null;
-  const shares = words.map(BigInt);
-  for (const [index, [bin, state]] of [...bins].entries()) {
-    const [lensBin, share] = [states[index], shares[index]];
-    const off = lensBin && share !== undefined ? lensContradiction(state, share, lensBin, pool.scale) : 'not answered';
-    if (off !== null) return `bin ${bin}: ${off}`;
-  }
-  return null;
-}
-
-/** Null for a contract that is no lens: nothing follows from what it says. */
-function lensBins(answer: `0x${string}`): readonly LensBin[] | null {
+function decodeBinStates(data: Hex) {
   try {
-    return decodeBinStates(answer);
+    return decodeFunctionResult({ abi: LENS_ABI, data });
   } catch {
     return null;
   }

@@ -1,34 +1,77 @@
 import { decodeEventLog, type Hex } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, PoolLog } from '../../../calibration.ts';
+import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
+import type { TokenScale } from '../../../scaling.ts';
 import { type SingleSwap, singleSwaps } from '../../../single-swaps.ts';
 import { decodeExtsload, encodeExtsload } from '../../extsload.ts';
-import { binSlot, decodeBin, HEAD_SLOTS } from '../../storage.ts';
+import { HEAD_SLOTS, type PoolHead, type TokenPair } from '../../storage.ts';
 import { packedPoolEvents } from '../abi.ts';
 import { packedEvents } from '../events.ts';
 import { packedStorage } from '../storage.ts';
-import type { ObservedSwap, StoredPool } from './observed-swap.ts';
 
-/** A swap with a name by which it is found again. */
-export interface NamedSwap {
+/** A swap that was all that its pool did in its block, and what the pool's storage held before and after the block. */
+export interface ObservedSwap {
+  /** By which it is found again. */
   readonly name: string;
-  readonly observed: ObservedSwap;
+  readonly swap: PackedSwapped;
+  readonly bins: readonly PackedBinSwapped[];
+  readonly before: PoolHead;
+  readonly after: PoolHead;
+  readonly scale: TokenScale;
 }
 
+/** What storage tells of a swap, in the terms of the token that came in and the one that left. Scaled units. */
+export interface SwapFlow {
+  readonly zeroForOne: boolean;
+  /** What the platform took of the input: what came in, less what the bins kept. Rounded up by less than `unitIn`. */
+  readonly platformInput: bigint;
+  /** Notional fees that accrued. */
+  readonly notionalIn: bigint;
+  readonly notionalOut: bigint;
+  /** Scaled units per raw unit of the input. */
+  readonly unitIn: bigint;
+}
+
+/** The flow of a swap that moved something. */
+export function swapFlow({ swap, before, after, scale }: ObservedSwap): SwapFlow {
+  const zeroForOne = swap.amount0Delta > 0n;
+  const kept = change(before.binTotals, after.binTotals);
+  const notional = change(before.notionalFees, after.notionalFees);
+  const [amountIn, unitIn] = zeroForOne
+    ? [swap.amount0Delta, scale.multiplier0]
+    : [swap.amount1Delta, scale.multiplier1];
+  const [tokenIn, tokenOut] = zeroForOne
+    ? (['token0Scaled', 'token1Scaled'] as const)
+    : (['token1Scaled', 'token0Scaled'] as const);
+  return {
+    zeroForOne,
+    platformInput: amountIn * unitIn - kept[tokenIn],
+    notionalIn: notional[tokenIn],
+    notionalOut: notional[tokenOut],
+    unitIn,
+  };
+}
+
+const change = (before: TokenPair, after: TokenPair): TokenPair => ({
+  token0Scaled: after.token0Scaled - before.token0Scaled,
+  token1Scaled: after.token1Scaled - before.token1Scaled,
+});
+
 /**
- * The newest swaps that were all that their pool did in the block, with the storage before and after them, by turns of the
- * pools. It looks back until there are enough of them, or until the nodes no longer hold the state.
+ * The newest swaps that were all that their pool did in the block, alternately of the pools. It looks back until there are
+ * enough of them, or until the nodes no longer hold the state.
  */
 export async function observeSwaps(
   chain: CalibrationChain,
   pools: readonly CalibrationPool[],
   most: number,
-): Promise<readonly NamedSwap[]> {
-  const found: NamedSwap[] = [];
+): Promise<readonly ObservedSwap[]> {
+  const found: ObservedSwap[] = [];
   for await (const single of singleSwaps(chain, packedPoolEvents, pools)) {
     if (found.length >= most) return found;
     const observed = await observe(chain, single);
     if (observed === 'unreadable' && found.length > 0) return found;
-    if (typeof observed === 'object') found.push({ name: `${single.pool.address}@${single.blockNumber}`, observed });
+    if (typeof observed === 'object') found.push(observed);
   }
   return found;
 }
@@ -37,35 +80,29 @@ async function observe(
   chain: CalibrationChain,
   { pool, blockNumber, blockHash, ...logs }: SingleSwap,
 ): Promise<ObservedSwap | 'unreadable' | 'reorganised'> {
-  const [before, after] = await Promise.all([chain.blockAt(blockNumber - 1n), chain.blockAt(blockNumber)]);
-  if (after.hash !== blockHash) return 'reorganised';
+  const [earlier, later] = await Promise.all([chain.blockAt(blockNumber - 1n), chain.blockAt(blockNumber)]);
   const swap = packedEvents.Swap(decodeEventLog({ ...DECODED, eventName: 'Swap', ...topicsOf(logs.swap) }).args);
+  if (later.hash !== blockHash) return 'reorganised';
   const bins = logs.bins.map((log) =>
     packedEvents.BinSwapped(decodeEventLog({ ...DECODED, eventName: 'BinSwapped', ...topicsOf(log) }).args),
   );
-  const numbers = [...new Set(bins.map(({ bin }) => bin))];
-  const read = (block: CalibrationBlock) => readStorage(chain, block, pool, numbers);
-  const [stateBefore, stateAfter] = await Promise.all([read(before), read(after)]);
-  if (stateBefore === null || stateAfter === null) return 'unreadable';
-  return { swap, bins, before: stateBefore, after: stateAfter, scale: pool.scale };
+  const [before, after] = await Promise.all([readHeadAt(chain, earlier, pool), readHeadAt(chain, later, pool)]);
+  if (before === null || after === null) return 'unreadable';
+  return { name: `${pool.address}@${blockNumber}`, swap, bins, before, after, scale: pool.scale };
 }
 
 const DECODED = { abi: packedPoolEvents } as const;
 
 const topicsOf = ({ topics, data }: PoolLog) => ({ topics: topics as [Hex, ...Hex[]], data });
 
-/** Head and some bins of a pool; null as for {@link readWords}. */
-export async function readStorage(
+/** Head of a pool at a block; null as for {@link readWords}. */
+export async function readHeadAt(
   chain: CalibrationChain,
   block: CalibrationBlock,
   pool: CalibrationPool,
-  bins: readonly number[],
-): Promise<StoredPool | null> {
-  const words = await readWords(chain, block, pool, [...HEAD_SLOTS, ...bins.map(binSlot)]);
-  if (words === null) return null;
-  const states = words.slice(HEAD_SLOTS.length).map(decodeBin);
-  const named = states.map((state, index) => [bins[index] ?? Number.NaN, state] as const);
-  return { head: packedStorage.decodeHead(words), bins: new Map(named) };
+): Promise<PoolHead | null> {
+  const words = await readWords(chain, block, pool, HEAD_SLOTS);
+  return words && packedStorage.decodeHead(words);
 }
 
 /** Storage words of a pool at a block; null when no node holds that state, or the pool does not answer. */

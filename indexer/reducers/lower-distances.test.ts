@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lowerDistances } from './bin-geometry.ts';
+import { lowerDistances } from './bins.ts';
 
 const fees = { addFeeBuyE6: 0, addFeeSellE6: 0 };
 

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BlockRef, type ChainRpc, type EthCall, openChainRpc } from '../chain-rpc.ts';
+import { BudgetedRpc } from './budgeted-rpc.ts';
 import { CallBudget, READ_CLASSES } from './call-budget.ts';
-import { budgetedRpc, reservingRpc } from './metered-rpc.ts';
 
 let server: Server;
 let rpc: ChainRpc;
@@ -39,7 +39,7 @@ test('a request waits until the budget has a call for it', async () => {
   let now = 0;
   const budget = new CallBudget(20, READ_CLASSES, () => now);
   while (budget.reserve('funded'));
-  const answered = budgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => 'answered');
+  const answered = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => 'answered');
   expect(await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, 250, 'waiting'))])).toBe('waiting');
   expect(asked).toBe(0);
   now = 600_000;
@@ -51,19 +51,18 @@ test('a request that waits for the budget ends with its signal', async () => {
   const budget = new CallBudget(20, READ_CLASSES, () => 0);
   while (budget.reserve('funded'));
   const begun = performance.now();
-  const call = budgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
+  const call = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
   expect(performance.now() - begun).toBeLessThan(1_000);
   expect(asked).toBe(0);
 });
 
 test('a call at a block with a budget fails when that has none, and one at the same block without goes on', async () => {
-  const reserving = reservingRpc(rpc);
   let left = 1;
   const scheduled = { ...BLOCK, reserve: () => left-- > 0 };
-  expect(await reserving.call(callAt(scheduled), () => 'answered')).toBe('answered');
-  await expect(reserving.call(callAt(scheduled), () => null)).rejects.toMatchObject({ code: 'exhausted' });
-  await expect(reserving.code(`0x${'aa'.repeat(20)}`, scheduled)).rejects.toMatchObject({ code: 'exhausted' });
-  expect(await reserving.call(callAt(BLOCK), () => 'answered')).toBe('answered');
+  expect(await rpc.call(callAt(scheduled), () => 'answered')).toBe('answered');
+  await expect(rpc.call(callAt(scheduled), () => null)).rejects.toMatchObject({ code: 'exhausted' });
+  await expect(rpc.code(`0x${'aa'.repeat(20)}`, scheduled)).rejects.toMatchObject({ code: 'exhausted' });
+  expect(await rpc.call(callAt(BLOCK), () => 'answered')).toBe('answered');
   expect(asked).toBe(2);
 });

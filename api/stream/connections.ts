@@ -1,0 +1,109 @@
+import type { StreamConfig } from '../../config/stream-schema.ts';
+import { keysInUse } from '../../db/api-keys.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import { tooManyRequests, unavailable, waitSecsCeil } from '../errors.ts';
+import type { ByeReason } from './types.ts';
+
+/** A connection from before its handshake until its socket is closed. */
+export interface Connection {
+  readonly transport: 'sse' | 'websocket';
+  /** Of the client. */
+  readonly address: string;
+  /** The key that it counts for; null: it counts for its address. */
+  keyId: string | null;
+  /** Ends it from our side. */
+  readonly end: (reason: ByeReason) => void;
+}
+
+/** Connections per Trading API key; further ones get 429. */
+const MAX_PER_KEY = 200;
+/** When a refused client may try again; when another's connection ends is not known. */
+const RETRY_MS = 10_000;
+/** A revoked key counts no longer after this time: it was valid when the connection opened. */
+const CHECK_EVERY_MS = 60_000;
+
+/** The open streams of this process, SSE and WebSocket together. Those beyond its bounds are refused. */
+export class Connections {
+  readonly #config: StreamConfig;
+  readonly #open = new Set<Connection>();
+
+  constructor(config: StreamConfig) {
+    this.#config = config;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get byTransport(): Readonly<Record<Connection['transport'], number>> {
+    const counts = { sse: 0, websocket: 0 };
+    for (const { transport } of this.#open) counts[transport] += 1;
+    return counts;
+  }
+
+  /** Keys that have connections. */
+  get keyIds(): string[] {
+    return [...new Set([...this.#open].flatMap(({ keyId }) => keyId ?? []))];
+  }
+
+  /**
+   * Takes a connection into the count, until it is removed.
+   *
+   * @throws ApiError 503 when the process is full, 429 when its key or address has too many
+   */
+  add(connection: Connection): void {
+    if (this.#open.size >= this.#config.connections) {
+      const headers = { 'Retry-After': String(waitSecsCeil(RETRY_MS)) };
+      throw unavailable(new Error('all connections of the streams are in use'), headers);
+    }
+    this.#assertRoom(connection);
+    this.#open.add(connection);
+  }
+
+  /** Counts a connection for a key from now on. @throws ApiError 429; it counts as before then */
+  useKey(connection: Connection, keyId: string): void {
+    this.#assertRoom({ ...connection, keyId });
+    connection.keyId = keyId;
+  }
+
+  /** Takes a connection out of the count, once however often it is called. */
+  remove(connection: Connection): void {
+    this.#open.delete(connection);
+  }
+
+  /** Ends all connections, or those of a key. */
+  end(reason: ByeReason, keyId?: string): void {
+    for (const each of [...this.#open]) if (keyId === undefined || each.keyId === keyId) each.end(reason);
+  }
+
+  /** @throws ApiError 429 */
+  #assertRoom({ keyId, address }: Connection): void {
+    const ofOwner = [...this.#open].filter((each) => each.keyId === keyId && (keyId || each.address === address));
+    const most = keyId === null ? this.#config.connectionsPerAddress : MAX_PER_KEY;
+    if (ofOwner.length >= most) throw tooManyRequests(RETRY_MS);
+  }
+}
+
+/**
+ * Looks the keys of open connections up again every so often, all in one query, and ends the connections of those that
+ * were revoked. While the database is unavailable, keys stay valid.
+ *
+ * @returns stops it
+ */
+export function startKeyChecks(
+  connections: Connections,
+  database: Queryable,
+  logger: Logger,
+  everyMs = CHECK_EVERY_MS,
+): () => void {
+  const check = async () => {
+    const { keyIds } = connections;
+    if (keyIds.length === 0) return;
+    const inUse = await keysInUse(database, keyIds);
+    for (const keyId of keyIds) if (!inUse.has(keyId)) connections.end('key_revoked', keyId);
+  };
+  const guarded = () => check().catch((error) => logger.warn({ err: error }, 'failed to check the keys of streams'));
+  return startRepeating(guarded, everyMs);
+}

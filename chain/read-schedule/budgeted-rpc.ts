@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ChainRpc, type ReportedHead } from '../chain-rpc.ts';
+import { RpcFailure } from '../rpc-failure.ts';
+import type { CallBudget, ReadClass } from './call-budget.ts';
+
+const POLL_MS = 100;
+
+/** Nodes for scheduled work of a class: each request waits until the budget has a call for it, or its signal aborts. */
+export class BudgetedRpc extends ChainRpc {
+  readonly #budget: CallBudget;
+  readonly #kind: ReadClass;
+
+  constructor({ endpoints }: ChainRpc, budget: CallBudget, kind: ReadClass) {
+    super(endpoints);
+    this.#budget = budget;
+    this.#kind = kind;
+  }
+
+  override async head(signal?: AbortSignal): Promise<ReportedHead> {
+    await this.#admit(signal);
+    return super.head(signal);
+  }
+
+  override async request<T>(
+    method: string,
+    params: readonly unknown[],
+    check: (result: unknown) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    await this.#admit(signal);
+    return super.request(method, params, check, signal);
+  }
+
+  async #admit(signal: AbortSignal | undefined): Promise<void> {
+    while (!this.#budget.reserve(this.#kind)) {
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {
+        throw new RpcFailure('aborted', 'the caller gave up before the read budget had a call');
+      });
+    }
+  }
+}

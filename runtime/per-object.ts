@@ -1,0 +1,11 @@
+/** Makes a value once for each object, and keeps it as long as the object. */
+export function perObject<K extends object, V extends object | string>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
