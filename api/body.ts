@@ -1,10 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { firstIssue } from '../config/load-chains.ts';
-import { duplicateKey } from '../runtime/json.ts';
-import { isWithin, type JsonBounds } from '../runtime/json-scan.ts';
-import { badRequest } from './errors.ts';
-import { bodyBytes } from './http/body-bytes.ts';
+import { parseJson } from '../runtime/json.ts';
+import { ApiError, badRequest } from './errors.ts';
 
 /**
  * Reads a JSON body and checks its shape. The media type is not looked at: a body is JSON or it is refused.
@@ -12,14 +10,14 @@ import { bodyBytes } from './http/body-bytes.ts';
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
 export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
-  return checkBody(readJson(await bodyBytes(c), JSON.parse), schema);
+  return checkBody(readJson(await bodyBytes(c)), schema);
 }
 
 /** The same of a text that {@link readJson} has read. */
 export function checkBody<S extends z.ZodType>(json: ReadJson, schema: S): z.output<S> {
-  if ('problem' in json) throw badRequest(invalidBody(json.problem));
-  const parsed = schema.safeParse(json.value, { reportInput: true });
-  if (!parsed.success) throw badRequest(invalidBody(shapeProblem(parsed.error)));
+  if ('problem' in json) throw badRequest(json.problem);
+  const parsed = schema.safeParse(json.value);
+  if (!parsed.success) throw badRequest(invalidBody(firstIssue(parsed.error)));
   return parsed.data;
 }
 
@@ -33,46 +31,21 @@ export const stringList = <S extends z.ZodArray<z.ZodType<string>>>(list: S) =>
     return wrong < 0 ? value : (value as unknown[]).slice(0, wrong + 1);
   }, list);
 
-const TYPES: Readonly<Record<string, string>> = {
-  array: 'an array',
-  boolean: 'true or false',
-  number: 'a number',
-  object: 'an object',
-  string: 'a string',
-};
+/** A text with more commas is not parsed: that would hold up other requests. No body has room for as many addresses. */
+const MAX_COMMAS = 6_500;
 
-/** The first problem, as a sentence that names the field: `pools[3] must be a string`. The input must be in the issues. */
-function shapeProblem(error: z.ZodError): string {
-  const [issue] = error.issues;
-  if (issue?.code !== 'invalid_type') return firstIssue(error);
-  const field = issue.path.map((key, depth) =>
-    typeof key === 'number' ? `[${key}]` : `${depth > 0 ? '.' : ''}${String(key)}`,
-  );
-  const name = field.join('') || 'the body';
-  return issue.input === undefined
-    ? `${name} is required`
-    : `${name} must be ${TYPES[issue.expected] ?? issue.expected}`;
-}
-
-/** A text beyond these is not parsed: it would hold up everybody else. A body has no room for more addresses than values. */
-const BOUNDS: JsonBounds = { depth: 32, values: 6_500, fields: 1_000, numberChars: 100, padding: 20_000 };
-
-/** The value of a JSON text, or what is wrong with the text. */
+/** The value of a JSON text, or the message that refuses the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
 
-/** Reads a JSON text of UTF-8 in which no object has a key twice. */
-export function readJson(bytes: Uint8Array, parse: (text: string) => unknown): ReadJson {
-  if (bytes.length === 0) return { problem: 'the body is empty' };
-  if (!isWithin(bytes, BOUNDS)) return { problem: 'not JSON' };
+/** Reads a JSON text of UTF-8, integers kept exact, in which no object has two values for a key. */
+export function readJson(bytes: Uint8Array): ReadJson {
   const text = new TextDecoder().decode(bytes);
-  let value: unknown;
   try {
-    value = parse(text);
-  } catch {
-    return { problem: 'not JSON' };
+    if (text.split(',', MAX_COMMAS + 2).length > MAX_COMMAS + 1) throw new SyntaxError('too many values');
+    return { value: parseJson(text) };
+  } catch (error) {
+    return { problem: invalidBody(error instanceof SyntaxError ? error.message : 'nested too deeply') };
   }
-  const key = duplicateKey(text);
-  return key === null ? { value } : { problem: `duplicate key ${JSON.stringify(key)}` };
 }
 
 /** A message may repeat names of fields, of which a body can have thousands. */
@@ -83,3 +56,20 @@ export function invalidBody(reason: string): string {
   const isLong = reason.length > MAX_REASON_CHARS;
   return `Invalid request body: ${isLong ? `${reason.slice(0, MAX_REASON_CHARS)}...` : reason}`;
 }
+
+/**
+ * The body of a request, as it came. Reading it fails only when the client disconnects or sends another length than it announced:
+ * an error of the client, not a defect.
+ *
+ * @throws ApiError 400
+ */
+export async function bodyBytes(c: Context): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await c.req.arrayBuffer());
+  } catch (cause) {
+    throw incompleteBody(cause);
+  }
+}
+
+export const incompleteBody = (cause: unknown): ApiError =>
+  new ApiError(400, { error: invalidBody('incomplete') }, { cause });

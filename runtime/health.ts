@@ -11,12 +11,12 @@ export type HealthDeps = {
   /** By name, as `/ready` lists them. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   /** What else `/ready` shows, whatever the checks say. */
-  readonly details?: () => Readonly<Record<string, unknown>>;
+  readonly details?: () => Promise<Readonly<Record<string, unknown>>>;
 };
 
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long a text of metrics is sent again: it takes milliseconds to make, on a port that may be public and has no limits. */
-const METRICS_STAND_MS = 1_000;
+/** How long an answer is sent again: each costs queries or milliseconds, on a port that may be public and has no limits. */
+const STANDS_MS = 1_000;
 
 /**
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
@@ -24,14 +24,22 @@ const METRICS_STAND_MS = 1_000;
  */
 export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
-  app.get('/ready', async (c) => {
+  const readiness = sharedForAWhile(async () => {
     const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
     const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
-    const ready = failures.length === 0;
-    return c.json({ ready, failures: Object.fromEntries(failures), ...details?.() }, ready ? 200 : 503);
+    return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
   });
-  const texts = new LRUCache({ max: 1, ttl: METRICS_STAND_MS, fetchMethod: () => metrics.metrics() });
-  app.get('/metrics', async (c) => c.text(await texts.forceFetch('all'), 200, { 'Content-Type': metrics.contentType }));
+  app.get('/ready', async (c) => {
+    const answer = await readiness();
+    return c.json(answer, answer.ready ? 200 : 503);
+  });
+  const text = sharedForAWhile(() => metrics.metrics());
+  app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
+}
+
+function sharedForAWhile<T extends object | string>(make: () => Promise<T>): () => Promise<T> {
+  const made = new LRUCache<string, T>({ max: 1, ttl: STANDS_MS, fetchMethod: make });
+  return () => made.forceFetch('');
 }
 
 /** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */

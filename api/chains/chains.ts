@@ -24,12 +24,9 @@ const listChains = {
   path: '/public/v1/chains',
   limit: 'listing',
   key: 'none',
-  streams: false,
-  compress: false,
   tag: 'Listing',
   summary: 'List the supported chains',
   description: 'A bare array. Every `chain_id` of a path must be one of these.',
-  request: {},
   answer: {
     description: 'Every chain served',
     schema: z.array(Chain),
@@ -38,7 +35,6 @@ const listChains = {
       { chainId: 1, name: 'ethereum' },
     ],
   },
-  failures: {},
 } as const satisfies ApiRoute;
 
 /** `GET /public/v1/chains`: a bare array in the order of the configuration. */

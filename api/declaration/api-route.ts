@@ -22,28 +22,23 @@ export type ApiRoute = {
   readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates' | 'Service';
   readonly summary: string;
   readonly description: string;
-  readonly request: {
+  readonly request?: {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
     readonly body?: Example;
   };
   /** What 200 answers with. `headers` describes headers of its own. */
   readonly answer: Example & { readonly description: string; readonly headers?: z.ZodObject };
+  /** Whether the response of 200 is a stream of events. */
+  readonly streams?: boolean;
+  /** Whether the app compresses it when it is long. Otherwise it is always short, or its handler does it. */
+  readonly compress?: boolean;
   /** Other answers than 200 and than the failures that all endpoints share. */
-  readonly failures: Failures;
-} & Delivery;
+  readonly failures?: Failures;
+};
 
 /** A schema and a value of it, as JSON. Parameters have their examples in their schemas. */
 type Example = { readonly schema: z.ZodType; readonly example: unknown };
-
-/** How a response of 200 reaches its client. A stream is not compressed, which would hold it back. */
-type Delivery =
-  | {
-      readonly streams: false;
-      /** Whether the app compresses it when it is long. False: it is always short, or its handler does it. */
-      readonly compress: boolean;
-    }
-  | { readonly streams: true; readonly compress: false };
 
 /** The endpoints of one folder, and how their handlers are made. */
 export type Resource<Deps> = {
@@ -65,11 +60,7 @@ export type BoundRoute = { readonly route: ApiRoute; readonly handler: Handler }
 /** The endpoints of a resource with what their handlers need. */
 export function bindRoutes<Deps>({ routes, handlers }: Resource<Deps>, deps: Deps): BoundRoute[] {
   const byId = handlers(deps);
-  return routes.map((route) => {
-    const handler = byId[route.operationId];
-    if (!handler) throw new Error(`${route.operationId} has no handler`);
-    return { route, handler };
-  });
+  return routes.map((route) => ({ route, handler: byId[route.operationId] as Handler }));
 }
 
 /** The path as Hono writes it. */

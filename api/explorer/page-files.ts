@@ -8,19 +8,9 @@ import { ReadyBody, SMALL } from '../http/ready-body.ts';
 const DIST = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const MAX_LOGO_BYTES = 100_000;
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-};
 const LOGO_TYPES = ['.svg', '.png', '.ico'];
 
 const PRELOADED_LIST = /<link rel="preload" as="fetch"[^>]*>\n/;
-
-/** A file that never changes under its name. */
-export type Asset = { readonly body: ReadyBody; readonly type: string };
 
 /** All that the web page consists of, ready to be sent. */
 export type PageFiles = {
@@ -28,8 +18,8 @@ export type PageFiles = {
   readonly page: ReadyBody;
   /** The same where the first list of pools is shown: browsers fetch that list beside the scripts. */
   readonly front: ReadyBody;
-  /** By name. */
-  readonly assets: ReadonlyMap<string, Asset>;
+  /** By name; a file never changes under its name. */
+  readonly assets: ReadonlyMap<string, ReadyBody>;
 };
 
 /** @param logo path of a local picture; undefined: none */
@@ -45,7 +35,9 @@ export async function readPageFiles({ name, logo }: PageSettings): Promise<PageF
     throw new ConfigError('EXPLORER: the web page is not built: run "npm run build:web", or set it to off', { cause });
   });
   const names = await readdir(join(DIST, 'assets'));
-  const built = names.map(async (file) => [file, assetOf(file, await readFile(join(DIST, 'assets', file)))] as const);
+  const built = names.map(
+    async (file) => [file, new ReadyBody(await readFile(join(DIST, 'assets', file)), SMALL)] as const,
+  );
   const picture = logo === undefined ? null : await readLogo(logo);
   const front = template
     .replaceAll('%NAME%', () => escapeHtml(name))
@@ -55,7 +47,7 @@ export async function readPageFiles({ name, logo }: PageSettings): Promise<PageF
   return { front: new ReadyBody(front, SMALL), page: new ReadyBody(page, SMALL), assets };
 }
 
-async function readLogo(path: string): Promise<readonly [string, Asset]> {
+async function readLogo(path: string): Promise<readonly [string, ReadyBody]> {
   const extension = extname(path).toLowerCase();
   if (!LOGO_TYPES.includes(extension)) throw new ConfigError(`EXPLORER_LOGO: not one of ${LOGO_TYPES.join(', ')}`);
   const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => {
@@ -63,14 +55,8 @@ async function readLogo(path: string): Promise<readonly [string, Asset]> {
   });
   if (content.length > MAX_LOGO_BYTES) throw new ConfigError(`EXPLORER_LOGO: larger than ${MAX_LOGO_BYTES} bytes`);
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 8);
-  const name = `logo-${hash}${extension}`;
-  return [name, assetOf(name, content)];
+  return [`logo-${hash}${extension}`, new ReadyBody(content, SMALL)];
 }
-
-const assetOf = (name: string, content: Uint8Array): Asset => ({
-  body: new ReadyBody(content, SMALL),
-  type: CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
-});
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);

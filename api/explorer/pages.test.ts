@@ -81,7 +81,7 @@ test('the first list of pools is fetched beside the scripts, and on no other pag
 });
 
 test('the page links the documents of the API', () => {
-  const texts = [...files.assets.values()].map(({ body }) => new TextDecoder().decode(body.bytes)).join('');
+  const texts = [...files.assets.values()].map(({ bytes }) => new TextDecoder().decode(bytes)).join('');
   for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) expect(texts).toContain(`href:"${path}"`);
 });
 
@@ -89,9 +89,7 @@ test('the page is as light as it has to be', async () => {
   const html = new TextDecoder().decode(files.page.bytes);
   const sizeOf = async (body: ReadyBody) => (await body.zipped()).length;
   const page = await sizeOf(files.page);
-  const sizes = await Promise.all(
-    [...files.assets].map(async ([name, { body }]) => [name, await sizeOf(body)] as const),
-  );
+  const sizes = await Promise.all([...files.assets].map(async ([name, body]) => [name, await sizeOf(body)] as const));
   const sum = (parts: readonly (readonly [string, number])[]) => parts.reduce((total, [, bytes]) => total + bytes, 0);
   const first = sizes.filter(([name]) => html.includes(name));
   expect(sum(sizes) + page).toBeLessThanOrEqual(MOST_BYTES);

@@ -54,13 +54,10 @@ export const getStatus = {
   path: '/public/v1/status',
   limit: 'listing',
   key: 'none',
-  streams: false,
   compress: true,
   tag: 'Service',
   summary: 'How fresh the data are',
   description:
     'Head, index and ages by chain, each at most some seconds old. Answers also while the database does not.',
-  request: {},
   answer: { description: 'The state of every chain', schema: ServiceStatus, example: STATUS_EXAMPLE },
-  failures: {},
 } as const satisfies ApiRoute;

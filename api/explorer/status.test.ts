@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
-import { mountHandlers } from '../declaration/mount-routes.ts';
-import type { ChainLag } from '../observability/chain-lag.ts';
+import type { ChainLag } from '../observability/indexing-watch.ts';
 import { statusResource } from './status.ts';
 import { ServiceStatus } from './status-declaration.ts';
 

@@ -1,5 +1,5 @@
 import { defineResource } from '../declaration/api-route.ts';
-import type { ChainLag } from '../observability/chain-lag.ts';
+import type { ChainLag } from '../observability/indexing-watch.ts';
 import type { DataAges } from '../snapshots/pool-catalog.ts';
 import { getStatus, type ServiceStatus } from './status-declaration.ts';
 

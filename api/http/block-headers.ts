@@ -1,6 +1,6 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { setEarly } from './set-early.ts';
 
 export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms'] as const;
 
@@ -15,4 +15,14 @@ export function tellBlock(c: Context, { number, hash, timestamp }: BlockRef): vo
   setEarly(c, 'X-Block-Number', String(number));
   setEarly(c, 'X-Block-Hash', hash);
   setEarly(c, 'X-Block-Age-Ms', String(Math.max(0, Date.now() - Number(timestamp) * 1_000)));
+}
+
+/**
+ * Sets a header of the response before there is one. It goes straight to the socket's response where there is one: a header
+ * that the framework keeps until then takes the answer off its fast path.
+ */
+export function setEarly(c: Context, name: string, value: string): void {
+  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+  if (outgoing) outgoing.setHeader(name, value);
+  else c.header(name, value);
 }

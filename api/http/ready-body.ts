@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { constants, gzip, gzipSync } from 'node:zlib';
+import { constants, gzip } from 'node:zlib';
 import type { Context, MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
 
@@ -14,16 +14,14 @@ export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM
 const FAST = { level: constants.Z_BEST_SPEED };
 /** Small rather than fast, for files. */
 export const SMALL = { level: constants.Z_BEST_COMPRESSION };
-/** Up to here it takes about a millisecond; on a busy machine the way to another thread and back takes several. */
-const AT_ONCE_BYTES = 64 * 1024;
 const encoder = new TextEncoder();
-const gzipped = promisify<Uint8Array, typeof FAST, Buffer>(gzip);
+const gzipped = promisify<Uint8Array, typeof FAST, Buffer<ArrayBuffer>>(gzip);
 
 /** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
 export class ReadyBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #compression: typeof FAST;
-  #zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  #zipped: Promise<Buffer<ArrayBuffer>> | undefined;
   #tag: string | undefined;
 
   constructor(content: string | Uint8Array, compression = FAST) {
@@ -31,8 +29,8 @@ export class ReadyBody {
     this.#compression = compression;
   }
 
-  zipped(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#zipped ??= this.#zip();
+  zipped(): Promise<Buffer<ArrayBuffer>> {
+    this.#zipped ??= gzipped(this.bytes, this.#compression);
     return this.#zipped;
   }
 
@@ -40,13 +38,6 @@ export class ReadyBody {
   get tag(): string {
     this.#tag ??= `W/"${createHash('sha1').update(this.bytes).digest('base64url')}"`;
     return this.#tag;
-  }
-
-  async #zip(): Promise<Uint8Array<ArrayBuffer>> {
-    const isShort = this.bytes.length <= AT_ONCE_BYTES;
-    return new Uint8Array(
-      isShort ? gzipSync(this.bytes, this.#compression) : await gzipped(this.bytes, this.#compression),
-    );
   }
 }
 

@@ -11,7 +11,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { everyRoute } from '../../test/harness/every-route.ts';
 import { createApp } from '../app.ts';
-import { bodyBytes } from './body-bytes.ts';
+import { bodyBytes } from '../body.ts';
 
 /** So many that their list is worth compressing. */
 const CHAINS = Array.from({ length: 200 }, (_, n) =>

@@ -10,9 +10,6 @@ const listing = {
   method: 'get',
   limit: 'listing',
   key: 'none',
-  streams: false,
-  // A page is compressed once, however many take it.
-  compress: false,
   tag: 'Listing',
   answer: { description: 'A page of pools', schema: MetadataPage, example: PAGE_EXAMPLE },
   failures: {

@@ -7,9 +7,9 @@ import { writePools, writeWindows } from '../../capture/listing/write-listing.ts
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
-import { mountHandlers } from '../declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
 import { metadataResource } from './metadata.ts';
 

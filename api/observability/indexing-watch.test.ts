@@ -1,14 +1,16 @@
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { registerIndexingMetrics } from './indexing-metrics.ts';
 import { IndexingWatch } from './indexing-watch.ts';
+import { registerIndexingMetrics } from './operations.ts';
 
 const CHAIN = { chainId: 7, name: 'seven', blockTimeMs: 1_000 };
 const LIMIT_SECS = 30;
 /** Block `number` of a chain with a block every second. */
 const block = (number: number): BlockPoint => ({ number, timestamp: 1_790_000_000 + number });
+
+/** As a node gives it. */
+const headOf = ({ number, timestamp }: BlockPoint) => ({ number: BigInt(number), timestamp: BigInt(timestamp) });
 
 /** What the database and the node say, and what time it is. */
 let indexed: BlockPoint | null;
@@ -27,12 +29,11 @@ beforeEach(() => {
     chains: [CHAIN],
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
-    knownHead: () => known,
+    knownHead: () => known && headOf(known),
     readHead: async () => {
       asked += 1;
-      return head ?? Promise.reject(new Error('the node is unreachable'));
+      return head ? headOf(head) : Promise.reject(new Error('the node is unreachable'));
     },
-    logger: createLogger('test', 'silent'),
     now: () => nowMs,
   });
 });
@@ -40,7 +41,7 @@ beforeEach(() => {
 async function lookAfter(secs: number, now: { indexed: BlockPoint | null; head: BlockPoint | null }) {
   nowMs += secs * 1000;
   ({ indexed, head } = now);
-  await watch.look();
+  await watch.poll();
   return watch.check();
 }
 
@@ -131,10 +132,9 @@ test('a silent node holds the look at other chains up by no more than its patien
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
     knownHead: () => undefined,
-    readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(block(1))),
-    logger: createLogger('test', 'silent'),
+    readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(headOf(block(1)))),
   });
-  await two.look();
+  await two.poll();
   expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([
     [null, true],
     [1, false],

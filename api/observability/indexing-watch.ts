@@ -1,10 +1,27 @@
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { startRepeating } from '../../runtime/repeat.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { type ChainLag, type ChainLook, isFollowing, isYoung, lagBetween } from './chain-lag.ts';
 
+/** How far the index of a chain is behind the chain, as `/ready` shows it. */
+export type ChainLag = {
+  readonly chainId: number;
+  readonly name: string;
+  /** Null when the chain is not indexed, or the database does not say. */
+  readonly indexedBlock: number | null;
+  /** Unix seconds. */
+  readonly indexedTimestamp: number | null;
+  /** Null when no node answers. */
+  readonly headBlock: number | null;
+  /** Negative when the index holds blocks that the node does not know. */
+  readonly lagBlocks: number | null;
+  /** Between the timestamps of the two blocks. */
+  readonly lagSecs: number | null;
+  /** The index has not been at the head, or on its way there, for longer than the limit. */
+  readonly stalled: boolean;
+};
+
+type Head = Pick<BlockRef, 'number' | 'timestamp'>;
 type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>;
 
 export type IndexingWatchDeps = {
@@ -13,82 +30,64 @@ export type IndexingWatchDeps = {
   readonly maxLagSecs: number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
   /** The head of a chain if it is known without asking a node. */
-  readonly knownHead: (chainId: number) => BlockPoint | undefined;
+  readonly knownHead: (chainId: number) => Head | undefined;
   /** Asks a node. */
-  readonly readHead: (chainId: number) => Promise<BlockPoint>;
-  readonly logger: Logger;
+  readonly readHead: (chainId: number) => Promise<Head>;
   /** Milliseconds. */
   readonly now?: () => number;
 };
 
-type Watched = ChainLook & {
-  /** When the index was last seen to follow the chain; null when never. */
-  readonly followedAt: number | null;
-  readonly stalled: boolean;
-};
+/** One poll of a chain: null for what could not be learned. */
+type ChainPoll = { readonly indexed: BlockPoint | null; readonly head: BlockPoint | null };
 
-const LOOK_EVERY_MS = 1_000;
-/** A node or a database that takes longer counts as silent in this look, so that no chain waits for another. */
-const PATIENCE_MS = 1_500;
+const NOTHING_KNOWN = { indexed: null, head: null, followedAt: null, stalled: true };
+
+/** A node or a database that takes longer counts as unavailable in this poll, so that no chain waits for another. */
+const TIMEOUT_MS = 1_500;
+/** Of a block that may be the newest: one more than it is old when the next one is seen. */
+const YOUNG_BLOCKS = 2;
+/** Timestamps of blocks count seconds. */
+const TIMESTAMP_MS = 1_000;
 
 /**
- * Compares the index of every chain with the chain's head, once a second, so that `/ready` and `/metrics` only look at
- * what is known already. A node is asked only when nothing else tells that the index is near the head: a block that is as
+ * Compares the index of every chain with the chain's head at each {@link poll}, so that `/ready` and `/metrics` only show
+ * what is known already. A node is called only when nothing else says that the index is near the head: a block that is as
  * young as the newest one counts as it.
  */
 export class IndexingWatch {
   readonly #deps: IndexingWatchDeps;
   readonly #now: () => number;
-  readonly #watched = new Map<number, Watched>();
-  #stopLooking: (() => void) | undefined;
+  /** With the time at which the index was last seen to follow the chain; null when never. */
+  readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
 
   constructor(deps: IndexingWatchDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? Date.now;
   }
 
-  /** Looks again and again until {@link stop}. */
-  start(): void {
-    this.#stopLooking = startRepeating(() => this.look(), LOOK_EVERY_MS);
-  }
-
-  stop(): void {
-    this.#stopLooking?.();
-  }
-
-  /** One look at all chains. Never rejects: what does not answer is unknown. */
-  async look(): Promise<void> {
-    const { chains, readIndexed } = this.#deps;
-    const indexed = await answerOrNull(readIndexed());
-    const look = async (chain: WatchedChain) => {
+  /** Polls all chains once. Never rejects: what does not answer is unknown. */
+  async poll(): Promise<void> {
+    const indexed = await valueOrNull(this.#deps.readIndexed());
+    const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
       this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
     };
-    await Promise.all(chains.map(look));
+    await Promise.all(this.#deps.chains.map(pollChain));
   }
 
-  /** Null when no node tells it. */
-  async #headOf(chain: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
-    const { knownHead, readHead } = this.#deps;
-    const known = knownHead(chain.chainId);
-    if (known) return known;
-    if (indexed && isYoung(indexed, chain.blockTimeMs, this.#now())) return indexed;
-    return answerOrNull(readHead(chain.chainId));
-  }
-
-  /** What the last look saw. */
+  /** What the last poll saw. */
   lags(): readonly ChainLag[] {
     return this.#deps.chains.map(({ chainId, name }) => {
-      const seen = this.#watched.get(chainId);
-      const look = seen ?? { indexed: null, head: null };
+      const { indexed, head, stalled } = this.#watched.get(chainId) ?? NOTHING_KNOWN;
       return {
         chainId,
         name,
-        indexedBlock: look.indexed?.number ?? null,
-        indexedTimestamp: look.indexed?.timestamp ?? null,
-        headBlock: look.head?.number ?? null,
-        ...lagBetween(look),
-        stalled: seen?.stalled ?? true,
+        indexedBlock: indexed?.number ?? null,
+        indexedTimestamp: indexed?.timestamp ?? null,
+        headBlock: head?.number ?? null,
+        lagBlocks: indexed && head && head.number - indexed.number,
+        lagSecs: indexed && head && Math.max(0, head.timestamp - indexed.timestamp),
+        stalled,
       };
     });
   }
@@ -99,27 +98,58 @@ export class IndexingWatch {
     return stalled.length === 0 ? null : stalled.map(describe).join('; ');
   };
 
-  #judge(chain: WatchedChain, look: ChainLook): void {
-    const { maxLagSecs, logger } = this.#deps;
+  /** Null when no node gives it. */
+  async #headOf({ chainId, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
+    const known = this.#deps.knownHead(chainId);
+    if (known) return pointOf(known);
+    const ageMs = indexed && Math.abs(this.#now() - indexed.timestamp * 1_000);
+    if (ageMs !== null && ageMs <= YOUNG_BLOCKS * blockTimeMs + TIMESTAMP_MS) return indexed;
+    return valueOrNull(this.#deps.readHead(chainId).then(pointOf));
+  }
+
+  #judge(chain: WatchedChain, poll: ChainPoll): void {
+    const maxLagMs = this.#deps.maxLagSecs * 1_000;
     const before = this.#watched.get(chain.chainId);
-    const following = isFollowing(before, look, { ...chain, maxLagSecs });
     const now = this.#now();
-    const followedAt = following ? now : (before?.followedAt ?? null);
-    const stalled = followedAt === null || now - followedAt > maxLagSecs * 1000;
-    this.#watched.set(chain.chainId, { ...look, followedAt, stalled });
-    if (before === undefined || before.stalled === stalled) return;
-    const details = { chainId: chain.chainId, indexed: look.indexed?.number, head: look.head?.number };
-    if (stalled) logger.error(details, 'the index of a chain no longer follows it');
-    else logger.info(details, 'the index of a chain follows it again');
+    const followedAt = isFollowing(before, poll, chain.blockTimeMs, maxLagMs) ? now : (before?.followedAt ?? null);
+    this.#watched.set(chain.chainId, {
+      ...poll,
+      followedAt,
+      stalled: followedAt === null || now - followedAt > maxLagMs,
+    });
   }
 }
 
-function describe({ chainId, indexedBlock, headBlock, lagBlocks }: ChainLag): string {
+/**
+ * Whether the index follows the chain: it is at the node's head, or it moved since the poll before and is near. Blocks
+ * count by the chain's usual block time rather than by their timestamps: a chain that was silent for an hour is not an
+ * hour behind when its next block comes. The first poll gets the benefit of the doubt.
+ */
+function isFollowing(
+  before: ChainPoll | undefined,
+  { indexed, head }: ChainPoll,
+  blockTimeMs: number,
+  maxLagMs: number,
+): boolean {
+  if (!indexed || !head) return false;
+  if (areSame(indexed, head)) return true;
+  const hasMoved = !before?.indexed || !areSame(before.indexed, indexed);
+  return hasMoved && Math.abs(head.number - indexed.number) * blockTimeMs <= maxLagMs;
+}
+
+/** Two blocks of one height differ in their time when a reorganisation undid one of them, as a rule. */
+function areSame(one: BlockPoint, other: BlockPoint): boolean {
+  return one.number === other.number && one.timestamp === other.timestamp;
+}
+
+function describe({ chainId, indexedBlock, lagBlocks }: ChainLag): string {
   if (indexedBlock === null) return `chain ${chainId} is not indexed`;
-  if (headBlock === null || lagBlocks === null) return `chain ${chainId}: no node tells its head`;
+  if (lagBlocks === null) return `chain ${chainId}: no node tells its head`;
   if (lagBlocks < 0) return `chain ${chainId} is indexed ${-lagBlocks} blocks beyond its head`;
   return `chain ${chainId} is indexed ${lagBlocks} blocks behind its head`;
 }
 
-/** Failures show as unknown values, in `/ready` and in the counters of chain calls; the caller looks again soon. */
-const answerOrNull = <T>(answer: Promise<T>): Promise<T | null> => withTimeout(answer, PATIENCE_MS).catch(() => null);
+const pointOf = ({ number, timestamp }: Head): BlockPoint => ({ number: Number(number), timestamp: Number(timestamp) });
+
+/** Failures show as unknown values, in `/ready` and in the counters of chain calls; the next poll comes soon. */
+const valueOrNull = <T>(value: Promise<T>): Promise<T | null> => withTimeout(value, TIMEOUT_MS).catch(() => null);

@@ -2,10 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { firstIssue } from '../../config/load-chains.ts';
 import { MAX_UINT64 } from '../../protocol/fixed-point.ts';
-import { parseJson } from '../../runtime/json.ts';
-import { invalidBody, readJson, stringList } from '../body.ts';
+import { bodyBytes, invalidBody, readJson, stringList } from '../body.ts';
 import { ApiError } from '../errors.ts';
-import { bodyBytes } from '../http/body-bytes.ts';
 
 /** A JSON integer from 0 to 2^64 - 1: the parser gives one above 2^53 - 1 as a bigint. */
 const uint64 = (description: string) =>
@@ -19,7 +17,7 @@ function isUint64(value: unknown): boolean {
   return typeof value === 'bigint' && value >= 0n && value <= MAX_UINT64;
 }
 
-const hex = (description: string) => z.string('must be a hex string').openapi({ description });
+const hex = (description: string) => z.string().openapi({ description });
 
 /** The body of a quote update on either kind of chain. Unknown fields are dropped. */
 export const CommonBody = z.object({
@@ -28,7 +26,7 @@ export const CommonBody = z.object({
   replacementUuid: hex('Quote identifier, 16 bytes of hex.'),
   replacementSeqNumber: uint64('Above 0; increases with each update of the same `replacementUuid`.'),
   disableCrossRegionSharing: z
-    .boolean('must be true or false')
+    .boolean()
     .nullish()
     .openapi({ description: 'True stops the builder sharing the quote across regions; null acts as false.' }),
   responseTimeoutMs: uint64(
@@ -42,10 +40,10 @@ export const CommonBody = z.object({
 /** Ethereum builders match quotes to trades by the last three fields; on BSC they are not even looked at. */
 export const EthereumBody = CommonBody.extend({
   quoteAddress: hex('Address a taker touches to trigger the quote; Ethereum only.').nullish(),
-  poolAddresses: stringList(z.array(hex('Pool covered.'), 'must be an array of hex strings'))
+  poolAddresses: stringList(z.array(hex('Pool covered.')))
     .nullish()
     .openapi({ description: 'Pools that the quote covers; Ethereum only.' }),
-  assetPairs: stringList(z.array(hex('Two addresses joined, 40 bytes of hex.'), 'must be an array of hex strings'))
+  assetPairs: stringList(z.array(hex('Two addresses joined, 40 bytes of hex.')))
     .nullish()
     .openapi({ description: 'Token pairs that the quote prices; Ethereum only.' }),
 });
@@ -64,16 +62,9 @@ export async function readQuoteBody(c: Context, kind: 'ethereum' | 'bsc'): Promi
   if (!JSON_MEDIA_TYPE.test(c.req.header('Content-Type') ?? '')) {
     throw new ApiError(415, 'Expected request with `Content-Type: application/json`');
   }
-  const json = readJson(await bodyBytes(c), parseJson);
-  if ('problem' in json) throw new ApiError(400, invalidBody(json.problem));
+  const json = readJson(await bodyBytes(c));
+  if ('problem' in json) throw new ApiError(400, json.problem);
   const parsed = (kind === 'ethereum' ? EthereumBody : CommonBody).safeParse(json.value);
-  if (!parsed.success) throw new ApiError(422, invalidBody(describe(parsed.error, json.value)));
+  if (!parsed.success) throw new ApiError(422, invalidBody(firstIssue(parsed.error)));
   return parsed.data;
-}
-
-/** The first problem, told apart whether the field is missing or of the wrong type. */
-function describe(error: z.ZodError, value: unknown): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object';
-  const [field] = error.issues[0]?.path ?? [];
-  return field !== undefined && !Object.hasOwn(value, field) ? `missing field ${String(field)}` : firstIssue(error);
 }

@@ -34,7 +34,6 @@ export const submitQuoteUpdate = {
   path: '/public/v1/evm/{chain_id}/pamm-quote',
   limit: 'pamm',
   key: 'required',
-  streams: false,
   compress: true,
   tag: 'Quote updates',
   summary: 'Submit a signed quote update to block builders',

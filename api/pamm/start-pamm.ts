@@ -1,16 +1,17 @@
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import { QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { ServedChains } from '../request.ts';
 import type { PammDeps } from './pamm-quote.ts';
-import { registerWorkerMetric } from './worker-metric.ts';
-import { WorkerWatch } from './worker-watch.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
+/** Redis that takes longer does not say whether a worker runs. */
+const LEASE_TIMEOUT_MS = 1_000;
 const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
@@ -28,7 +29,7 @@ export type Pamm = {
   /** What the endpoint's handler needs. */
   readonly deps: PammDeps;
   /** What the operator should know, by subject. */
-  warnings(): Readonly<Record<string, string>>;
+  warnings(): Promise<Readonly<Record<string, string>>>;
   /** To be called once no request is in flight any more. */
   stop(): Promise<void>;
 };
@@ -47,17 +48,30 @@ export function startPamm(options: PammOptions): Pamm {
     if (redis.status !== 'ready') return;
     dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
   }, SWEEP_EVERY_MS);
-  const watch =
-    all.length > 0 ? new WorkerWatch({ redis, keys, endpointIds: all.map(({ id }) => id), logger }) : undefined;
-  watch?.start();
-  const workerMissing = () => watch?.isMissing() ?? null;
-  registerWorkerMetric(metrics, workerMissing);
+  /** Whether no worker holds a lease, so that updates stay queued; null while Redis does not say, or without a builder. */
+  const workerMissing = async (): Promise<boolean | null> => {
+    if (all.length === 0) return null;
+    const leases = redis.exists(all.map(({ id }) => keys.lease(id)));
+    return withTimeout(leases, LEASE_TIMEOUT_MS).then(
+      (count) => count === 0,
+      () => null,
+    );
+  };
+  new Gauge({
+    name: 'pamm_worker_missing',
+    help: '1 while no builders worker takes the quote updates of this API',
+    registers: [metrics],
+    async collect() {
+      const missing = await workerMissing();
+      if (missing === null) this.remove();
+      else this.set(Number(missing));
+    },
+  });
 
   return {
     deps: { ...options, endpoints, submit: (...args) => dispatcher.submit(...args) },
-    warnings: () => (workerMissing() ? WORKER_MISSING : {}),
+    warnings: async () => ((await workerMissing()) ? WORKER_MISSING : {}),
     async stop() {
-      watch?.stop();
       clearInterval(sweeper);
       await dispatcher.close();
       redis.disconnect();

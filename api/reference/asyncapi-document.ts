@@ -4,9 +4,20 @@ import { STREAM_MESSAGES, webSocketMessage } from '../stream/message-schema.ts';
 import { WsAck, WsAuth, WsError, WsPing, WsSubscribe, WsUnsubscribe } from '../stream/ws-operations.ts';
 import { API_TITLE } from './openapi-document.ts';
 
+type Messages = Readonly<Record<string, z.ZodType>>;
+
+const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+/** Over a WebSocket a message has other fields than as an event: another name. */
+const wsNamed = (schemas: Messages): Messages =>
+  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`ws${capital(name)}`, schema]));
+
+/** What is sent over both, by the name of the message. */
+const EVENTS: Messages = STREAM_MESSAGES;
+const EVENT_NAMES = Object.keys(STREAM_MESSAGES) as (keyof typeof STREAM_MESSAGES)[];
+const WS_EVENTS = wsNamed(Object.fromEntries(EVENT_NAMES.map((name) => [name, webSocketMessage(name)])));
 /** What clients send over a WebSocket, and how that is answered. */
-const OPERATIONS = { auth: WsAuth, subscribe: WsSubscribe, unsubscribe: WsUnsubscribe, ping: WsPing };
-const ANSWERS = { ack: WsAck, error: WsError };
+const WS_OPERATIONS = wsNamed({ auth: WsAuth, subscribe: WsSubscribe, unsubscribe: WsUnsubscribe, ping: WsPing });
+const WS_ANSWERS = wsNamed({ ack: WsAck, error: WsError });
 
 const INFO = {
   title: `${API_TITLE}: streams`,
@@ -25,29 +36,31 @@ const CHAIN_ID = {
 
 /** The AsyncAPI 3 document of the streams, from the schemas that their messages are checked with. */
 export function asyncApiDocument() {
-  const told = Object.keys(STREAM_MESSAGES);
-  const answered = Object.keys(ANSWERS).map(wsName);
-  const sent = Object.keys(OPERATIONS).map(wsName);
-  const events = told.map(wsName);
+  const overWebSocket = { ...WS_OPERATIONS, ...WS_ANSWERS, ...WS_EVENTS };
+  const all = Object.entries({ ...EVENTS, ...WS_EVENTS, ...WS_OPERATIONS, ...WS_ANSWERS });
+  // As JSON schemas, with those that they have in common with the OpenAPI document.
+  const app = new OpenAPIHono();
+  for (const [name, schema] of all) app.openAPIRegistry.register(schemaName(name), schema);
+  const { components } = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO });
+  const messages = all.map(([name, { description }]) => [
+    name,
+    { summary: description, payload: ref(`components/schemas/${schemaName(name)}`) },
+  ]);
   return {
     asyncapi: '3.0.0',
     info: INFO,
     defaultContentType: 'application/json',
     servers: SERVERS,
     channels: {
-      sse: channel('/public/v1/evm/{chain_id}/stream', 'Server-sent events of a chain.', 'https', told),
-      webSocket: channel('/public/v1/evm/{chain_id}/ws', 'WebSocket of a chain.', 'wss', [
-        ...sent,
-        ...answered,
-        ...events,
-      ]),
+      sse: channel('/public/v1/evm/{chain_id}/stream', 'Server-sent events of a chain.', 'https', EVENTS),
+      webSocket: channel('/public/v1/evm/{chain_id}/ws', 'WebSocket of a chain.', 'wss', overWebSocket),
     },
     operations: {
-      tellBySse: operation('send', 'sse', told),
-      tellByWebSocket: operation('send', 'webSocket', events),
-      operate: { ...operation('receive', 'webSocket', sent), reply: refs('webSocket', answered) },
+      tellBySse: { action: 'send', ...refs('sse', EVENTS) },
+      tellByWebSocket: { action: 'send', ...refs('webSocket', WS_EVENTS) },
+      operate: { action: 'receive', ...refs('webSocket', WS_OPERATIONS), reply: refs('webSocket', WS_ANSWERS) },
     },
-    components: { messages: messages(), schemas: schemas() },
+    components: { messages: Object.fromEntries(messages), schemas: components?.schemas },
   };
 }
 
@@ -64,53 +77,18 @@ const SERVERS = Object.fromEntries(
   ]),
 );
 
-/** Over a WebSocket a message has other fields than as an event: another name. */
-const wsName = (name: string): string => `ws${capital(name)}`;
-const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 const schemaName = (name: string): string => `Stream${capital(name)}`;
 const ref = (path: string) => ({ $ref: `#/${path}` });
 
-const channel = (address: string, description: string, server: string, names: readonly string[]) => ({
+const channel = (address: string, description: string, server: string, messages: Messages) => ({
   address,
   description,
   parameters: CHAIN_ID,
   servers: [ref(`servers/${server}`)],
-  messages: Object.fromEntries(names.map((name) => [name, ref(`components/messages/${name}`)])),
+  messages: Object.fromEntries(Object.keys(messages).map((name) => [name, ref(`components/messages/${name}`)])),
 });
 
-const refs = (of: string, names: readonly string[]) => ({
+const refs = (of: string, messages: Messages) => ({
   channel: ref(`channels/${of}`),
-  messages: names.map((name) => ref(`channels/${of}/messages/${name}`)),
-});
-
-/** What is sent over both, by the name of the message. */
-function schemaByMessage(): ReadonlyMap<string, z.ZodType> {
-  const events = Object.entries(STREAM_MESSAGES);
-  const names = Object.keys(STREAM_MESSAGES) as (keyof typeof STREAM_MESSAGES)[];
-  return new Map<string, z.ZodType>([
-    ...events,
-    ...names.map((name) => [wsName(name), webSocketMessage(name)] as const),
-    ...Object.entries({ ...OPERATIONS, ...ANSWERS }).map(([name, schema]) => [wsName(name), schema] as const),
-  ]);
-}
-
-function messages() {
-  return Object.fromEntries(
-    [...schemaByMessage()].map(([name, { description }]) => [
-      name,
-      { summary: description, payload: ref(`components/schemas/${schemaName(name)}`) },
-    ]),
-  );
-}
-
-/** As JSON schemas, with those that they have in common with the OpenAPI document. */
-function schemas() {
-  const app = new OpenAPIHono();
-  for (const [name, schema] of schemaByMessage()) app.openAPIRegistry.register(schemaName(name), schema);
-  return app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO }).components?.schemas;
-}
-
-const operation = (action: 'send' | 'receive', of: string, names: readonly string[]) => ({
-  action,
-  ...refs(of, names),
+  messages: Object.keys(messages).map((name) => ref(`channels/${of}/messages/${name}`)),
 });

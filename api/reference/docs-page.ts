@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Hono } from 'hono';
 import { LRUCache } from 'lru-cache';
-import { PAGE_HEADERS } from '../http/page-headers.ts';
-import { ReadyBody, SMALL, sendReady } from '../http/ready-body.ts';
+import { ReadyBody, SMALL } from '../http/ready-body.ts';
+import { sendFile } from '../http/send-file.ts';
 
 /** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
 const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
@@ -11,12 +11,6 @@ const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.jso
 const SCRIPT = 'swagger-ui-bundle.js';
 const STYLE = 'swagger-ui.css';
 const START = 'start.js';
-
-const CONTENT_TYPES = {
-  [SCRIPT]: 'text/javascript; charset=utf-8',
-  [STYLE]: 'text/css; charset=utf-8',
-  [START]: 'text/javascript; charset=utf-8',
-} as const;
 
 /** `validatorUrl` would send the document's address to an external service. */
 const START_TEXT = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });\n`;
@@ -41,13 +35,15 @@ const page = (title: string) => `<!doctype html>
 
 /** `/docs`, an interactive page over `/openapi.json`, and the files that it is made of. */
 export function mountDocsPage(app: Hono, title: string): void {
-  app.get('/docs', (c) => c.html(page(title), 200, { ...PAGE_HEADERS, 'Cache-Control': 'public, max-age=3600' }));
+  const html = new ReadyBody(page(title), SMALL);
+  app.get('/docs', (c) => sendFile(c, 'docs.html', html, 'public, max-age=3600'));
   // Read and compressed at the first request: the script is larger than all else that the API sends.
   const files = new LRUCache({ max: 3, fetchMethod: readDistFile });
-  for (const [name, type] of Object.entries(CONTENT_TYPES)) {
-    // The texts are compressed already: nothing on the way need do it again.
-    const headers = { ...PAGE_HEADERS, 'Content-Type': type, 'Cache-Control': 'public, max-age=86400, no-transform' };
-    app.get(`/docs/${name}`, async (c) => sendReady(c, await files.forceFetch(name), headers));
+  for (const name of [SCRIPT, STYLE, START]) {
+    app.get(`/docs/${name}`, async (c) =>
+      // The texts are compressed already: nothing on the way need do it again.
+      sendFile(c, name, await files.forceFetch(name), 'public, max-age=86400, no-transform'),
+    );
   }
 }
 

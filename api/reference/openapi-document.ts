@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { COMMON_FAILURES, errorResponse, jsonContent } from '../declaration/responses.ts';
-import { MAX_BODY_BYTES } from '../http/limit-body.ts';
+import { MAX_BODY_BYTES } from '../http/refusals.ts';
 
 export const API_TITLE = 'Pool Trading Data API';
 
@@ -48,7 +48,7 @@ const SECURITY = {
 } satisfies Record<ApiRoute['key'], object[]>;
 
 function operationOf({ operationId, method, path, summary, description, key, answer, ...route }: ApiRoute) {
-  const { body, ...request } = route.request;
+  const { body, ...request } = route.request ?? {};
   const json = jsonContent(answer.schema, answer.example);
   return createRoute({
     operationId,

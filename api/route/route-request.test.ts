@@ -119,23 +119,23 @@ describe('a value that is not allowed is named with its rule', () => {
 
 describe('a body that cannot be read is told so', () => {
   it.each([
-    [[], 'the body must be an object'],
-    [null, 'the body must be an object'],
-    ['text', 'the body must be an object'],
-    [{ tokenOut: TOKEN_OUT, amountIn: '5' }, 'tokenIn is required'],
-    [{ tokenIn: TOKEN_IN, amountIn: '5' }, 'tokenOut is required'],
-    [body({ tokenIn: null, amountIn: '5' }), 'tokenIn must be a string'],
-    [body({ tokenIn: 5, amountIn: '5' }), 'tokenIn must be a string'],
-    [body({ tokenOut: {}, amountIn: '5' }), 'tokenOut must be a string'],
+    [[], 'Invalid input: expected object, received array'],
+    [null, 'Invalid input: expected object, received null'],
+    ['text', 'Invalid input: expected object, received string'],
+    [{ tokenOut: TOKEN_OUT, amountIn: '5' }, 'tokenIn: Invalid input: expected string, received undefined'],
+    [{ tokenIn: TOKEN_IN, amountIn: '5' }, 'tokenOut: Invalid input: expected string, received undefined'],
+    [body({ tokenIn: null, amountIn: '5' }), 'tokenIn: Invalid input: expected string, received null'],
+    [body({ tokenIn: 5, amountIn: '5' }), 'tokenIn: Invalid input: expected string, received number'],
+    [body({ tokenOut: {}, amountIn: '5' }), 'tokenOut: Invalid input: expected string, received object'],
     ...[1, '', 'EXACT_IN'].map((tradeType): [unknown, string] => [
       body({ tradeType, amountIn: '5' }),
       'tradeType: Invalid option: expected one of "exact_in"|"exact_out"',
     ]),
     [body({ amountIn: '5', maxRoutes: 1.5 }), 'maxRoutes: must be an integer'],
-    [body({ amountIn: 5 }), 'amountIn must be a string'],
-    [body({ amountOut: ['5'] }), 'amountOut must be a string'],
-    [body({ amountIn: '5', maxRoutes: '2' }), 'maxRoutes must be a number'],
-    [body({ amountIn: '5', poolAddress: true }), 'poolAddress must be a string'],
+    [body({ amountIn: 5 }), 'amountIn: Invalid input: expected string, received number'],
+    [body({ amountOut: ['5'] }), 'amountOut: Invalid input: expected string, received array'],
+    [body({ amountIn: '5', maxRoutes: '2' }), 'maxRoutes: Invalid input: expected number, received string'],
+    [body({ amountIn: '5', poolAddress: true }), 'poolAddress: Invalid input: expected string, received boolean'],
   ])('%j: %s', async (sent, reason) => {
     expect(await refusal(sent)).toEqual({ error: `Invalid request body: ${reason}` });
   });

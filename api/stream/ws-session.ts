@@ -64,7 +64,7 @@ export class WsSession {
 
   async #run(bytes: Buffer): Promise<void> {
     if (this.socket.readyState !== this.socket.OPEN) return;
-    const json = readJson(bytes, JSON.parse);
+    const json = readJson(bytes);
     try {
       const operation = checkBody(json, WsOperation);
       const subscribe = await this.#obey(operation);

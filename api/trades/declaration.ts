@@ -83,7 +83,6 @@ export const listTrades = {
   path: '/public/v1/evm/{chain_id}/{pool_address}/trades',
   limit: 'listing',
   key: 'none',
-  streams: false,
   compress: true,
   tag: 'Listing',
   summary: 'List the trades of one pool',

@@ -58,7 +58,7 @@ async function visitInTurns(browser: Browser, urls: readonly string[], visits: n
 /** Bytes of all files of the page, compressed. */
 async function zippedBytes(): Promise<number> {
   const { page, assets } = await readPageFiles({ name: 'bench', logo: undefined });
-  const bodies = [page, ...[...assets.values()].map(({ body }) => body)];
+  const bodies = [page, ...assets.values()];
   const zipped = await Promise.all(bodies.map((body) => body.zipped()));
   return zipped.reduce((sum, { length }) => sum + length, 0);
 }

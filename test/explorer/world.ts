@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
-import type { ChainLag } from '../../api/observability/chain-lag.ts';
+import type { ChainLag } from '../../api/observability/indexing-watch.ts';
 import { bindResources } from '../../api/resources.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';

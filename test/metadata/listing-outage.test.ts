@@ -2,11 +2,11 @@ import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { mountHandlers } from '../harness/mount-handlers.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
 let postgres: Postgres;

@@ -2,13 +2,13 @@ import type { z } from '@hono/zod-openapi';
 import { Hono } from 'hono';
 import type pg from 'pg';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import type { PoolTradingDataClient } from '../../client/client.ts';
 import type { paths } from '../../client/schema.d.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { MetadataPage } from '../../db/listing/pool-record.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
+import { mountHandlers } from '../harness/mount-handlers.ts';
 
 /** Age at which the price status of a listed pool is unknown, in tests. */
 export const STATUS_MAX_AGE_SECS = 600;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import type { ChainLag } from '../../api/observability/chain-lag.ts';
+import type { ChainLag } from '../../api/observability/indexing-watch.ts';
 import { createPoolTradingDataClient } from '../../client/client.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';

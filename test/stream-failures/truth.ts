@@ -2,11 +2,11 @@ import { Hono } from 'hono';
 import { vi } from 'vitest';
 import { z } from 'zod';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { mountHandlers } from '../../api/declaration/mount-routes.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import type { StreamChain } from '../../bench/stream/market.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { mountHandlers } from '../harness/mount-handlers.ts';
 import { chainConfig, eagerQuotes } from '../quotes/quote-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { everyRoute } from '../../test/harness/every-route.ts';
-import { mountHandlers } from '../declaration/mount-routes.ts';
+import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { openApiDocument } from '../reference/openapi-document.ts';
 import { ROUTES } from '../resources.ts';
-import { allowedMethods } from './allowed-methods.ts';
+import { allowedMethods } from './refusals.ts';
 
 const app = endpoints();
 const DOCUMENTED = Object.entries(openApiDocument(ROUTES).paths ?? {});

@@ -1,0 +1,38 @@
+import { extname } from 'node:path';
+import type { Context } from 'hono';
+import { type ReadyBody, sendReady } from './ready-body.ts';
+
+/** Headers of every page and what it consists of: the browser itself keeps it from loading or sending anything elsewhere. */
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+};
+
+/**
+ * Sends a page, or a file that it consists of.
+ *
+ * @param name its ending says what it is
+ */
+export function sendFile(c: Context, name: string, body: ReadyBody, cacheControl: string): Promise<Response> {
+  const type = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream';
+  return sendReady(c, body, { ...HEADERS, 'Content-Type': type, 'Cache-Control': cacheControl });
+}

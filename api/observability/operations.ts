@@ -1,0 +1,69 @@
+import type { Hono } from 'hono';
+import type pg from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
+import { mountHealth } from '../../runtime/health.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
+
+const POLL_MS = 1_000;
+
+export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs' | 'knownHead' | 'readHead'> & {
+  readonly chains: readonly ChainConfig[];
+  /** The one that requests read from: its index is the one that clients see. */
+  readonly database: pg.Pool;
+  /** What the operator should know, by subject. */
+  readonly warnings: () => Promise<Readonly<Record<string, string>>>;
+  readonly metrics: Registry;
+};
+
+export type Operations = {
+  /** `/health`, `/ready` and `/metrics`. */
+  readonly pages: (app: Hono) => void;
+  /** How far the index of each chain is behind it, by the last poll. */
+  readonly lags: () => readonly ChainLag[];
+  stop(): void;
+};
+
+/** Watches the index of every chain with an enabled deployment, and shows the operator how the process is. */
+export function startOperations({ chains, database, warnings, metrics, ...deps }: OperationsDeps): Operations {
+  const watch = new IndexingWatch({
+    ...deps,
+    chains: chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+    readIndexed: () => readIndexedBlocks(database),
+  });
+  const lags = () => watch.lags();
+  registerIndexingMetrics(metrics, lags);
+  // Redis and the builders worker are no checks: without them every endpoint but quote updates still answers.
+  const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
+  const details = async () => ({ warnings: await warnings(), chains: lags() });
+  return {
+    pages: (app) => mountHealth(app, { metrics, checks, details }),
+    lags,
+    stop: startRepeating(() => watch.poll(), POLL_MS),
+  };
+}
+
+/** Gauges of the index, by chain, that read `lags` at each scrape. A value that is not known is not shown. */
+export function registerIndexingMetrics(registry: Registry, lags: () => readonly ChainLag[]): void {
+  const register = (name: string, help: string, read: (lag: ChainLag) => number | null) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['chain'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const lag of lags()) {
+          const value = read(lag);
+          if (value !== null) this.set({ chain: String(lag.chainId) }, value);
+        }
+      },
+    });
+  register('indexing_block', 'Newest block of a chain that is indexed', (lag) => lag.indexedBlock);
+  register('indexing_head_block', 'Newest block that the nodes of a chain give', (lag) => lag.headBlock);
+  register('indexing_lag_blocks', 'Blocks from the indexed one to the head', (lag) => lag.lagBlocks);
+  register('indexing_lag_seconds', 'Seconds between the times of these two blocks', (lag) => lag.lagSecs);
+  register('indexing_stalled', '1 while the index of a chain does not follow it', (lag) => Number(lag.stalled));
+}
