@@ -21,9 +21,10 @@ export const RouteBody = z.object({
   amountIn: z.string().nullish().openapi({ description: 'For `exact_in`: positive integer in base 10, raw units.' }),
   amountOut: z.string().nullish().openapi({ description: 'For `exact_out`: positive integer in base 10, raw units.' }),
   maxRoutes: z
-    .number()
-    .refine(Number.isInteger, 'must be an integer')
-    .nullish()
+    .preprocess(
+      (value) => (typeof value === 'bigint' ? Number(value) : value),
+      z.number().refine(Number.isInteger, 'must be an integer').nullish(),
+    )
     .openapi({
       type: ['integer', 'null'],
       minimum: 0,
