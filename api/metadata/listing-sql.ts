@@ -161,7 +161,7 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
   const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool`;
   const text = `
     SELECT r.${pool.record},
-      CASE WHEN r.${pool.token0} IS NOT NULL THEN json_build_array(p0.${price.usd}, p1.${price.usd}) END AS prices,
+      json_build_array(p0.${price.usd}, p1.${price.usd}) AS prices,
       CASE WHEN ${isStale(maxAgeSecs)} THEN 'unknown' ELSE coalesce(h.${health.status}, 'unknown') END AS status,
       ${include24h ? day : 'NULL AS analytics'}
     FROM unnest($1::int8[], $2::text[]) WITH ORDINALITY k (chain_id, pool, position)

@@ -67,9 +67,6 @@ export function listPool(
     depositAllowlistAddress: deployment.depositAllowlist,
     oracleValueStopLossAddress: deployment.stopLoss,
     priceVelocityGuardAddress: deployment.priceVelocityGuard,
-    // The last two: whoever reads the record replaces them.
-    token0FiatPrice: null,
-    token1FiatPrice: null,
   };
   const pool: ListedPool = {
     chainId,

@@ -5,8 +5,8 @@ const record = '{"pair":"A/B","extensions":[]}';
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
 
 test('the status follows the stored fields', () => {
-  expect(showPool({ record, status: 'unknown', prices: null, day: null })).toBe(
-    '{"pair":"A/B","extensions":[],"priceProviderStatus":"unknown"}',
+  expect(showPool({ record, status: 'unknown', prices: [0.5, null], day: null })).toBe(
+    '{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"unknown"}',
   );
 });
 
@@ -15,20 +15,14 @@ test.each([
   [null, '"tvlFiat":null'],
 ])('the 24-hour part begins with the window; TVL %s', (tvlFiat, shown) => {
   expect(
-    showPool({ record, status: 'healthy', prices: null, day: { analytics: '{"transfers":3}', window, tvlFiat } }),
+    showPool({
+      record,
+      status: 'healthy',
+      prices: [0.5, null],
+      day: { analytics: '{"transfers":3}', window, tvlFiat },
+    }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"priceProviderStatus":"healthy",${shown},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
-});
-
-test('prices take the place of those in the record', () => {
-  const stored = '{"pair":",\\"token0FiatPrice\\":","token0FiatPrice":null,"token1FiatPrice":null}';
-  const shown = showPool({ record: stored, status: 'unknown', prices: [0.5, null], day: null });
-  expect(JSON.parse(shown)).toEqual({
-    pair: ',"token0FiatPrice":',
-    token0FiatPrice: 0.5,
-    token1FiatPrice: null,
-    priceProviderStatus: 'unknown',
-  });
 });

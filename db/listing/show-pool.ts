@@ -2,10 +2,12 @@ import type { PoolAnalytics } from './pool-analytics.ts';
 import type { PoolRecord } from './pool-record.ts';
 
 /**
- * The part of a {@link PoolRecord} that is stored: all but what depends on the time of reading. The two prices, which come
- * last in its JSON, are replaced when it is read.
+ * The part of a {@link PoolRecord} that is stored: all but what depends on the time of reading.
  */
-export type StoredRecord = Omit<PoolRecord, 'priceProviderStatus' | 'tvlFiat' | 'analytics24h'>;
+export type StoredRecord = Omit<
+  PoolRecord,
+  'priceProviderStatus' | 'token0FiatPrice' | 'token1FiatPrice' | 'tvlFiat' | 'analytics24h'
+>;
 
 /** The 24-hour window that all pools of a chain share. */
 export type AnalyticsWindow = Pick<PoolAnalytics, 'fromTs' | 'toTs' | 'generatedAtTs' | 'fromBlock' | 'toBlock'>;
@@ -18,8 +20,8 @@ export type PoolAtReading = {
   /** {@link StoredRecord} as JSON. */
   readonly record: string;
   readonly status: PoolRecord['priceProviderStatus'];
-  /** USD per whole token; null: they stand in the record. */
-  readonly prices: readonly [number | null, number | null] | null;
+  /** USD per whole token. */
+  readonly prices: readonly [number | null, number | null];
   /** Null: not asked for. */
   readonly day: {
     /** {@link StoredAnalytics} as JSON. */
@@ -32,19 +34,12 @@ export type PoolAtReading = {
 
 /** The {@link PoolRecord} of a stored pool, as JSON: prices, status, and the 24-hour part if asked for, are put in here. */
 export function showPool({ record, status, prices, day }: PoolAtReading): string {
-  const priced = prices === null ? record : withPrices(record, prices);
-  const shown = joinObjects(priced, JSON.stringify({ priceProviderStatus: status }));
+  const [token0FiatPrice, token1FiatPrice] = prices;
+  const now = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
+  const shown = joinObjects(record, JSON.stringify(now));
   if (day === null) return shown;
   const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
   return joinObjects(shown, `{"tvlFiat":${day.tvlFiat},"analytics24h":${analytics24h}}`);
-}
-
-function withPrices(
-  record: string,
-  [token0FiatPrice, token1FiatPrice]: readonly [number | null, number | null],
-): string {
-  const rest = record.slice(0, record.lastIndexOf(',"token0FiatPrice":'));
-  return joinObjects(`${rest}}`, JSON.stringify({ token0FiatPrice, token1FiatPrice }));
 }
 
 /** The JSON object with the fields of both, of which neither is empty. */

@@ -57,25 +57,25 @@ export async function expectPackedIndexed(looked: Looked, chainId: number): Prom
 
 async function expectPool({ rows, client, ground }: Looked, chainId: number, pool: Address): Promise<void> {
   const select = async (columns: string, table: string, rest = '') =>
-    (
-      await rows.query(`SELECT ${columns} FROM live.${table} WHERE chain_id = $1 AND pool = $2 ${rest}`, [
-        chainId,
-        pool,
-      ])
-    ).rows;
+    (await rows.query(`SELECT ${columns} FROM ${table} WHERE chain_id = $1 AND pool = $2 ${rest}`, [chainId, pool]))
+      .rows;
   const [settings] = (await rows.query('SELECT * FROM live.pool WHERE chain_id = $1 AND address = $2', [chainId, pool]))
     .rows;
   const multipliers = [settings.token0_scale_multiplier, settings.token1_scale_multiplier] as const;
   const logs = await readPackedLogs(client, pool);
-  const [totals] = await select('*', 'pool_activity', 'ORDER BY block_timestamp DESC LIMIT 1');
+  const [totals] = await select('*', 'read_model.pool_activity', 'ORDER BY block_timestamp DESC LIMIT 1');
   if (totals === undefined) expect(logs.activity).toEqual({ swap_tx_count: 0 });
   else expect(totals).toMatchObject(activityOf(logs, multipliers));
 
-  const swaps = await select('*', 'swap', 'ORDER BY block_number, log_index');
+  const swaps = await select('*', 'live.swap', 'ORDER BY block_number, log_index');
   expect(swaps).toMatchObject(logs.swaps.map((swap) => ({ ...swap, ...nulls(UNKNOWN_OF_SWAP) })));
-  const parts = await select('*', 'packed_bin_swap', 'ORDER BY block_number, log_index');
+  const parts = await select('*', 'live.packed_bin_swap', 'ORDER BY block_number, log_index');
   expect(parts).toMatchObject(logs.parts);
-  const shown = await select('bin_idx, delta0_scaled, lp_fee_scaled', 'bin_swap', 'ORDER BY block_number, log_index');
+  const shown = await select(
+    'bin_idx, delta0_scaled, lp_fee_scaled',
+    'live.bin_swap',
+    'ORDER BY block_number, log_index',
+  );
   expect(shown).toEqual(parts.map(({ bin_idx }) => ({ bin_idx, delta0_scaled: null, lp_fee_scaled: null })));
   await expectState({ ground, pool, settings, select, logs });
 }
@@ -118,7 +118,7 @@ async function expectState({
     (_, index) => settings.lowest_bin + index,
   );
   const stored = await readPackedState(chain, pool, binIdxs);
-  const [state] = await select('*', 'pool_state');
+  const [state] = await select('*', 'live.pool_state');
   expect(state).toMatchObject({
     ...nulls(UNKNOWN_OF_STATE),
     pause_level: Number(stored.pauseLevel),
@@ -128,8 +128,8 @@ async function expectState({
     balance0_raw: await balanceOf(chain, settings.token0, pool),
     balance1_raw: await balanceOf(chain, settings.token1, pool),
   });
-  const bins = await select('*', 'packed_bin');
-  const shown = await select('*', 'pool_bin');
+  const bins = await select('*', 'live.packed_bin');
+  const shown = await select('*', 'live.pool_bin');
   expect(bins).toHaveLength(binIdxs.length);
   for (const { bin_idx, liquidity0_scaled, liquidity1_scaled, swap_delta0, swap_delta1 } of bins) {
     const sums = [liquidity0_scaled, liquidity1_scaled, swap_delta0, swap_delta1];

@@ -1,7 +1,9 @@
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encodeMessage } from '../../builders/submit/quote-update.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type PammAnswer, type PammBody } from './rig.ts';
-import { newUuid, signedTx } from './sample-updates.ts';
+import { newUuid, signedTx, submissionOf } from './sample-updates.ts';
 import { startWorld, type World } from './world.ts';
 
 /** What the quote streams do, over HTTP from end to end. */
@@ -73,6 +75,22 @@ test('a silent builder holds up neither its own later updates nor another builde
     expect(providers).toMatchObject([{ accepted: false, pending: true }, { accepted: true }]);
   }
   expect(mocks.titan.state.received.filter(({ blockNumber }) => Number(blockNumber) >= 1_000)).toHaveLength(30);
+});
+
+test('a job that the queue runs again is answered without sending its update again', async () => {
+  const replacementUuid = newUuid();
+  const submission = submissionOf({ chainId: ETHEREUM, replacementUuid });
+  const queue = new Queue(mocks.endpointId('titan'), { connection: rig.redis, prefix: rig.keys.prefix });
+  for (const times of [1, 2]) {
+    await queue.add('update', JSON.parse(encodeMessage(submission)));
+    const accepted = async () =>
+      (await rig.redis.xrange(rig.keys.audit(), '-', '+')).filter(
+        ([, [, entry]]) => entry?.includes(submission.id) && entry.includes('"accepted"'),
+      );
+    await eventually(async () => (await accepted()).length === times);
+  }
+  await queue.close();
+  expect(sent(replacementUuid)).toEqual(['1']);
 });
 
 describe('order', () => {

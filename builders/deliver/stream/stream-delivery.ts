@@ -1,7 +1,7 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
-import { skipped } from '../../submit/answer.ts';
+import { type Answer, skipped } from '../../submit/answer.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import {
   ACKNOWLEDGE_WITHIN_MS,
@@ -22,6 +22,9 @@ const SWEEP_EVERY_MS = 250;
 const POLL_MS = 20;
 /** How long a delivery that stops waits for acknowledgements. */
 const LAST_ANSWERS_MS = 500;
+
+/** Submissions whose fate on a connection is remembered: far more than come while one may still be sent. */
+const MAX_REMEMBERED = 10_000;
 
 /** Pauses between dials, see `LiveSocket`. */
 export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: number };
@@ -46,6 +49,8 @@ export class StreamDelivery implements Delivery {
   readonly #deps: StreamDeliveryDeps;
   /** What waits for its acknowledgement, oldest first; one serves all submissions of the same update. */
   readonly #outstanding = new Map<string, Submission[]>();
+  /** What was sent on this connection, by id of the submission, and its answer; null: none yet. */
+  readonly #answers = new LRUCache<string, { readonly answer: Answer | null }>({ max: MAX_REMEMBERED });
   readonly #sweeper: NodeJS.Timeout;
   readonly #socket: LiveSocket;
   #lastSignAt = Date.now();
@@ -110,11 +115,19 @@ export class StreamDelivery implements Delivery {
     return false;
   }
 
-  /** Runs without a pause after {@link #admit}, so that nothing newer can be sent in between. */
+  /**
+   * Runs without a pause after {@link #admit}, so that nothing newer can be sent in between. A job that the queue runs again,
+   * because Redis lost that it was done, is answered by what the builder said the first time.
+   */
   #send(submission: Submission): void {
-    const { update } = submission;
+    const { endpoint, log, sent } = this.#deps;
+    const { id, update } = submission;
+    const known = this.#answers.get(id);
+    if (known?.answer) log.publish(endpoint, submission, known.answer);
+    if (known) return;
+    this.#answers.set(id, { answer: null });
     if (!this.#addOutstanding(submission)) return;
-    this.#deps.sent.set(update.replacementUuid, update.replacementSeqNumber);
+    sent.set(update.replacementUuid, update.replacementSeqNumber);
     this.#socket.send(encodeUpdate(update));
   }
 
@@ -123,7 +136,10 @@ export class StreamDelivery implements Delivery {
     this.#lastSignAt = Date.now();
     try {
       const { key, answer } = decodeResponse(frame);
-      for (const submission of this.#outstanding.get(key) ?? []) log.publish(endpoint, submission, answer);
+      for (const submission of this.#outstanding.get(key) ?? []) {
+        this.#answers.set(submission.id, { answer });
+        log.publish(endpoint, submission, answer);
+      }
       this.#outstanding.delete(key);
     } catch (error) {
       logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
@@ -133,6 +149,7 @@ export class StreamDelivery implements Delivery {
   /** The last connection broke before these were acknowledged: the builder may not have read them. */
   #sendAgain(): void {
     this.#lastSignAt = Date.now();
+    this.#answers.clear();
     for (const submission of this.#takeOutstanding()) {
       this.#deliver(submission).catch((error: unknown) => {
         this.#deps.logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
