@@ -41,7 +41,7 @@ export async function measureRefresh(
     if (!job) throw new Error(`capture has no job ${name}`);
     await job.run();
   };
-  for (const name of ['fiat-prices', 'classification']) await run(name);
+  await run('fiat-prices');
   const timed = async () => {
     const [startedAt, cpuBefore, serverBefore] = [performance.now(), process.cpuUsage(), serverCpuMs(postgresPid)];
     await run('listing');
