@@ -43,33 +43,71 @@ export interface ReportRow {
   readonly tier: keyof typeof TIER_RANKS | null;
 }
 
-/** Pools of a block and later ones. The block is in sight of the planner: few pools are of late blocks. */
-export async function readPools(database: pg.Pool, chainId: number, fromBlock: number): Promise<PoolRow[]> {
-  const statement = `
-    SELECT p.address, p.created_block_number::float8 AS block, p.factory, p.pair, p.token0, p.token1,
-      p.token0_symbol AS symbol0, p.token1_symbol AS symbol1, p.token0_decimals AS decimals0, p.token1_decimals AS decimals1,
-      p.lowest_bin AS "lowestBin", p.highest_bin AS "highestBin", p.token0_scale_multiplier AS multiplier0,
-      p.token1_scale_multiplier AS multiplier1, p.price_provider AS "priceProvider",
-      p.price_provider_timelock_secs AS "timelockSecs", (
-        SELECT json_agg(json_build_object('address', e.address, 'phases', e.phases) ORDER BY e.position)
-        FROM read_model.pool_extension e WHERE e.chain_id = p.chain_id AND e.pool = p.address) AS extensions,
-      EXISTS (
-        SELECT FROM operator.delisted_pool d WHERE d.chain_id = p.chain_id AND d.pool = p.address) AS "isDelisted"
-    FROM read_model.pool p
-    WHERE p.chain_id = $1 AND p.created_block_number >= $2`;
-  return (await database.query<PoolRow>(statement, [chainId, fromBlock])).rows;
+const POOLS = `
+  SELECT p.address, p.created_block_number::float8 AS block, p.factory, p.pair, p.token0, p.token1,
+    p.token0_symbol AS symbol0, p.token1_symbol AS symbol1, p.token0_decimals AS decimals0, p.token1_decimals AS decimals1,
+    p.lowest_bin AS "lowestBin", p.highest_bin AS "highestBin", p.token0_scale_multiplier AS multiplier0,
+    p.token1_scale_multiplier AS multiplier1, p.price_provider AS "priceProvider",
+    p.price_provider_timelock_secs AS "timelockSecs", (
+      SELECT json_agg(json_build_object('address', e.address, 'phases', e.phases) ORDER BY e.position)
+      FROM read_model.pool_extension e WHERE e.chain_id = p.chain_id AND e.pool = p.address) AS extensions,
+    EXISTS (
+      SELECT FROM operator.delisted_pool d WHERE d.chain_id = p.chain_id AND d.pool = p.address) AS "isDelisted"
+  FROM read_model.pool p
+  WHERE p.chain_id = $1`;
+
+const REPORTS = `
+  SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
+    coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
+    coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
+  FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
+  WHERE h.chain_id = $1`;
+
+/** Most rows that are read at a time: the driver parses them without a turn of others. */
+const SLICE = 1_000;
+
+/**
+ * Rows of a chain behind a place in an order, in slices. The place is out of the planner's sight: it takes few rows to be
+ * behind recent ones, and would plan each slice again. The number of rows is a literal, so that it knows how few these are.
+ */
+async function* rowsBehind<R extends pg.QueryResultRow>(
+  database: pg.Pool,
+  query: { readonly name: string; readonly text: string },
+  chainId: number,
+  first: readonly unknown[],
+  placeOf: (row: R) => readonly unknown[],
+): AsyncGenerator<readonly R[]> {
+  let place: readonly unknown[] | null = first;
+  while (place) {
+    const values: unknown[] = [chainId, ...place];
+    const { rows }: { rows: R[] } = await database.query<R>({ ...query, text: `${query.text} LIMIT ${SLICE}`, values });
+    yield rows;
+    const last: R | undefined = rows.at(-1);
+    place = last && rows.length === SLICE ? placeOf(last) : null;
+  }
 }
 
-/** Reports captured after a time, microseconds since 1970, oldest first. */
-export async function readReports(database: pg.Pool, chainId: number, sinceUs: number): Promise<ReportRow[]> {
-  const statement = `
-    SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
-      coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
-      coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
-    FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
-    WHERE h.chain_id = $1 AND h.captured_at > 'epoch'::timestamptz + $2::float8 * interval '1 us'
-    ORDER BY h.captured_at`;
-  return (await database.query<ReportRow>(statement, [chainId, sinceUs])).rows;
+/** All pools of a chain, by address. */
+export function readAllPools(database: pg.Pool, chainId: number): AsyncGenerator<readonly PoolRow[]> {
+  const text = `${POOLS} AND p.address > (SELECT $2::text) ORDER BY p.address`;
+  return rowsBehind(database, { name: 'catalog-pools', text }, chainId, [''], ({ address }: PoolRow) => [address]);
+}
+
+/** Pools of a block and later ones. */
+export function readPoolsSince(database: pg.Pool, chainId: number, block: number): AsyncGenerator<readonly PoolRow[]> {
+  const text = `${POOLS} AND (p.created_block_number, p.address) > ((SELECT $2::int8), (SELECT $3::text))
+    ORDER BY p.created_block_number, p.address`;
+  const placeOf = (row: PoolRow) => [row.block, row.address];
+  return rowsBehind(database, { name: 'catalog-pools-since', text }, chainId, [block, ''], placeOf);
+}
+
+/** Reports captured at a time, microseconds since 1970, and later ones, oldest first. */
+export function readReports(database: pg.Pool, chainId: number, sinceUs: number): AsyncGenerator<readonly ReportRow[]> {
+  const text = `${REPORTS}
+    AND (h.captured_at, h.pool) > ((SELECT 'epoch'::timestamptz + $2::float8 * interval '1 us'), (SELECT $3::text))
+    ORDER BY h.captured_at, h.pool`;
+  const placeOf = (row: ReportRow) => [row.capturedUs, row.address];
+  return rowsBehind(database, { name: 'catalog-reports', text }, chainId, [sinceUs, ''], placeOf);
 }
 
 /** Funded pools of a chain that are known at most: those of the highest value. */

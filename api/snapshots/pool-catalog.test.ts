@@ -16,7 +16,7 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import { readPools } from './catalog-rows.ts';
+import { readAllPools, readPoolsSince, readReports } from './catalog-rows.ts';
 import { PoolCatalog } from './pool-catalog.ts';
 
 const STOP_LOSS = seedAddress(0x51);
@@ -94,14 +94,54 @@ async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-test('pools are read from a block on, however late it is and however little is known of them', async () => {
-  const addresses = async (fromBlock: number) =>
-    (await readPools(database.$client, 7, fromBlock)).map(({ address }) => address).sort();
-  expect(await addresses(100)).toEqual([LISTED, LOCKED, DELISTED, DISABLED]);
-  expect(await addresses(101)).toEqual([]);
-  expect(await readPools(database.$client, 8, LATE_BLOCK)).toMatchObject([
+/** Rows of a chain, by slice. */
+async function slices<R>(rows: AsyncGenerator<readonly R[]>): Promise<(readonly R[])[]> {
+  const all: (readonly R[])[] = [];
+  for await (const slice of rows) all.push(slice);
+  return all;
+}
+
+test('pools are read all, or from a block on, however little is known of them', async () => {
+  const pool = database.$client;
+  const addresses = async (rows: ReturnType<typeof readAllPools>) =>
+    (await slices(rows)).flat().map(({ address }) => address);
+  const all = [LISTED, LOCKED, DELISTED, DISABLED];
+  expect(await addresses(readAllPools(pool, 7))).toEqual(all);
+  expect(await addresses(readPoolsSince(pool, 7, 100))).toEqual(all);
+  expect(await addresses(readPoolsSince(pool, 7, 101))).toEqual([]);
+  expect((await slices(readPoolsSince(pool, 8, LATE_BLOCK))).flat()).toMatchObject([
     { address: FOREIGN, block: LATE_BLOCK, symbol0: null, decimals0: null, extensions: null },
   ]);
+});
+
+test('thousands are read once each, in slices that are not planned again', async () => {
+  const many = Array.from({ length: 2_500 }, (_, number) => seedAddress(0x5001 + number));
+  const rows = many.map((address, number) => ({ pool: { chainId: 9, address, createdBlockNumber: 1 + (number % 2) } }));
+  for (let start = 0; start < rows.length; start += 500) await seedPools(seeder.db, rows.slice(start, start + 500));
+  await client.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
+     SELECT 9, pool, 'healthy', 1, 1, to_timestamp(1000 + place % 2) FROM unnest($1::text[]) WITH ORDINALITY AS p (pool, place)`,
+    [many],
+  );
+  await client.query('ANALYZE');
+  const single = openDatabase(home.url, logger, 1);
+  const readings = () => [
+    readAllPools(single.$client, 9),
+    readPoolsSince(single.$client, 9, 1),
+    readReports(single.$client, 9, 0),
+  ];
+  for (const reading of [...readings(), ...readings(), ...readings()]) {
+    const read: (readonly { readonly address: string }[])[] = await slices<{ readonly address: string }>(reading);
+    expect(read.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+    expect(new Set(read.flat().map(({ address }) => address))).toEqual(new Set(many));
+  }
+  const statements = await single.$client.query(
+    'SELECT name, generic_plans > 0 AS kept FROM pg_prepared_statements ORDER BY name',
+  );
+  await single.$client.end();
+  expect(statements.rows).toEqual(
+    ['catalog-pools', 'catalog-pools-since', 'catalog-reports'].map((name) => ({ name, kept: true })),
+  );
 });
 
 test('a pool is served with what never changes about it', async () => {
@@ -169,8 +209,8 @@ test('a poll reads the pools of blocks that may be undone', async () => {
   const fromBlockAt = async (head: number) => {
     await setIndexedBlock(client, { chainId: 7, number: head, timestamp: 1 });
     return () => {
-      const calls = queries.mock.calls as unknown as [unknown, unknown[]?][];
-      return calls.findLast(([text]) => typeof text === 'string' && text.includes('read_model.pool p'))?.[1]?.[1];
+      const calls = queries.mock.calls as unknown as [{ readonly name?: string; readonly values: unknown[] }][];
+      return calls.findLast(([{ name }]) => name === 'catalog-pools-since')?.[0].values[1];
     };
   };
   await expect.poll(await fromBlockAt(580)).toBe(100);

@@ -12,9 +12,10 @@ import {
   type ChainRow,
   type PoolRow,
   type ReportRow,
+  readAllPools,
   readChain,
   readDecisions,
-  readPools,
+  readPoolsSince,
   readReports,
 } from './catalog-rows.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from './pool-directory.ts';
@@ -162,16 +163,19 @@ export class PoolCatalog implements PoolDirectory {
 
   async #readPools(chain: CatalogChain, head: number | null, isReload: boolean, by: Calibration): Promise<void> {
     const { chainId } = chain.config;
-    const rows = await readPools(this.#deps.database.$client, chainId, isReload ? 0 : chain.undoableFrom);
+    const database = this.#deps.database.$client;
+    const slices = isReload ? readAllPools(database, chainId) : readPoolsSince(database, chainId, chain.undoableFrom);
     const gone = new Set(isReload ? this.#table.ofChain(chainId) : chain.undoable);
     const undoableFrom = Math.max(0, (head ?? 0) - MAX_UNDONE_BLOCKS);
     const undoable = new Set<ServedPool>();
-    await inTurns(rows, (row) => {
-      const pool = this.#put(chain, row, by);
-      if (!pool) return;
-      gone.delete(pool);
-      if (row.block >= undoableFrom) undoable.add(pool);
-    });
+    for await (const rows of slices) {
+      await inTurns(rows, (row) => {
+        const pool = this.#put(chain, row, by);
+        if (!pool) return;
+        gone.delete(pool);
+        if (row.block >= undoableFrom) undoable.add(pool);
+      });
+    }
     await inTurns(gone, (pool) => this.#table.remove(pool, 'not_served'));
     chain.undoable = undoable;
     chain.undoableFrom = undoableFrom;
@@ -190,11 +194,12 @@ export class PoolCatalog implements PoolDirectory {
   async #readReports(chain: CatalogChain, isReload: boolean): Promise<void> {
     const { chainId } = chain.config;
     const since = isReload ? 0 : chain.reportedUs - CAPTURE_US;
-    await inTurns(await readReports(this.#deps.database.$client, chainId, since), (row) => {
-      const { address, capturedUs, ...report } = row;
-      const pool = this.#table.find(chainId, address);
-      if (pool) this.#deps.onReport?.(pool, report);
-      chain.reportedUs = capturedUs;
-    });
+    for await (const rows of readReports(this.#deps.database.$client, chainId, since)) {
+      await inTurns(rows, ({ address, capturedUs, ...report }) => {
+        const pool = this.#table.find(chainId, address);
+        if (pool) this.#deps.onReport?.(pool, report);
+        chain.reportedUs = capturedUs;
+      });
+    }
   }
 }
