@@ -50,7 +50,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const pages = createPageCache();
   const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
-  const requested = new LRUCache<string, true>({ max: MAX_ENTRIES });
+  const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
   const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
 
   /** All of a page is of one snapshot of the database, and so of one version of the listing. */
@@ -81,13 +81,12 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const readPage: ReadPage = async (query, chains) => {
     const version = versionIn(await selectOne<VersionRow>(database, versionQuery));
     const name = hashOf([chains, query]);
-    const isKept = isCommon(query) || requested.has(name);
-    requested.set(name, true);
+    requested.set(name, (requested.get(name) ?? 0) + 1);
     // A refresh may come before the page is read: then it is newer than its key, which no later request has.
     const key = `${version} ${name}`;
     const read = isCommon(query) ? readCommon : readUncommon;
     const page = await pages.forceFetch(key, { context: () => read(query, chains) });
-    if (!isKept && pages.peek(key) === page) pages.delete(key);
+    if (!isCommon(query) && requested.get(name) === 1 && pages.peek(key) === page) pages.delete(key);
     return page;
   };
 
