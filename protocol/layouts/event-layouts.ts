@@ -8,9 +8,11 @@ export const eventLayouts = { flat: flatEventLayout, packed: packedEventLayout }
   EventLayout
 >;
 
+const byName = new Map<string, EventLayout>(Object.entries(eventLayouts));
+
 /** @throws Error for a layout that this build does not know */
 export function eventLayout(layout: string): EventLayout {
-  const found = Object.entries(eventLayouts).find(([name]) => name === layout);
+  const found = byName.get(layout);
   if (found === undefined) throw new Error(`no events of the layout "${layout}" are known`);
-  return found[1];
+  return found;
 }

@@ -115,6 +115,13 @@ function passedOn(near: DepthEstimate | null, order: RoughOrder): number {
 
 /** The first of each list, then the second of each, and so on. */
 function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const all: T[] = [];
   const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
+  for (let index = 0; index < longest; index++) {
+    for (const list of lists) {
+      const item = list[index];
+      if (item !== undefined) all.push(item);
+    }
+  }
+  return all;
 }
