@@ -1,6 +1,7 @@
 import {
   type Address,
   type ContractFunctionArgs,
+  type ContractFunctionName,
   decodeAbiParameters,
   encodeFunctionData,
   type Hex,
@@ -69,16 +70,19 @@ export async function balanceOf(chain: DevChain, token: Address, account: Addres
   return decodeAbiParameters([{ type: 'uint256' }], (await staticCall(chain, { to: token, data })).data)[0];
 }
 
+/** Shares that an owner adds or removes. */
+interface LiquidityOrder {
+  readonly pool: Address;
+  readonly owner: Address;
+  readonly salt?: bigint;
+  readonly bins: readonly BinShares[];
+}
+
 /** Adds shares for the owner, who pays. Returns raw amounts paid. */
 export async function addLiquidity(
   chain: DevChain,
   deployment: Pick<Deployment, 'liquidityAdder'>,
-  order: {
-    readonly pool: Address;
-    readonly owner: Address;
-    readonly salt?: bigint;
-    readonly bins: readonly BinShares[];
-  },
+  order: LiquidityOrder,
 ): Promise<void> {
   const args = [order.pool, order.salt ?? 0n, liquidityDelta(order.bins)] as const;
   const data = encodeFunctionData({ abi: liquidityAdderAbi, functionName: 'addLiquidity', args });
@@ -86,15 +90,7 @@ export async function addLiquidity(
 }
 
 /** Removes the owner's shares. */
-export async function removeLiquidity(
-  chain: DevChain,
-  order: {
-    readonly pool: Address;
-    readonly owner: Address;
-    readonly salt?: bigint;
-    readonly bins: readonly BinShares[];
-  },
-): Promise<void> {
+export async function removeLiquidity(chain: DevChain, order: LiquidityOrder): Promise<void> {
   const args = [order.owner, order.salt ?? 0n, liquidityDelta(order.bins), '0x'] as const;
   const data = encodeFunctionData({ abi: flatPoolAbi, functionName: 'removeLiquidity', args });
   await send(chain, { from: order.owner, to: order.pool, data });
@@ -168,21 +164,7 @@ export async function extsload(chain: DevChain, pool: Address, slots: readonly H
   return decodeAbiParameters([{ type: 'bytes32[]' }], answer.data)[0];
 }
 
-type AdminFunction =
-  | 'setPoolAdminFees'
-  | 'setPoolProtocolFee'
-  | 'setPoolAdminFeeDestination'
-  | 'setPoolBinAdditionalFees'
-  | 'pausePool'
-  | 'unpausePool'
-  | 'protocolPausePool'
-  | 'protocolUnpausePool'
-  | 'proposePoolPriceProvider'
-  | 'executePoolPriceProviderUpdate'
-  | 'proposePoolAdminTransfer'
-  | 'acceptPoolAdmin'
-  | 'cancelPoolAdminTransfer'
-  | 'collectPoolFees';
+type AdminFunction = Exclude<ContractFunctionName<typeof factoryAbi, 'nonpayable'>, 'createPool'>;
 
 /** Any administration of the factory, as `administer(chain, deployment, curator, 'pausePool', [pool])`. */
 export async function administer<F extends AdminFunction>(

@@ -107,13 +107,9 @@ async function respond(
       response.writeHead(behaviour.status, { 'Content-Type': 'text/html' }).end(behaviour.body);
       return;
     case 'result':
-      return sendJson(response, { jsonrpc: '2.0', id: request.id, result: behaviour.result });
+      return sendJson(response, request, { result: behaviour.result });
     case 'error':
-      return sendJson(response, {
-        jsonrpc: '2.0',
-        id: request.id,
-        error: { code: behaviour.code, message: behaviour.message },
-      });
+      return sendJson(response, request, { error: { code: behaviour.code, message: behaviour.message } });
     case 'elsewhere':
       return forward(behaviour.url, request, response);
     case 'staleHead':
@@ -141,7 +137,7 @@ async function withoutOverrides(
     return forward(upstream, { ...request, params: request.params.slice(0, 2) }, response);
   }
   const error = { code: -32602, message: 'too many arguments, want at most 2' };
-  sendJson(response, { jsonrpc: '2.0', id: request.id, error });
+  sendJson(response, request, { error });
 }
 
 async function forward(url: string, request: Request, response: ServerResponse): Promise<void> {
@@ -150,8 +146,9 @@ async function forward(url: string, request: Request, response: ServerResponse):
   response.writeHead(answer.status, headers).end(await answer.text());
 }
 
-function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+function sendJson(response: ServerResponse, { id }: Request, answer: object): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', id, ...answer });
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
 }
 
 async function textOf(incoming: IncomingMessage): Promise<string> {

@@ -43,23 +43,17 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   ]);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
   const settingsFile = await writeSettings(files.folder, settings);
-  const { apiKey } = database;
-  const context = {
-    api: api.url,
-    apiKey,
-    ...(await prepareExamples(files.folder, markets)),
-    builder: builders.firstUrl,
-  };
+  const served = { api: api.url, apiKey: database.apiKey };
+  const prepared = await prepareExamples(files.folder, markets);
   return welcome({
-    api: api.url,
-    apiKey,
+    ...served,
     indexer: indexer.url,
     database,
     redis,
     markets,
     builders,
     settingsFile,
-    examples: examples(context),
+    examples: examples({ ...served, ...prepared, builder: builders.firstUrl }),
   });
 }
 
@@ -87,8 +81,7 @@ async function writeChainsFile(
 ): Promise<Part & { readonly folder: string; readonly chains: string }> {
   const folder: TempFolder = await createTempFolder('demo');
   const chains = join(folder.path, 'chains.json');
-  const file = buildChainsFile(markets, { builders: builders.byKind });
-  await writeFile(chains, JSON.stringify(file, undefined, 2));
+  await writeFile(chains, JSON.stringify(buildChainsFile(markets, { builders: builders.byKind }), undefined, 2));
   return { folder: folder.path, chains, note: chains, stop: folder.remove };
 }
 
@@ -126,7 +119,5 @@ async function waitForListing(apiUrl: string, markets: readonly ServedChain[]): 
 
 async function listedPools(url: string): Promise<number> {
   const response = await fetch(url);
-  if (!response.ok) return 0;
-  const { total } = (await response.json()) as { total: number };
-  return total;
+  return response.ok ? ((await response.json()) as { total: number }).total : 0;
 }

@@ -41,13 +41,9 @@ export function DepthChart({ sides, names }: Props) {
   );
 }
 
-function Readout({
-  hovered,
-  names: [name0, name1],
-}: {
-  readonly hovered: Hovered | null;
-  readonly names: Props['names'];
-}) {
+type ReadoutProps = { readonly hovered: Hovered | null; readonly names: Props['names'] };
+
+function Readout({ hovered, names: [name0, name1] }: ReadoutProps) {
   if (!hovered)
     return <span class="mute">Point at the chart: price, volume and impact of what is below the pointer.</span>;
   const { side, price, volume0, volume1, impact } = hovered;

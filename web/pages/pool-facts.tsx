@@ -6,15 +6,9 @@ import { Hex } from '../parts/copy.tsx';
 
 type Props = { readonly pool: Pool; readonly chainId: number };
 
-function Fact({
-  label,
-  title,
-  children,
-}: {
-  readonly label: string;
-  readonly title?: string;
-  readonly children: ComponentChildren;
-}) {
+type FactProps = { readonly label: string; readonly title?: string; readonly children: ComponentChildren };
+
+function Fact({ label, title, children }: FactProps) {
   return (
     <div>
       <dt>{label}</dt>

@@ -35,16 +35,10 @@ export function CopyButton({ text, label }: Props) {
   );
 }
 
+type HexProps = { readonly value: string; readonly href?: string | undefined; readonly label: string };
+
 /** An address or hash: short, whole on hover, linked to where it is explained, with a button that copies it. */
-export function Hex({
-  value,
-  href,
-  label,
-}: {
-  readonly value: string;
-  readonly href?: string | undefined;
-  readonly label: string;
-}) {
+export function Hex({ value, href, label }: HexProps) {
   const short = `${value.slice(0, 8)}…${value.slice(-6)}`;
   return (
     <span class="hex">

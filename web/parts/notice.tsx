@@ -1,13 +1,9 @@
 import type { ComponentChildren } from 'preact';
 
+type NoticeProps = { readonly tone?: 'mute' | 'bad'; readonly children: ComponentChildren };
+
 /** Something went wrong, or there is nothing to show. */
-export function Notice({
-  tone = 'mute',
-  children,
-}: {
-  readonly tone?: 'mute' | 'bad';
-  readonly children: ComponentChildren;
-}) {
+export function Notice({ tone = 'mute', children }: NoticeProps) {
   return (
     <p class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
       {children}
