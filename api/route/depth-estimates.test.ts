@@ -65,41 +65,47 @@ function observe(...shown: readonly (readonly [ServedPool, DepthSnapshot | Snaps
 }
 
 /** Numbers of the pools that an order of 100 reads. */
-function chosen(pools: readonly ServedPool[], from = 1, to = 2, tradeType: TradeType = 'exact_in'): number[] {
+async function chosen(
+  pools: readonly ServedPool[],
+  from = 1,
+  to = 2,
+  tradeType: TradeType = 'exact_in',
+): Promise<number[]> {
   const graph = new PoolTable(pools).graph(1);
   const order = { tokenIn: address(from), tokenOut: address(to), tradeType };
-  const paths = choosePools(estimates.candidatePaths(graph, order, MAX_READS), { tradeType, amount: 100 }, MAX_READS);
+  const candidates = await estimates.candidatePaths(graph, order, MAX_READS);
+  const paths = choosePools(candidates, { tradeType, amount: 100 }, MAX_READS);
   return paths.flatMap(({ legs }) => legs.flat().map(({ pool: one }) => Number(one.address))).sort((a, b) => a - b);
 }
 
 describe('a crowded pair', () => {
   const [a, b, c, d] = [pool(11), pool(12), pool(13), pool(14)];
 
-  it('is read whole while it has no more pools than the limit', () => {
+  it('is read whole while it has no more pools than the limit', async () => {
     observe([a, snapshot(a, 0n, 0n)]);
-    expect(chosen([a, b])).toEqual([11, 12]);
+    expect(await chosen([a, b])).toEqual([11, 12]);
   });
 
-  it('is read where depth was seen, in the direction of the order', () => {
+  it('is read where depth was seen, in the direction of the order', async () => {
     observe(
       [a, snapshot(a, 1n, 500n)],
       [b, snapshot(b, 500n, 1n)],
       [c, snapshot(c, 400n, 1n)],
       [d, snapshot(d, 1n, 400n)],
     );
-    expect(chosen([a, b, c, d])).toEqual([12, 13]);
-    expect(chosen([a, b, c, d], 2, 1)).toEqual([11, 14]);
-    expect(chosen([a, b, c, d], 2, 1, 'exact_out')).toEqual([11, 14]);
+    expect(await chosen([a, b, c, d])).toEqual([12, 13]);
+    expect(await chosen([a, b, c, d], 2, 1)).toEqual([11, 14]);
+    expect(await chosen([a, b, c, d], 2, 1, 'exact_out')).toEqual([11, 14]);
   });
 
-  it('is read by records where nothing was seen yet, and where it was closed a record does not help', () => {
+  it('is read by records where nothing was seen yet, and where it was closed a record does not help', async () => {
     const side = { inputs: [1e6], outputs: [1e6] };
     const none = { inputs: [], outputs: [] };
     for (const of of [a, c, d]) estimates.record(of, { bids: side, asks: none, tierRank: 1 });
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);
-    expect(chosen([a, b, c, d])).toEqual([13, 14]);
+    expect(await chosen([a, b, c, d])).toEqual([13, 14]);
     for (const of of [a, c, d]) estimates.record(of, null);
-    expect(chosen([b, c, d])).toEqual([12, 13]);
+    expect(await chosen([b, c, d])).toEqual([12, 13]);
   });
 
   it('is read by records again a minute after it was closed', async () => {
@@ -110,7 +116,7 @@ describe('a crowded pair', () => {
     tell();
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);
     tell();
-    expect(chosen([a, b, c])).toEqual([12, 13]);
+    expect(await chosen([a, b, c])).toEqual([12, 13]);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
     observe([b, snapshot(b, 0n, 0n, 'pool_refused')]);
     const chosenAnew = () => {
@@ -121,14 +127,14 @@ describe('a crowded pair', () => {
     clock.mockRestore();
   });
 
-  it('forgets nothing when a read fails for the sake of the chain', () => {
+  it('forgets nothing when a read fails for the sake of the chain', async () => {
     observe([a, snapshot(a, 500n, 0n)], [b, snapshot(b, 400n, 0n)], [c, snapshot(c, 300n, 0n)]);
     observe(
       [a, new SnapshotError('timed_out', 'late')],
       [b, new SnapshotError('unavailable', 'no depth')],
       [c, snapshot(c, 0n, 0n, 'internal_error')],
     );
-    expect(chosen([a, b, c])).toEqual([11, 13]);
+    expect(await chosen([a, b, c])).toEqual([11, 13]);
   });
 });
 
@@ -145,12 +151,12 @@ describe('a pool whose fees are not public', () => {
   });
 });
 
-it('a request reads no more pools than its limit, via the intermediate tokens with depth in both legs', () => {
+it('a request reads no more pools than its limit, via the intermediate tokens with depth in both legs', async () => {
   const vias = [3, 4, 5, 6].map((via) => [pool(10 * via, [1, via]), pool(10 * via + 1, [via, 2])] as const);
   for (const [first, second] of vias) observe([first, snapshot(first, 200n, 0n)], [second, snapshot(second, 200n, 0n)]);
   const [, , [thin], [, poor]] = vias as [never, never, readonly [ServedPool], readonly [never, ServedPool]];
   observe([thin, snapshot(thin, 1n, 0n)], [poor, snapshot(poor, 1n, 0n)]);
-  const read = chosen([pool(11), ...vias.flat()]);
+  const read = await chosen([pool(11), ...vias.flat()]);
   expect(read).toEqual(expect.arrayContaining([30, 31, 40, 41]));
   expect(read.length).toBeLessThanOrEqual(MAX_READS);
 });

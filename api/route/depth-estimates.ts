@@ -5,6 +5,7 @@ import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
 import type { PoolGraph, TokenPath } from '../../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../../protocol/routing/pool-candidate.ts';
+import { finishInTurns } from '../../runtime/in-turns.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
@@ -13,6 +14,7 @@ import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
 
 /** A pool in a direction, with what is known of it now: a candidate that is kept shows what was learnt since. */
 export type Candidate = PoolCandidate<ServedPool>;
+type Paths = readonly TokenPath<Candidate>[];
 
 /** Both directions of a pool: bids sell token0. */
 interface BothSides {
@@ -48,9 +50,12 @@ const Q64 = 2 ** 64;
 /** What routes know of a chain's pools before they read them: the depth observed last, else what is reported. */
 export class ChainDepthEstimates {
   readonly #pools = new Map<Address, KnownPool>();
-  readonly #compared = new LRUCache<string, readonly TokenPath<Candidate>[]>({
+  readonly #compared = new LRUCache<string, Paths, () => Promise<Paths>>({
     maxSize: COMPARED_POOLS,
     ttl: COMPARED_MS,
+    sizeCalculation: (paths) => paths.reduce((sum, { legs }) => sum + legs.flat().length, 1),
+    ignoreFetchAbort: true,
+    fetchMethod: (_key, _stale, { context }) => context(),
   });
 
   /** Takes how the curve of a pool became known. */
@@ -70,13 +75,10 @@ export class ChainDepthEstimates {
    *
    * @param most pools of a leg and kind
    */
-  candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): readonly TokenPath<Candidate>[] {
+  candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): Promise<Paths> {
     const key = `${graph.version} ${order.tokenIn} ${order.tokenOut} ${order.tradeType}`;
-    const known = this.#compared.get(key);
-    if (known) return known;
-    const paths = candidateTokenPaths(graph, this.describe, order, most);
-    this.#compared.set(key, paths, { size: paths.reduce((sum, { legs }) => sum + legs.flat().length, 1) });
-    return paths;
+    const context = () => finishInTurns(candidateTokenPaths(graph, this.describe, order, most));
+    return this.#compared.forceFetch(key, { context });
   }
 
   /** How the curve of the pool became known when it was read last. */

@@ -81,7 +81,7 @@ async function findRoute(sources: RouteDeps, chainId: number, request: RouteRequ
   const estimates = sources.estimates.of(chainId);
   const paths = request.poolAddress
     ? namedPool(table.find(chainId, request.poolAddress), estimates, request)
-    : choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
+    : await choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
   if (!paths) throw noPlan('no_route');
   const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
@@ -109,13 +109,13 @@ function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<Dep
 }
 
 /** The paths with the pools that are read, legs near first; null when there is no path. */
-function choosePaths(
+async function choosePaths(
   graph: PoolGraph<ServedPool>,
   estimates: ChainDepthEstimates,
   request: RouteRequest,
   maxReads: number,
-): readonly TokenPath<Candidate>[] | null {
-  const paths = estimates.candidatePaths(graph, request, maxReads);
+): Promise<readonly TokenPath<Candidate>[] | null> {
+  const paths = await estimates.candidatePaths(graph, request, maxReads);
   const order = { tradeType: request.tradeType, amount: Number(request.given) };
   return paths.length > 0 ? choosePools(paths, order, maxReads) : null;
 }

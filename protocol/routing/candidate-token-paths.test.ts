@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { candidateTokenPaths } from './candidate-token-paths.ts';
 import { type GraphPool, PoolGraph } from './graph.ts';
-import { TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
+import { finish, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import type { PoolCandidate } from './pool-candidate.ts';
 
 const MOST = 100;
@@ -42,7 +42,9 @@ const describePool = (pool: MadePool, zeroForOne: boolean): PoolCandidate<MadePo
 const reported = (output: number) => ({ output });
 const observed = (output: number) => ({ output, isObserved: true });
 const compare = (graph: PoolGraph<MadePool>, most = MOST) =>
-  candidateTokenPaths(graph, describePool, { tokenIn: TOKEN_IN, tokenOut: TOKEN_OUT, tradeType: 'exact_in' }, most);
+  finish(
+    candidateTokenPaths(graph, describePool, { tokenIn: TOKEN_IN, tokenOut: TOKEN_OUT, tradeType: 'exact_in' }, most),
+  );
 const poolsOf = (paths: ReturnType<typeof compare>) => paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
 const path = (via: number, known: Partial<MadePool>) => [
   made(TOKEN_IN, token(via), known),

@@ -12,56 +12,84 @@ export interface PairOrder {
   readonly tradeType: TradeType;
 }
 
+type Path<P extends GraphPool> = TokenPath<PoolCandidate<P>>;
+
+/** A path via an intermediate token, and all that a pool of its last leg can give. */
+interface RankedPath<P extends GraphPool> {
+  readonly path: Path<P>;
+  readonly gives: number;
+}
+
+/** Pools of a leg between which others may be served. */
+const STEP = 100;
+
 /**
  * The paths between two tokens whose pools are compared for an order, legs near first: all of them while they are few. Else,
  * of each leg, the observed and the reported pools that can give most, and of intermediate tokens those whose pools can
  * give most of `tokenOut`: an untrusted token can promise any amount of itself.
  *
  * @param most pools of a leg and kind; of intermediate tokens half as many of each kind
+ * @yields between steps: there may be many thousands of pools
  * @returns without a path when the graph has none; a leg is empty when nothing can be had of its pools
  */
-export function candidateTokenPaths<P extends GraphPool>(
+export function* candidateTokenPaths<P extends GraphPool>(
   graph: PoolGraph<P>,
   describe: DescribePool<P>,
   { tokenIn, tokenOut, tradeType }: PairOrder,
   most: number,
-): readonly TokenPath<PoolCandidate<P>>[] {
+): Generator<void, readonly Path<P>[]> {
   const sell = (pool: P) => describe(pool, pool.token0.address === tokenIn);
   const buy = (pool: P) => describe(pool, pool.token1.address === tokenOut);
-  const paths = [...tokenPaths(graph, tokenIn, tokenOut)].map(({ legs: [sold, bought] }) => {
-    const first = largestPools(sold.map(sell), most);
-    return { legs: bought ? ([first, largestPools(bought.map(buy), most)] as const) : ([first] as const) };
-  });
-  const compared = paths.length > most / 2 ? richestPaths(paths, Math.ceil(most / 2)) : paths;
+  const mostPaths = Math.ceil(most / 2);
+  const few: Path<P>[] = [];
+  const direct: Path<P>[] = [];
+  const [observed, all] = [[] as RankedPath<P>[], [] as RankedPath<P>[]];
+  for (const { legs } of tokenPaths(graph, tokenIn, tokenOut)) {
+    const sold = yield* largestPools(legs[0], sell, most);
+    const bought = legs[1] && (yield* largestPools(legs[1], buy, most));
+    const path: Path<P> = { legs: bought ? [sold, bought] : [sold] };
+    if (few.length <= mostPaths) few.push(path);
+    if (!bought) direct.push(path);
+    else {
+      rank(observed, path, mostOf(sold, isObserved), mostOf(bought, isObserved), mostPaths);
+      rank(all, path, mostOf(sold), mostOf(bought), mostPaths);
+    }
+    yield;
+  }
+  const richest = new Set([...direct, ...[...observed, ...all].map(({ path }) => path)]);
+  // A path of which nothing can be had is still a path.
+  const compared = few.length <= mostPaths ? few : richest.size > 0 ? [...richest] : few.slice(0, 1);
   if (tradeType === 'exact_in') return compared;
   return compared.map(({ legs: [sold, bought] }) => ({ legs: bought ? [bought, sold] : [sold] }));
 }
 
-/** The direct path, then those whose bought leg has the pool that gives most: over observed paths, and over all. */
-function richestPaths<P extends GraphPool>(
-  paths: readonly TokenPath<PoolCandidate<P>>[],
+/** Paths go by what their last leg can give, if the first gives anything. */
+function rank<P extends GraphPool>(
+  top: RankedPath<P>[],
+  path: Path<P>,
+  sold: number,
+  gives: number,
   most: number,
-): readonly TokenPath<PoolCandidate<P>>[] {
-  const direct = paths.filter(({ legs }) => legs.length === 1);
-  const indirect = paths.filter(({ legs }) => legs.length === 2);
-  const kinds = [isObserved, () => true].flatMap((isOfKind) => {
-    const ranked = indirect.map((path) => ({
-      path,
-      gives: path.legs.map((leg) => Math.max(0, ...leg.filter(isOfKind).map(outputOf))),
-    }));
-    const open = ranked.filter(({ gives }) => gives.every((output) => output > 0));
-    return first(open, (a, b) => (b.gives[1] ?? 0) - (a.gives[1] ?? 0), most).map(({ path }) => path);
-  });
-  const found = new Set([...direct, ...kinds]);
-  // A path of which nothing can be had is still a path.
-  return found.size > 0 ? [...found] : paths.slice(0, 1);
+): void {
+  if (sold > 0 && gives > 0) insert(top, { path, gives }, (a, b) => b.gives - a.gives, most);
 }
 
-function largestPools<P extends GraphPool>(leg: readonly PoolCandidate<P>[], most: number) {
-  if (leg.length <= most) return leg;
-  const candidates = leg.filter((candidate) => outputOf(candidate) > 0);
-  const others = candidates.filter((candidate) => !isObserved(candidate));
-  return [...first(candidates.filter(isObserved), byOutput, most), ...first(others, byTier, most)];
+/** All pools of a leg while they are few, else the observed ones that can give most, and the others by tier. */
+function* largestPools<P extends GraphPool>(
+  pools: readonly P[],
+  describe: (pool: P) => PoolCandidate<P>,
+  most: number,
+): Generator<void, readonly PoolCandidate<P>[]> {
+  if (pools.length <= most) return pools.map(describe);
+  const [observed, others] = [[] as PoolCandidate<P>[], [] as PoolCandidate<P>[]];
+  for (const [index, pool] of pools.entries()) {
+    const candidate = describe(pool);
+    if (index % STEP === 0) yield;
+    if (outputOf(candidate) === 0) continue;
+    if (candidate.isObserved) insert(observed, candidate, byOutput, most);
+    else insert(others, candidate, byTier, most);
+  }
+  return [...observed, ...others];
 }
 
 const isObserved = (candidate: PoolCandidate) => candidate.isObserved;
@@ -69,18 +97,17 @@ const isObserved = (candidate: PoolCandidate) => candidate.isObserved;
 /** All that a pool can give; a pool of which nothing is known comes behind those that give anything. */
 const outputOf = ({ estimate }: PoolCandidate) => (estimate ? (estimate.outputs.at(-1) ?? 0) : Number.MIN_VALUE);
 
+const mostOf = (leg: readonly PoolCandidate[], isOfKind: (candidate: PoolCandidate) => boolean = () => true) =>
+  leg.reduce((most, candidate) => (isOfKind(candidate) ? Math.max(most, outputOf(candidate)) : most), 0);
+
 type Compare<T> = (a: T, b: T) => number;
 const byOutput: Compare<PoolCandidate> = (a, b) => outputOf(b) - outputOf(a);
 const byTier: Compare<PoolCandidate> = (a, b) => b.tierRank - a.tierRank || byOutput(a, b);
 
-/** What a sort would put first, in one pass: there may be many thousands. */
-function first<T>(items: readonly T[], compare: Compare<T>, most: number): readonly T[] {
-  const top: T[] = [];
-  for (const item of items) {
-    const last = top.length === most ? top.at(-1) : undefined;
-    if (last !== undefined && compare(item, last) >= 0) continue;
-    top.splice(top.findLastIndex((other) => compare(other, item) <= 0) + 1, 0, item);
-    if (top.length > most) top.pop();
-  }
-  return top;
+/** Puts an item where a sort of all would, and keeps what that would put first. */
+function insert<T>(top: T[], item: T, compare: Compare<T>, most: number): void {
+  const last = top.length === most ? top.at(-1) : undefined;
+  if (last !== undefined && compare(item, last) >= 0) return;
+  top.splice(top.findLastIndex((other) => compare(other, item) <= 0) + 1, 0, item);
+  if (top.length > most) top.pop();
 }

@@ -5,7 +5,7 @@ import { choosePools } from './choose-pools.ts';
 import { type CrowdedPool, crowdedMarket } from './crowded-market.fixture.ts';
 import type { TradeType } from './fill-curve.ts';
 import { type GraphPool, PoolGraph, type TokenPath } from './graph.ts';
-import { hopPaths, orderIn, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
+import { finish, hopPaths, orderIn, TOKEN_IN, TOKEN_OUT } from './market.fixture.ts';
 import { findPlan } from './plan.ts';
 import { estimateDepth, type PoolCandidate, type RoughOrder } from './pool-candidate.ts';
 
@@ -32,7 +32,7 @@ function choose(
     cost: 1,
   });
   return poolsOf(
-    choosePools(candidateTokenPaths(new PoolGraph(pools), describePool, order, MAX_READS), order, MAX_READS),
+    choosePools(finish(candidateTokenPaths(new PoolGraph(pools), describePool, order, MAX_READS)), order, MAX_READS),
   );
 }
 

@@ -20,6 +20,14 @@ export const MIDDLE: readonly Address[] = [
   '0x00000000000000000000000000000000000000d4',
 ];
 
+/** The result of a computation in steps. */
+export function finish<T>(steps: Iterator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /** Levels as the depth rules allow them, whatever their prices: repeated, without output, tiny or huge. */
 export const anySide: fc.Arbitrary<readonly DepthLevel[]> = fc
   .array(fc.tuple(amount(), amount()), { maxLength: 12 })
