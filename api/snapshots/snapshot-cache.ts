@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
@@ -94,8 +95,7 @@ export class SnapshotCache implements ChainSnapshots {
     const pending = asked.filter(({ read }) => read.settled === undefined);
     if (pending.length > 0) {
       const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
-      const limit = AbortSignal.timeout(this.#deps.waitTimeoutMs);
-      await Promise.all([waitFor(own, signal), waitFor(others, signal, limit)]);
+      await Promise.all([waitFor(own, signal), waitFor(others, signal, this.#deps.waitTimeoutMs)]);
     }
     const outcomes = new Map(
       asked.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
@@ -112,7 +112,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
     const read = new SharedRead(this.#deps.clock.head());
-    await waitFor([{ read }], signal, AbortSignal.timeout(this.#deps.readTimeoutMs));
+    await waitFor([{ read }], signal, this.#deps.readTimeoutMs);
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
@@ -209,19 +209,24 @@ class SharedRead<T> {
   }
 }
 
-/** Waits until all reads have their outcomes, at most until one of the limits; the reads go on for others. */
-function waitFor(
+/** Waits until all reads have their outcomes, at most until the signal aborts or this time passed; the reads continue for others. */
+async function waitFor(
   asked: readonly { readonly read: SharedRead<unknown> }[],
-  ...limits: readonly (AbortSignal | undefined)[]
-): Promise<unknown> {
-  const outcomes = Promise.all(asked.map(({ read }) => read.outcome));
-  return Promise.race([outcomes, ...limits.flatMap((limit) => (limit ? aborted(limit) : []))]);
+  signal: AbortSignal | undefined,
+  limitMs?: number,
+): Promise<void> {
+  // Nothing is left to wait for its time: each of thousands of requests would hold it for seconds.
+  const done = new AbortController();
+  const limits: Promise<unknown>[] = [];
+  if (signal) limits.push(aborted(signal, done.signal));
+  if (limitMs !== undefined) limits.push(sleep(limitMs, undefined, { signal: done.signal }));
+  await Promise.race([Promise.all(asked.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done });
   });
 
 const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
