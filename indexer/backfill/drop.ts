@@ -4,7 +4,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { servedSchema } from '../../db/served-schema.ts';
-import type { Queryable } from '../../db/transaction.ts';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
@@ -14,19 +14,16 @@ import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
  * @throws ConfigError when readers are served from it, or it is no index; SchemaTakenError when an indexer writes it
  */
 export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
-  const session = await database.connect();
-  try {
-    // No process can begin to write it, or turn readers to it, until the session ends.
-    if (!(await tryLockSchema(session, schema))) throw new SchemaTakenError(schema);
-    if ((await servedSchema(session)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
-    await assertIndexOrFree(session, schema);
-    await session.query('SET statement_timeout = 0');
-    await session.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+  await inTransaction(database, 'READ COMMITTED', async (client) => {
+    // No process can begin to write it, or turn readers to it, until the transaction ends.
+    if (!(await tryLockSchema(client, schema, 'transaction'))) throw new SchemaTakenError(schema);
+    if ((await servedSchema(client)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
+    await assertIndexOrFree(client, schema);
+    await client.query('SET LOCAL statement_timeout = 0');
+    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
     const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
-    await queriesOn(session).delete(backfills).where(isUnfinished);
-  } finally {
-    session.release(true);
-  }
+    await queriesOn(client).delete(backfills).where(isUnfinished);
+  });
 }
 
 /** @throws ConfigError when a schema of this name is there for something else */

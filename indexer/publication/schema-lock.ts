@@ -18,9 +18,14 @@ export class SchemaTakenError extends AppError {
   }
 }
 
-/** Takes the right to write a schema for the rest of the session, unless another session has it. */
-export async function tryLockSchema(session: Queryable, schema: string): Promise<boolean> {
-  const { rows } = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken', [
+/** Takes the right to write a schema until the session or the transaction ends, unless another session has it. */
+export async function tryLockSchema(
+  client: Queryable,
+  schema: string,
+  until: 'session' | 'transaction',
+): Promise<boolean> {
+  const lock = until === 'session' ? 'pg_try_advisory_lock' : 'pg_try_advisory_xact_lock';
+  const { rows } = await client.query<{ taken: boolean }>(`SELECT ${lock}($1, hashtext($2)) AS taken`, [
     SCHEMA_LOCK,
     schema,
   ]);
@@ -82,7 +87,7 @@ export class SchemaLock {
     session.on('end', forget);
     await session.connect();
     try {
-      if (!(await tryLockSchema(session, this.#schema))) throw new SchemaTakenError(this.#schema);
+      if (!(await tryLockSchema(session, this.#schema, 'session'))) throw new SchemaTakenError(this.#schema);
       if (this.#readsCache) await session.query('SELECT pg_advisory_lock_shared($1, 0)', [CACHE_LOCK]);
     } catch (error) {
       await session.end();
