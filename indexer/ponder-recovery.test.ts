@@ -1,7 +1,7 @@
 import { custom, numberToHex, pad, TimeoutError } from 'viem';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-/** What the patches `005+nodes-that-fail` and `006+failed-head` do: a chain goes on soon after its node failed. */
+/** What the patches 005 to 007 do: a chain is indexed soon, and as it is, after its node failed. */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <T>(file: string) => import(new URL(file, PONDER).href) as Promise<T>;
@@ -61,23 +61,27 @@ describe('requests', () => {
   });
 });
 
-const blockOf = (number: number) => ({
-  number: numberToHex(number),
-  hash: pad(numberToHex(number + 100)),
-  parentHash: pad(numberToHex(number + 99)),
-  timestamp: numberToHex(number),
-  logsBloom: pad('0xff', { size: 256 }),
-  transactions: [],
-});
+const BRANCH = { main: '0x0', other: '0x1' } as const;
 
-test('a head whose data could not be read is read again when it is still the head', async () => {
-  type Sync = { sync(block: object): AsyncGenerator<{ readonly type: string; readonly block: { number: string } }> };
-  const { createRealtimeSync } = await load<{ createRealtimeSync: (of: object) => Sync }>('sync-realtime/index.js');
-  let isDown = true;
-  const request = async ({ params }: { readonly params: readonly [string] }) => {
-    if (isDown) throw new Error('the node is down');
-    return blockOf(Number(params[0]));
+/** A block of one of two chains that share the blocks up to the second. */
+const blockOf = (number: number, branch: keyof typeof BRANCH = 'main') => {
+  const hash = (of: number) => pad(numberToHex(100 + of + (of > 2 ? 1_000 * Number(BRANCH[branch]) : 0)));
+  return {
+    number: numberToHex(number),
+    hash: hash(number),
+    parentHash: hash(number - 1),
+    timestamp: numberToHex(number),
+    logsBloom: pad('0xff', { size: 256 }),
+    transactions: [],
   };
+};
+
+type Followed = { readonly type: string; readonly block: { readonly number: string } };
+
+/** Ponder's live indexing after the first block, on a node that answers like this. */
+async function followerOf(request: (request: { readonly params: readonly [string] }) => Promise<unknown>) {
+  type Sync = { sync(block: object): AsyncGenerator<Followed> };
+  const { createRealtimeSync } = await load<{ createRealtimeSync: (of: object) => Sync }>('sync-realtime/index.js');
   const sync = createRealtimeSync({
     common,
     chain,
@@ -86,12 +90,37 @@ test('a head whose data could not be read is read again when it is still the hea
     childAddresses: new Map(),
     syncProgress: { finalized: blockOf(1) },
   });
-  const follow = async (head: number) => {
-    const numbers: number[] = [];
-    for await (const { block } of sync.sync(blockOf(head))) numbers.push(Number(block.number));
-    return numbers;
+  return async (head: object) => {
+    const events: [string, number][] = [];
+    for await (const { type, block } of sync.sync(head)) events.push([type, Number(block.number)]);
+    return events;
   };
-  expect(await follow(3)).toEqual([]);
+}
+
+test('a head whose data could not be read is read again when it is still the head', async () => {
+  let isDown = true;
+  const follow = await followerOf(async ({ params }) => {
+    if (isDown) throw new Error('the node is down');
+    return blockOf(Number(params[0]));
+  });
+  expect(await follow(blockOf(3))).toEqual([]);
   isDown = false;
-  expect(await follow(3)).toEqual([2, 3]);
+  expect(await follow(blockOf(3))).toEqual([
+    ['block', 2],
+    ['block', 3],
+  ]);
+});
+
+test('a reorganisation that could not be read to its end is undone once it can be read', async () => {
+  let isDown = false;
+  const other = [3, 4, 5, 6].map((number) => blockOf(number, 'other'));
+  const follow = await followerOf(async ({ params: [name] }) => {
+    if (isDown) throw new Error('the node is down');
+    return other.find(({ hash }) => hash === name) ?? blockOf(Number(name));
+  });
+  await follow(blockOf(5));
+  isDown = true;
+  expect(await follow(blockOf(5, 'other'))).toEqual([]);
+  isDown = false;
+  expect(await follow(blockOf(6, 'other'))).toEqual([['reorg', 2]]);
 });
