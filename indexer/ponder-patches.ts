@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/config-error.ts';
 
 /** Files of Ponder that `patches/` changes; `docs/ponder-defects.md` says why. */
-export const PATCHED_FILES = ['rpc/index.js', 'sync-realtime/index.js', 'utils/pg.js', 'internal/logger.js'];
+export const PATCHED_FILES = [
+  'rpc/index.js',
+  'sync-realtime/index.js',
+  'runtime/multichain.js',
+  'utils/pg.js',
+  'internal/logger.js',
+];
 /** Each patch leaves this comment in its file. */
 const MARK = '// Patched: ';
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../db/migrate.ts';
+import { servedSchema } from '../db/served-schema.ts';
 import { activityOf, sumLoggedActivity } from './indexing/activity-from-logs.ts';
 import { readBinSwaps, readPriceVelocity, readProvider, readStopLoss, readWatermark } from './indexing/chain-facts.ts';
 import { readChainPools } from './indexing/chain-pools.ts';
@@ -53,6 +54,29 @@ describe('state kept from events alone equals the storage of the pools', () => {
     await world.act(ACTIONS_LIVE);
     await expectIndexToEqualChains();
     for (const { traffic } of world.chains) expect(traffic.counts().done).toBeGreaterThan(300);
+  });
+
+  // The running totals below would count an event twice.
+  test('after commits that failed, and commits whose acknowledgement was lost', async () => {
+    const schema = await servedSchema(database);
+    await database.query(`
+      CREATE SEQUENCE commits;
+      CREATE FUNCTION fail_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('commits') % 3 = 0 THEN RAISE serialization_failure; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER fail_at_commit AFTER UPDATE ON "${schema}"._ponder_checkpoint
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+        WHEN (OLD.latest_checkpoint <> NEW.latest_checkpoint) EXECUTE FUNCTION fail_at_commit()`);
+    await world.act(40);
+    await world.catchUp();
+    const [{ last_value }] = (await database.query('SELECT last_value FROM commits')).rows;
+    expect(last_value).toBeGreaterThan(10);
+    await database.query(`DROP FUNCTION fail_at_commit CASCADE; DROP SEQUENCE commits`);
+    world.loseAcknowledgements(10);
+    await world.act(40);
+    await expectIndexToEqualChains();
   });
 
   test('after a reorganisation that replaces swaps by nothing, and further actions', async () => {

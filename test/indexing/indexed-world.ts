@@ -7,6 +7,7 @@ import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { createDatabase } from '../harness/database.ts';
+import { startTcpProxy } from '../pamm/tcp-proxy.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 export interface WorldChain {
@@ -24,6 +25,8 @@ export interface IndexedWorld {
   readonly indexer: RunningIndexer;
   /** Does so many random actions on each chain. */
   readonly act: (actions: number) => Promise<void>;
+  /** Breaks the indexer's connections to Postgres after so many commits, before they are acknowledged. */
+  readonly loseAcknowledgements: (count: number) => void;
   /** Waits until the index is at the chains' heads. */
   readonly catchUp: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -49,12 +52,21 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
   const chainsFile = join(folder.path, 'chains.json');
   const served = chains.map((chain, index) => ({ ...CHAINS[index], ...chain, url: chain.anvil.url }));
   await writeFile(chainsFile, JSON.stringify(buildChainsFile(served as Parameters<typeof buildChainsFile>[0])));
-  const indexer = await startIndexer({ databaseUrl: database.url, chainsFile });
+  let toLose = 0;
+  const postgres = new URL(database.url);
+  const proxy = await startTcpProxy(postgres.hostname, Number(postgres.port), (data) => {
+    return toLose > 0 && data.includes('COMMIT\0') && toLose-- > 0;
+  });
+  const proxied = Object.assign(new URL(postgres), { port: String(proxy.port) });
+  const indexer = await startIndexer({ databaseUrl: proxied.href, chainsFile });
   return {
     chains,
     databaseUrl: database.url,
     indexer,
     act,
+    loseAcknowledgements: (count) => {
+      toLose = count;
+    },
     catchUp: async () => {
       const heads = await Promise.all(
         chains.map(async ({ chainId, client }) => [chainId, Number(await client.getBlockNumber())] as const),
@@ -63,6 +75,7 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
     },
     stop: async () => {
       await indexer.stop();
+      await proxy.stop();
       await Promise.all([...chains.map(({ anvil }) => anvil.stop()), database.drop(), folder.remove()]);
     },
   };

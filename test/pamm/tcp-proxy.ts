@@ -13,8 +13,16 @@ export interface TcpProxy {
   restart(): Promise<void>;
 }
 
-/** Stands before a server whose machine can vanish: its connections then neither answer nor close. */
-export async function startTcpProxy(host: string, port: number): Promise<TcpProxy> {
+/**
+ * Stands before a server whose machine can vanish: its connections then neither answer nor close.
+ *
+ * @param breaksAt whether a connection breaks before these bytes of the server reach the client
+ */
+export async function startTcpProxy(
+  host: string,
+  port: number,
+  breaksAt: (data: Buffer) => boolean = () => false,
+): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(port, host);
@@ -23,7 +31,7 @@ export async function startTcpProxy(host: string, port: number): Promise<TcpProx
       [upstream, client],
     ] as const) {
       open.add(from);
-      from.on('data', (data: Buffer) => to.write(data));
+      from.on('data', (data: Buffer) => (from === upstream && breaksAt(data) ? from.destroy() : to.write(data)));
       from.on('error', () => to.destroy());
       from.on('close', () => {
         open.delete(from);
