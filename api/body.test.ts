@@ -39,6 +39,7 @@ test.each([
   [`{"pools":[${'9'.repeat(1_001)}]}`, 'a number is too long'],
   [`{"pools":[${Array(6_501).fill(1)}]}`, 'pools.0: Invalid input: expected string, received number'],
   [`{"pools":[${Array(6_502).fill(1)}]}`, 'too many values'],
+  [`[${Array(110).fill('['.repeat(59) + ']'.repeat(59))}]`, 'too many values'],
   [`{"pools":[${Array(5_000).fill('"a"')},{}]}`, 'pools.5000: Invalid input: expected string, received object'],
 ])('%.40j is refused with the reason', async (body, reason) => {
   expect(await post(body)).toEqual({ status: 400, body: { error: `Invalid request body: ${reason}` } });

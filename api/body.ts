@@ -31,8 +31,10 @@ export const stringList = <S extends z.ZodArray<z.ZodType<string>>>(list: S) =>
     return wrong < 0 ? value : (value as unknown[]).slice(0, wrong + 1);
   }, list);
 
-/** A text with more commas is not parsed: that would hold up other requests. No body has room for as many addresses. */
-const MAX_COMMAS = 6_500;
+/** A text with more values is not parsed: that would hold up other requests. No body has room for as many addresses. */
+const MAX_VALUES = 6_500;
+/** Each value but the outermost comes after one. */
+const BEFORE_VALUE = /[[{,]/;
 
 /** The value of a JSON text, or the message that refuses the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
@@ -41,7 +43,7 @@ export type ReadJson = { readonly value: unknown } | { readonly problem: string 
 export function readJson(bytes: Uint8Array): ReadJson {
   const text = new TextDecoder().decode(bytes);
   try {
-    if (text.split(',', MAX_COMMAS + 2).length > MAX_COMMAS + 1) throw new SyntaxError('too many values');
+    if (text.split(BEFORE_VALUE, MAX_VALUES + 1).length > MAX_VALUES) throw new SyntaxError('too many values');
     return { value: parseJson(text) };
   } catch (error) {
     return { problem: invalidBody(error instanceof SyntaxError ? error.message : 'nested too deeply') };
