@@ -104,10 +104,10 @@ describe('limits', () => {
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429]);
     expect(answers[0]?.headers.get('RateLimit')).toMatch(/^"listing";r=2;t=\d+$/);
     expect(answers[0]?.headers.get('RateLimit-Policy')).toBe('"listing";q=3;w=60');
-    const refused = answers[3];
-    expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(0);
-    expect(refused?.headers.get('RateLimit')).toMatch(/r=0/);
-    expect(await refused?.json()).toEqual({ error: 'Too many requests' });
+    const rejected = answers[3];
+    expect(Number(rejected?.headers.get('Retry-After'))).toBeGreaterThan(0);
+    expect(rejected?.headers.get('RateLimit')).toMatch(/r=0/);
+    expect(await rejected?.json()).toEqual({ error: 'Too many requests' });
     expect((await get('/public/v1/chains')).status).toBe(200);
   });
 
@@ -121,14 +121,14 @@ describe('limits', () => {
   });
 
   test('go on in memory while Redis is unreachable', async () => {
-    const gone = new Redis({ port: await freePort(), enableOfflineQueue: false, retryStrategy: () => 50 });
-    gone.on('error', () => undefined); // It is unreachable on purpose.
-    const alone = await startServer(buildApp(gone), '127.0.0.1', 0);
+    const unreachable = new Redis({ port: await freePort(), enableOfflineQueue: false, retryStrategy: () => 50 });
+    unreachable.on('error', () => undefined); // It is unreachable on purpose.
+    const alone = await startServer(buildApp(unreachable), '127.0.0.1', 0);
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push((await fetch(`http://127.0.0.1:${alone.port}/public/v1/chains`)).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     await alone.stop(1_000);
-    gone.disconnect();
+    unreachable.disconnect();
   });
 });
 
@@ -171,8 +171,8 @@ describe('methods', () => {
   test('HEAD is answered as GET, and refused where GET is', async () => {
     const head = await send('HEAD', '/public/v1/chains');
     expect([head.status, await head.text()]).toEqual([200, '']);
-    const refused = await send('HEAD', '/echo');
-    expect([refused.status, refused.headers.get('Allow'), await refused.text()]).toEqual([405, 'POST', '']);
+    const rejected = await send('HEAD', '/echo');
+    expect([rejected.status, rejected.headers.get('Allow'), await rejected.text()]).toEqual([405, 'POST', '']);
   });
 
   test('OPTIONS is a preflight whatever the path takes', async () => {

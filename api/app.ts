@@ -6,7 +6,7 @@ import type { BoundRoute } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
 import { warnOfProxies } from './http/client-address.ts';
-import { allowedMethods, limitBody, refuseDotSegments } from './http/refusals.ts';
+import { allowedMethods, limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { httpMetrics } from './observability/http-metrics.ts';
@@ -34,7 +34,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
   app.use(httpMetrics(deps.metrics));
   app.use(beginResponse);
   app.use(warnOfProxies(deps.rateLimit.trustedProxies, deps.logger));
-  app.use(refuseDotSegments);
+  app.use(rejectDotSegments);
   app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   const limitOf = createLimits(deps.rateLimit);

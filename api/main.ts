@@ -3,7 +3,7 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
-import { refuseWrongDatabase } from '../db/setting-error.ts';
+import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -68,7 +68,7 @@ async function serve(): Promise<void> {
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
   const database = openDatabase(readUrl, logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
-  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, urlSetting)]);
+  await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const common = { chains: file.chains, quotes: file.quotes, database: database.$client, metrics, logger };
   const estimates = new DepthEstimates();

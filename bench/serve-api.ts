@@ -13,7 +13,7 @@ export interface ServedApi {
   readonly stop: () => Promise<void>;
 }
 
-export interface ApiGround {
+export interface ApiSetup {
   readonly folder: TempFolder;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -24,7 +24,7 @@ export interface ApiGround {
 }
 
 /** Starts the real API over a database that is filled. */
-export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env }: ApiGround): Promise<ServedApi> {
+export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env }: ApiSetup): Promise<ServedApi> {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
   const config = join(folder.path, `chains-${port}.json`);

@@ -4,7 +4,7 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
-import { refuseWrongDatabase } from '../db/setting-error.ts';
+import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { mountHealth } from '../runtime/health.ts';
@@ -39,7 +39,7 @@ runMain(async () => {
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, logger, 6);
-  await Promise.all([assertChainIds(file.chains), refuseWrongDatabase(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
   const metrics = createMetrics('capture');
   const jobs = startJobs(
     captureJobs({

@@ -15,8 +15,8 @@ test('a request that its caller gives up says nothing of the node: it stays on t
   now = 500;
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const endpoint = new RpcEndpoint(url, { timeoutMs: 60_000, count: () => undefined, breaker });
-  const asked = new ChainRpc([endpoint]).head(AbortSignal.timeout(50));
-  await expect(asked).rejects.toMatchObject({ code: 'aborted' });
+  const heads = new ChainRpc([endpoint]).head(AbortSignal.timeout(50));
+  await expect(heads).rejects.toMatchObject({ code: 'aborted' });
   expect([breaker.tryPass(), breaker.tryPass()]).toEqual([true, false]);
   silent.closeAllConnections();
   silent.close();

@@ -114,8 +114,10 @@ export class ChainRpc {
 
   /** The heads of all nodes that answer; empty when no node does. */
   async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
-    const asked = this.endpoints.map((endpoint) => this.#ask(endpoint, () => requestHead(endpoint, signal)));
-    const answers = await Promise.allSettled(asked);
+    const requests = this.endpoints.map((endpoint) =>
+      this.#callEndpoint(endpoint, () => requestHead(endpoint, signal)),
+    );
+    const answers = await Promise.allSettled(requests);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
 
@@ -145,7 +147,7 @@ export class ChainRpc {
     let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
     for (const endpoint of this.endpoints) {
       try {
-        return await this.#ask(endpoint, attempt);
+        return await this.#callEndpoint(endpoint, attempt);
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
         if (error.code !== 'paused') last = error;
@@ -154,7 +156,7 @@ export class ChainRpc {
     throw last;
   }
 
-  async #ask<T>(endpoint: RpcEndpoint, attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
+  async #callEndpoint<T>(endpoint: RpcEndpoint, attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
     if (!endpoint.breaker.tryPass()) throw new RpcFailure('paused', `${endpoint.label} is paused after failures`);
     try {
       const result = await attempt(endpoint);

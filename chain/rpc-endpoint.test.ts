@@ -8,12 +8,12 @@ import { RpcEndpoint } from './rpc-endpoint.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A node that answers every request in one way. `asked` and `counted` say what went to it and what came of it. */
+/** A node that answers every request in one way. `requests` and `counted` say what went to it and what came of it. */
 async function nodeThat(answer: (response: ServerResponse) => void, timeoutMs = 5_000) {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const counted: string[] = [];
   const server = createServer(async (request, response) => {
-    asked.push(JSON.parse(await text(request)));
+    requests.push(JSON.parse(await text(request)));
     answer(response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -26,7 +26,7 @@ async function nodeThat(answer: (response: ServerResponse) => void, timeoutMs = 
     timeoutMs,
     count: (method, outcome) => counted.push(`${method} ${outcome}`),
   });
-  return { endpoint, asked, counted };
+  return { endpoint, requests, counted };
 }
 
 const resultOf = (characters: number) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'a'.repeat(characters) });
@@ -34,10 +34,10 @@ const packed = (body: string) => (response: ServerResponse) =>
   response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
 
 test('sends JSON-RPC, each request with an id of its own, and gives the result', async () => {
-  const { endpoint, asked, counted } = await nodeThat((response) => response.end('{"result":"0x1"}'));
+  const { endpoint, requests, counted } = await nodeThat((response) => response.end('{"result":"0x1"}'));
   expect(await endpoint.request('eth_call', [{ to: '0x2' }, 'latest'])).toBe('0x1');
   expect(await endpoint.request('eth_chainId', [])).toBe('0x1');
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: '0x2' }, 'latest'] },
     { jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] },
   ]);

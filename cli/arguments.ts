@@ -15,12 +15,12 @@ export function chainIdArgument(text: string): number {
 }
 
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
-const LONGEST_GRACE_SECS = 365 * SECONDS.d;
+const MAX_GRACE_SECS = 365 * SECONDS.d;
 
 /** Parses a time such as `90s`, `30m`, `24h` or `7d`, of a year at most, to seconds. */
 export function graceArgument(text: string): number {
   const [, amount, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const seconds = Number(amount) * (SECONDS[unit as keyof typeof SECONDS] ?? Number.NaN);
-  if (!(seconds <= LONGEST_GRACE_SECS)) throw new InvalidArgumentError('not a time such as 90s, 30m, 24h or 7d');
+  if (!(seconds <= MAX_GRACE_SECS)) throw new InvalidArgumentError('not a time such as 90s, 30m, 24h or 7d');
   return seconds;
 }

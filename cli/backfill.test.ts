@@ -11,18 +11,18 @@ import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 
 let home: TestDatabase;
 let folder: string;
-let silentNode: Server;
+let hangingNode: Server;
 let world: { readonly databaseUrl: string; readonly chainsFile: string };
 
 beforeAll(async () => {
   home = await createDatabase();
   await migrate(home.url);
   folder = await mkdtemp(join(tmpdir(), 'backfill-'));
-  silentNode = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(silentNode, 'listening');
+  hangingNode = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(hangingNode, 'listening');
   const chainsFile = join(folder, 'chains.json');
   world = { databaseUrl: home.url, chainsFile };
-  const { port } = silentNode.address() as AddressInfo;
+  const { port } = hangingNode.address() as AddressInfo;
   const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'1'.repeat(40)}` };
   const chain = { chainId: 7, name: 'silent', rpcUrls: [`http://127.0.0.1:${port}`], blockTimeMs: 1_000 };
   await writeFile(chainsFile, JSON.stringify({ chains: [{ ...chain, deployments: [deployment] }] }));
@@ -30,8 +30,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   killLeftCommands();
-  silentNode.closeAllConnections();
-  silentNode.close();
+  hangingNode.closeAllConnections();
+  hangingNode.close();
   await home.drop();
   await rm(folder, { recursive: true });
 });

@@ -7,7 +7,7 @@ import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
-import type { Finding, ReadingEvidence } from '../protocol/calibration.ts';
+import type { Finding, InterpretationEvidence } from '../protocol/calibration.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
@@ -15,7 +15,7 @@ import { EXIT_CODES, printResult, withDatabase } from './run-command.ts';
 type Options = { chain: number; factory: Address; swaps?: number; write?: true; json?: true };
 
 const RPC_TIMEOUT_MS = 10_000;
-const MOST_SWAPS = 1_000;
+const MAX_SWAPS = 1_000;
 
 const command = new Command('calibrate')
   .description('Ask a chain what is not publicly known of a factory, and say which interpretations agree with it')
@@ -40,7 +40,7 @@ ${EXIT_CODES}`,
 
 function swapsArgument(text: string): number {
   const swaps = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (swaps < 1 || swaps > MOST_SWAPS) throw new InvalidArgumentError(`not a number from 1 to ${MOST_SWAPS}`);
+  if (swaps < 1 || swaps > MAX_SWAPS) throw new InvalidArgumentError(`not a number from 1 to ${MAX_SWAPS}`);
   return swaps;
 }
 
@@ -76,10 +76,10 @@ function report(findings: readonly Finding[], written: boolean): string {
 
 function describe({ what, decided, observations, decisive, readings }: Finding): string {
   const seen = `${observations} observations, ${decisive} tell readings apart`;
-  return `${what}: ${decided ?? 'undecided'} (${seen})\n${readings.map(describeReading).join('')}`;
+  return `${what}: ${decided ?? 'undecided'} (${seen})\n${readings.map(describeInterpretation).join('')}`;
 }
 
-function describeReading({ name, agreed, contradicted, examples }: ReadingEvidence): string {
+function describeInterpretation({ name, agreed, contradicted, examples }: InterpretationEvidence): string {
   const counts = `  ${name}: ${agreed} agree, ${contradicted} contradict\n`;
   return `${counts}${examples.map((example) => `    ${example}\n`).join('')}`;
 }

@@ -14,7 +14,7 @@ export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 const optionalAddress = HexAddress.optional();
 
 /** Interpretations of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
-export const PackedReadings = z.strictObject({
+export const PackedInterpretations = z.strictObject({
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
   platformFees: z.enum(['token', 'kind']).optional(),
@@ -48,7 +48,7 @@ export const DeploymentConfig = z
       ),
     priceVelocityGuard: optionalAddress.describe('Standard extension.'),
     swapAllowlist: optionalAddress.describe('Standard extension.'),
-    packed: PackedReadings.optional().describe(
+    packed: PackedInterpretations.optional().describe(
       'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](calibration.md) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
     ),
     anchoredProviderFactories: z.array(HexAddress).default([]).describe('Factories of anchored price providers.'),

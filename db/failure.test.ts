@@ -32,8 +32,8 @@ test.each([
   ['a wrong query', 'SELECT FRO', false],
   ['a column that does not exist', 'SELECT m FROM counter', false],
   ['a value that cannot be', 'SELECT 1 / 0 FROM counter', false],
-])('%s', async (_what, sql, isAway) => {
-  expect(isDatabaseUnreachable(await failureOf(sql))).toBe(isAway);
+])('%s', async (_what, sql, isUnreachable) => {
+  expect(isDatabaseUnreachable(await failureOf(sql))).toBe(isUnreachable);
 });
 
 test('a missing table or function is temporary until an index is published, then a defect', async () => {

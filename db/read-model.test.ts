@@ -82,12 +82,12 @@ test('an analyst reads every view and no operator table, also after a switch, an
   await client.query('SET ROLE analyst');
   try {
     for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
-    const refused = [
+    const rejected = [
       ...tables.map(({ name }) => `SELECT FROM operator.${name}`),
       ...['read_model.curator', 'read_model.delisted_pool', 'live.swap'].map((name) => `DELETE FROM ${name}`),
       ...['read_model', 'live', 'public'].map((schema) => `CREATE TABLE ${schema}.own ()`),
     ];
-    for (const statement of refused) await expect(client.query(statement)).rejects.toThrow('permission denied');
+    for (const statement of rejected) await expect(client.query(statement)).rejects.toThrow('permission denied');
   } finally {
     await client.query('RESET ROLE');
   }

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { openDatabase } from './connection.ts';
-import { databaseSettingError, refuseWrongDatabase } from './setting-error.ts';
+import { assertDatabaseLogin, databaseSettingError } from './setting-error.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ test('a database without our tables asks to be migrated, a wrong query is no fau
 test('a start is refused for a wrong login, and goes on without the database', async () => {
   const start = async (url: string) => {
     const { $client } = openDatabase(url, createLogger('test', 'silent'), 1);
-    await refuseWrongDatabase($client, 'DATABASE_REPLICA_URL').finally(() => $client.end());
+    await assertDatabaseLogin($client, 'DATABASE_REPLICA_URL').finally(() => $client.end());
   };
   await expect(start(changed({ password: 'wrong' }))).rejects.toThrow('DATABASE_REPLICA_URL: password authentication');
   await start(changed({ host: '127.0.0.1:1' }));

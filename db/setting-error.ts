@@ -10,7 +10,7 @@ class DatabaseUnreachableError extends ConfigError {
 }
 
 /** SQLSTATE of a user or password that is refused, and of a database that does not exist: waiting helps neither. */
-const REFUSED_CODES = ['28000', '28P01', '3D000'];
+const REJECTED_CODES = ['28000', '28P01', '3D000'];
 /** The driver's word for a password that the server wants and the URL does not have. */
 const NO_PASSWORD = /^SASL: /;
 
@@ -23,7 +23,7 @@ export function databaseSettingError(error: unknown, setting: string): AppError 
   const [message, code] = describe(error);
   const options = { cause: error };
   if (NO_PASSWORD.test(message)) return new ConfigError(`${setting}: the database asks for a password`, options);
-  if (REFUSED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
+  if (REJECTED_CODES.includes(code)) return new ConfigError(`${setting}: ${message}`, options);
   const isNotMigrated = isMissing(error);
   if (!isNotMigrated && !isDatabaseUnreachable(error)) return null;
   const problem = isNotMigrated ? 'not migrated, "npm run migrate" does that' : 'unreachable';
@@ -42,7 +42,7 @@ function describe(error: unknown): readonly [message: string, code: string] {
  *
  * @throws ConfigError one line that names the setting when the database refuses the login
  */
-export async function refuseWrongDatabase(database: pg.Pool, setting: string): Promise<void> {
+export async function assertDatabaseLogin(database: pg.Pool, setting: string): Promise<void> {
   try {
     await database.query('SELECT 1');
   } catch (error) {

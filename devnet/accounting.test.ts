@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addLiquidity, administer, balanceOf, removeLiquidity, swap } from './actions.ts';
-import { type Ground, multipliers, type PoolWords, poolOf, readWords, startGround } from './contracts.fixture.ts';
+import { multipliers, type PoolWords, poolOf, readWords, type Setup, startSetup } from './contracts.fixture.ts';
 import { RevertedError, takenBack } from './dev-chain.ts';
 import { replay, type SwapRecord, summary } from './event-replay.fixture.ts';
 import { type Action, actionOf } from './pool-actions.fixture.ts';
@@ -9,13 +9,13 @@ import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 12;
 
-let ground: Ground;
+let setup: Setup;
 
 beforeAll(async () => {
-  ground = await startGround();
+  setup = await startSetup();
 });
 
-afterAll(() => ground.anvil.stop());
+afterAll(() => setup.anvil.stop());
 
 const action = actionOf({ swap: 5, liquidity: 2 });
 
@@ -31,8 +31,8 @@ async function act(pool: RandomPool, what: Action): Promise<boolean> {
 }
 
 async function attempt(pool: RandomPool, what: Action): Promise<void> {
-  const { chain, deployment } = ground;
-  const { curator, provider, stranger } = chain.roles;
+  const { chain, deployment } = setup;
+  const { curator, provider, untrusted } = chain.roles;
   const bins = pool.recipe.bins;
   const binAt = (index: number) => bins[index % bins.length] ?? { bin: 0, shares: 0n };
   if (what.kind === 'swap') {
@@ -47,7 +47,7 @@ async function attempt(pool: RandomPool, what: Action): Promise<void> {
     const removed = (shares * BigInt(what.partE3)) / 1_000n;
     await removeLiquidity(chain, { pool: pool.address, owner: provider, bins: [{ bin, shares: removed }] });
   } else if (what.kind === 'collect') {
-    await administer(chain, deployment, stranger, 'collectPoolFees', [pool.address]);
+    await administer(chain, deployment, untrusted, 'collectPoolFees', [pool.address]);
   } else {
     const { bin } = binAt(what.bin);
     await administer(chain, deployment, curator, 'setPoolAdminFees', [pool.address, what.spreadE6, what.notionalE8]);
@@ -60,7 +60,7 @@ async function orderAmount(
   pool: RandomPool,
   { zeroForOne, exactInput, partE3 }: Extract<Action, { kind: 'swap' }>,
 ): Promise<bigint> {
-  const { total0, total1 } = await readWords(ground, pool);
+  const { total0, total1 } = await readWords(setup, pool);
   const [multiplier0, multiplier1] = multipliers(pool.recipe);
   const token0 = exactInput === zeroForOne;
   const amount = ((token0 ? total0 / multiplier0 : total1 / multiplier1) * BigInt(partE3)) / 1_000n + 1n;
@@ -70,12 +70,12 @@ async function orderAmount(
 /** Checks the pool of a recipe, and takes it off the chain again. */
 function onFreshPool<T>(check: (pool: RandomPool, value: T) => Promise<void>) {
   return (recipe: PoolRecipe, value: T) =>
-    takenBack(ground.chain, async () => check(await poolOf(ground, recipe), value));
+    takenBack(setup.chain, async () => check(await poolOf(setup, recipe), value));
 }
 
 describe('after any sequence of actions', () => {
   let taken = 0;
-  let refused = 0;
+  let rejected = 0;
 
   test('a pool holds what it owes, and its words are what its events say', async () => {
     const property = fc.asyncProperty(
@@ -83,21 +83,21 @@ describe('after any sequence of actions', () => {
       fc.array(action, { minLength: 4, maxLength: 10 }),
       onFreshPool(async (pool, actions) => {
         for (const what of actions) {
-          const before = await readWords(ground, pool);
+          const before = await readWords(setup, pool);
           if (await act(pool, what)) taken += 1;
-          else refused += 1;
-          const after = await readWords(ground, pool);
+          else rejected += 1;
+          const after = await readWords(setup, pool);
           await expectSolvent(pool, after);
           if (what.kind === 'add' || what.kind === 'remove') expectUndiluted(before, after);
         }
-        const words = await readWords(ground, pool);
-        const { state, swaps } = await replay(ground, pool);
+        const words = await readWords(setup, pool);
+        const { state, swaps } = await replay(setup, pool);
         expect(state).toEqual(summary(words));
         for (const record of swaps) expectRoundedForPool(record, pool);
       }),
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-    expect(taken).toBeGreaterThan(2 * refused);
+    expect(taken).toBeGreaterThan(2 * rejected);
   });
 
   test('whoever adds and removes at once gains nothing', async () => {
@@ -106,12 +106,12 @@ describe('after any sequence of actions', () => {
       fc.record({ bin: fc.nat(11), shares: fc.bigInt({ min: 1_000n, max: 10n ** 20n }) }),
       onFreshPool(async (pool, { bin: index, shares }) => {
         const { recipe } = pool;
-        const { trader } = ground.chain.roles;
+        const { trader } = setup.chain.roles;
         const bin = recipe.bins[index % recipe.bins.length]?.bin ?? 0;
         const order = { pool: pool.address, owner: trader, bins: [{ bin, shares }] };
         const before = await wallet(pool);
-        await addLiquidity(ground.chain, ground.deployment, order);
-        await removeLiquidity(ground.chain, order);
+        await addLiquidity(setup.chain, setup.deployment, order);
+        await removeLiquidity(setup.chain, order);
         const after = await wallet(pool);
         expect(after[0]).toBeLessThanOrEqual(before[0]);
         expect(after[1]).toBeLessThanOrEqual(before[1]);
@@ -125,15 +125,15 @@ describe('after any sequence of actions', () => {
 });
 
 async function wallet({ token0, token1 }: RandomPool): Promise<readonly [bigint, bigint]> {
-  const { trader } = ground.chain.roles;
-  return [await balanceOf(ground.chain, token0, trader), await balanceOf(ground.chain, token1, trader)];
+  const { trader } = setup.chain.roles;
+  return [await balanceOf(setup.chain, token0, trader), await balanceOf(setup.chain, token1, trader)];
 }
 
 /** Tokens in the pool cover bins and accrued fees; the totals are the sums of the bins. */
 async function expectSolvent(pool: RandomPool, words: PoolWords): Promise<void> {
   const [multiplier0, multiplier1] = multipliers(pool.recipe);
-  const held0 = (await balanceOf(ground.chain, pool.token0, pool.address)) * multiplier0;
-  const held1 = (await balanceOf(ground.chain, pool.token1, pool.address)) * multiplier1;
+  const held0 = (await balanceOf(setup.chain, pool.token0, pool.address)) * multiplier0;
+  const held1 = (await balanceOf(setup.chain, pool.token1, pool.address)) * multiplier1;
   expect(held0).toBeGreaterThanOrEqual(words.total0 + words.notional0);
   expect(held1).toBeGreaterThanOrEqual(words.total1 + words.notional1);
   const bins = [...words.bins.values()];

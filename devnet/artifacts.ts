@@ -51,8 +51,8 @@ export type ContractName =
   | 'SwapQuoter'
   | 'SwapRouter'
   | 'Token'
-  | 'TurncoatProvider'
-  | 'TurncoatToken';
+  | 'SwitchableProvider'
+  | 'SwitchableToken';
 
 let artifacts: Record<string, Artifact> | undefined;
 

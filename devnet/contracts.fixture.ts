@@ -7,32 +7,32 @@ import { createRandomPool, type PoolRecipe, type RandomPool, stockTokens, type T
 import { type Anvil, startAnvil } from './services/anvil.ts';
 
 /** A node with the protocol and tokens on it, for tests of the contracts. */
-export interface Ground {
+export interface Setup {
   readonly anvil: Anvil;
   readonly chain: DevChain;
   readonly deployment: Deployment;
   readonly shelf: TokenShelf;
 }
 
-export async function startGround(): Promise<Ground> {
+export async function startSetup(): Promise<Setup> {
   const anvil = await startAnvil({ chainId: 31_337 });
   const deployment = await deployProtocol(anvil.url, 31_337);
   const chain = await connectDevChain(anvil.url);
   return { anvil, chain, deployment, shelf: await stockTokens(chain, deployment) };
 }
 
-export function poolOf({ chain, deployment, shelf }: Ground, recipe: PoolRecipe): Promise<RandomPool> {
+export function poolOf({ chain, deployment, shelf }: Setup, recipe: PoolRecipe): Promise<RandomPool> {
   return createRandomPool(chain, deployment, shelf, recipe);
 }
 
 /** Takes the protocol's notional fee off a pool. */
-export async function dropProtocolFee({ chain, deployment }: Ground, pool: Address): Promise<void> {
+export async function dropProtocolFee({ chain, deployment }: Setup, pool: Address): Promise<void> {
   await administer(chain, deployment, chain.roles.owner, 'setPoolProtocolFee', [pool, 200_000, 0]);
 }
 
 /** Amounts of a simulated swap at the recipe's quote, or the name of the pool's error. */
 export async function simulate(
-  { chain }: Ground,
+  { chain }: Setup,
   { address, recipe }: RandomPool,
   order: Omit<SwapOrder, 'pool'>,
 ): Promise<SwapAmounts | string> {
@@ -73,7 +73,7 @@ export interface BinWords {
 }
 
 /** Reads all of a pool's storage that its bins and head occupy. */
-export async function readWords({ chain }: Ground, { address, recipe }: RandomPool): Promise<PoolWords> {
+export async function readWords({ chain }: Setup, { address, recipe }: RandomPool): Promise<PoolWords> {
   const indexes = recipe.bins.map(({ bin }) => BigInt(bin));
   const slots = [0n, 1n, 2n, 3n].map((slot) => numberToHex(slot, { size: 32 }));
   const binSlots = indexes.flatMap((index) => [mappingSlot(index, 4n), mappingSlot(index, 5n)]);

@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => anvil.stop());
 
 test('transactions of one account that are sent together get one nonce each', async () => {
-  const { owner, stranger } = chain.roles;
+  const { owner, untrusted } = chain.roles;
   const hashes = await Promise.all(
-    Array.from({ length: 200 }, () => submit(chain, { from: owner, to: stranger, data: '0x' })),
+    Array.from({ length: 200 }, () => submit(chain, { from: owner, to: untrusted, data: '0x' })),
   );
   const receipts = await Promise.all(hashes.map((hash) => mined(chain, hash)));
   expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).toBe(200);

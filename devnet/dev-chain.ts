@@ -33,7 +33,7 @@ export interface Roles {
   readonly otherCurator: Address;
   readonly provider: Address;
   readonly trader: Address;
-  readonly stranger: Address;
+  readonly untrusted: Address;
   readonly feeDestination: Address;
   /** Acts in traffic, so that its nonces are its own. */
   readonly trafficTrader: Address;
@@ -62,7 +62,7 @@ export class RevertedError extends Error {
 /** Enough for every call of the devnet, below what one transaction may use. */
 const DEFAULT_GAS = 5_000_000n;
 const FIRST_RECEIPT_POLL_MS = 2;
-const LONGEST_RECEIPT_POLL_MS = 50;
+const MAX_RECEIPT_POLL_MS = 50;
 const RECEIPT_TIMEOUT_MS = 60_000;
 
 /** Connects to an anvil node. */
@@ -80,7 +80,7 @@ export async function connectDevChain(rpcUrl: string): Promise<DevChain> {
     otherCurator: account(2),
     provider: account(3),
     trader: account(4),
-    stranger: account(5),
+    untrusted: account(5),
     feeDestination: account(6),
     trafficTrader: account(7),
     trafficProvider: account(8),
@@ -134,7 +134,7 @@ export async function mined(chain: DevChain, hash: Hex): Promise<TransactionRece
   for (let pause = FIRST_RECEIPT_POLL_MS; Date.now() < deadline; pause *= 2) {
     const receipt = await findReceipt(chain, hash);
     if (receipt !== undefined) return receipt;
-    await sleep(Math.min(pause, LONGEST_RECEIPT_POLL_MS));
+    await sleep(Math.min(pause, MAX_RECEIPT_POLL_MS));
   }
   throw new Error(`transaction ${hash} was not mined within ${RECEIPT_TIMEOUT_MS / 1000} s`);
 }

@@ -1,6 +1,6 @@
 import { type Log, parseEventLogs } from 'viem';
 import { E8 } from '../protocol/fixed-point.ts';
-import type { Ground, PoolWords } from './contracts.fixture.ts';
+import type { PoolWords, Setup } from './contracts.fixture.ts';
 import { flatPoolAbi } from './protocol-abi.ts';
 import type { RandomPool } from './random-pool.ts';
 
@@ -38,7 +38,7 @@ export function summary(words: PoolWords): Summary {
 }
 
 /** Rebuilds a pool from its recipe and its events alone. */
-export async function replay({ chain }: Ground, pool: RandomPool) {
+export async function replay({ chain }: Setup, pool: RandomPool) {
   const logs = await chain.client.getLogs({ address: pool.address, fromBlock: 0n });
   const player = new Replay(pool);
   for (const event of parsed(logs)) player.play(event);

@@ -14,13 +14,13 @@ beforeAll(async () => {
   market = await AnchoredMarket.open();
 });
 
-afterAll(() => market.ground.anvil.stop());
+afterAll(() => market.setup.anvil.stop());
 
 describe('the stop loss', () => {
   const settings = { drawdownE6: 20_000, decayPerSecondE8: 0, timelockSecs: 60 };
 
   test('closes the side whose metric fell, and only that', async () => {
-    const { pool } = await market.fundedPool([stopLossExtension(market.ground.deployment, settings)]);
+    const { pool } = await market.fundedPool([stopLossExtension(market.setup.deployment, settings)]);
     await market.buy(pool, 50n * ONE);
     await market.movePrice((2n * Q64 * 115n) / 100n);
     // Token1 fell against token0, so value in token0 fell: sales of token0 are refused.
@@ -39,31 +39,31 @@ describe('the stop loss', () => {
 
   test('stops a side part-way through a bin', async () => {
     const { pool } = await market.fundedPool([
-      stopLossExtension(market.ground.deployment, { ...settings, drawdownE6: 5_000 }),
+      stopLossExtension(market.setup.deployment, { ...settings, drawdownE6: 5_000 }),
     ]);
     await market.buy(pool, 350n * ONE);
     expect((await market.sell(pool, ONE)).amount0Delta).toBe(ONE);
     expect(await market.simulated(pool, true, 45n * ONE)).toMatchObject({ name: 'OracleStopLossTriggered' });
     // The live quote ends before the guard looks.
     const data = encodeFunctionData({ abi: quoterAbi, functionName: 'quote', args: [pool, true, 45n * ONE] });
-    expect(await staticCall(market.ground.chain, { to: market.ground.deployment.quoter, data })).toMatchObject({
+    expect(await staticCall(market.setup.chain, { to: market.setup.deployment.quoter, data })).toMatchObject({
       reverted: false,
     });
   });
 
   test('forgives with time', async () => {
     const decaying = { ...settings, decayPerSecondE8: 10_000 };
-    const { pool } = await market.fundedPool([stopLossExtension(market.ground.deployment, decaying)]);
+    const { pool } = await market.fundedPool([stopLossExtension(market.setup.deployment, decaying)]);
     await market.buy(pool, 50n * ONE);
     await market.movePrice((2n * Q64 * 115n) / 100n);
     expect(await refusalOf(market.sell(pool, ONE))).toMatchObject({ name: 'OracleStopLossTriggered' });
     // A hundredth of a percent per second: 15% in 1500 seconds.
-    await market.ground.chain.client.increaseTime({ seconds: 1_500 });
+    await market.setup.chain.client.increaseTime({ seconds: 1_500 });
     expect((await market.sell(pool, ONE)).amount0Delta).toBe(ONE);
   });
 
   test('is off at drawdown zero, and changes after its timelock', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { pool } = await market.fundedPool([stopLossExtension(deployment, { ...settings, drawdownE6: 0 })]);
     await market.buy(pool, 50n * ONE);
     await market.movePrice(3n * Q64);
@@ -87,7 +87,7 @@ describe('the stop loss', () => {
 
 describe('the velocity guard', () => {
   test('refuses both sides after a jump, until enough blocks have passed', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { pool } = await market.fundedPool([velocityExtension(deployment, 10n ** 16n)]);
     await market.buy(pool, ONE);
     await market.movePrice((2n * Q64 * 105n) / 100n);
@@ -109,7 +109,7 @@ describe('the velocity guard', () => {
   });
 
   test('obeys its new setting', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { pool } = await market.fundedPool([velocityExtension(deployment, 1n)]);
     await market.buy(pool, ONE);
     await market.movePrice((2n * Q64 * 105n) / 100n);
@@ -123,14 +123,14 @@ describe('the velocity guard', () => {
 
 describe('allowlists', () => {
   test('of deposits look at the owner', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { pool } = await market.fundedPool([depositAllowlistExtension(deployment, [chain.roles.provider])]);
-    const order = { pool, owner: chain.roles.stranger, bins: [{ bin: 0, shares: ONE }] };
+    const order = { pool, owner: chain.roles.untrusted, bins: [{ bin: 0, shares: ONE }] };
     expect(await refusalOf(addLiquidity(chain, deployment, order))).toEqual({ name: 'NotAllowedToDeposit', args: [] });
   });
 
   test('of swaps look at the caller of the pool, also in a simulation', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { pool } = await market.fundedPool([swapAllowlistExtension(deployment, [deployment.swapRouter])]);
     expect((await market.buy(pool, ONE)).amount0Delta).toBe(-ONE);
     expect(await market.simulated(pool, false, -ONE)).toEqual({ name: 'NotAllowedToSwap', args: [] });

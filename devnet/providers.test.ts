@@ -18,10 +18,10 @@ beforeAll(async () => {
   market = await AnchoredMarket.open();
 });
 
-afterAll(() => market.ground.anvil.stop());
+afterAll(() => market.setup.anvil.stop());
 
 async function pricesRefusal(pool: Address): Promise<NamedError> {
-  const answer = await sellAndBuyPrices(market.ground.chain, pool);
+  const answer = await sellAndBuyPrices(market.setup.chain, pool);
   if (!('refusal' in answer)) throw new Error('the prices were not refused');
   return named(answer.refusal);
 }
@@ -30,20 +30,20 @@ describe('price providers', () => {
   test('answer a pool, but nobody else', async () => {
     const { pool, provider } = await market.fundedPool();
     const data = encodeFunctionData({ abi: providerAbi, functionName: 'getBidAndAskPrice' });
-    expect(await staticCall(market.ground.chain, { to: provider, data })).toMatchObject({ reverted: true });
-    expect(await staticCall(market.ground.chain, { from: pool, to: provider, data })).toMatchObject({ reverted: true });
-    expect(await sellAndBuyPrices(market.ground.chain, pool)).toHaveProperty('sellX64');
+    expect(await staticCall(market.setup.chain, { to: provider, data })).toMatchObject({ reverted: true });
+    expect(await staticCall(market.setup.chain, { from: pool, to: provider, data })).toMatchObject({ reverted: true });
+    expect(await sellAndBuyPrices(market.setup.chain, pool)).toHaveProperty('sellX64');
     const inSwap = encodeFunctionData({ abi: flatPoolAbi, functionName: 'inSwap' });
-    expect(BigInt((await staticCall(market.ground.chain, { to: pool, data: inSwap })).data)).toBe(0n);
+    expect(BigInt((await staticCall(market.setup.chain, { to: pool, data: inSwap })).data)).toBe(0n);
   });
 
   test.each(['stop', 'takeDown'] as const)(
     'of a feed that was silenced (%s) fail, a simulation does not',
     async (how) => {
       const { pool } = await market.fundedPool();
-      await silenceFeed(market.ground.chain, market.ground.deployment, FEED, how);
-      await market.ground.chain.client.increaseTime({ seconds: 16 });
-      await market.ground.chain.client.mine({ blocks: 1 });
+      await silenceFeed(market.setup.chain, market.setup.deployment, FEED, how);
+      await market.setup.chain.client.increaseTime({ seconds: 16 });
+      await market.setup.chain.client.mine({ blocks: 1 });
       const stalled = [encodeErrorResult({ abi: errors, errorName: 'FeedStalled' })];
       expect(await pricesRefusal(pool)).toEqual({ name: 'PriceProviderFailed', args: stalled });
       expect(await refusalOf(market.buy(pool, ONE))).toEqual({ name: 'PriceProviderFailed', args: stalled });
@@ -56,7 +56,7 @@ describe('price providers', () => {
     ['equal', 2n * Q64, 2n * Q64, 'BidGreaterThanAsk'],
     ['without a bid', 0n, 2n * Q64, 'BidIsZero'],
   ] as const)('whose quote is %s are refused by the pool', async (_, bidX64, askX64, name) => {
-    const { chain } = market.ground;
+    const { chain } = market.setup;
     const priceProvider = await deployManualProvider(chain, market, { bidX64, askX64 });
     const pool = await market.createPool({ priceProvider });
     expect(await pricesRefusal(pool)).toEqual({ name, args: [] });
@@ -64,11 +64,11 @@ describe('price providers', () => {
   });
 
   test('change after their timelock, and never when they are immutable', async () => {
-    const { chain, deployment } = market.ground;
-    const { curator, stranger } = chain.roles;
+    const { chain, deployment } = market.setup;
+    const { curator, untrusted } = chain.roles;
     const { pool, provider } = await market.fundedPool([], { priceProviderTimelock: 3_600n });
     expect(
-      await refusalOf(administer(chain, deployment, stranger, 'proposePoolPriceProvider', [pool, provider])),
+      await refusalOf(administer(chain, deployment, untrusted, 'proposePoolPriceProvider', [pool, provider])),
     ).toMatchObject({ name: 'OnlyPoolAdmin' });
     const next = await market.deployProvider();
     await administer(chain, deployment, curator, 'proposePoolPriceProvider', [pool, next]);
@@ -87,7 +87,7 @@ describe('price providers', () => {
 
 describe('a pause', () => {
   test('stops swaps, not prices nor simulations; levels are those of admin and protocol', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { curator, owner } = chain.roles;
     const { pool } = await market.fundedPool();
     await administer(chain, deployment, curator, 'pausePool', [pool]);
@@ -113,7 +113,7 @@ test('amounts that cannot be are refused', async () => {
     { numRuns: 1, seed: 1 },
   );
   if (recipe === undefined) throw new Error('no recipe');
-  const { address } = await poolOf(market.ground, recipe);
+  const { address } = await poolOf(market.setup, recipe);
   expect(await refusalOf(market.sell(address, (1n << 127n) - 1n))).toEqual({
     name: 'AmountScaledExceedsMax',
     args: [],

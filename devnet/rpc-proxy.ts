@@ -14,7 +14,7 @@ export type Misbehaviour =
   /** Cuts the connection without an answer. */
   | { readonly kind: 'down' }
   /** Never answers. */
-  | { readonly kind: 'silent' }
+  | { readonly kind: 'hanging' }
   /** Passes requests on when this settles. */
   | { readonly kind: 'held'; readonly until: Promise<void> }
   /** Answers after a while. */
@@ -91,7 +91,7 @@ async function respond(
     case 'down':
       response.destroy();
       return;
-    case 'silent':
+    case 'hanging':
       return;
     case 'held':
       await behaviour.until;

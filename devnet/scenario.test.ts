@@ -49,11 +49,11 @@ async function head(name: string) {
 }
 
 /** What a pool says to a swap of some whole tokens at the mid of the prices that it shows. */
-async function answer(name: string, zeroForOne: boolean, wholeTokens = 1n, refusedPrices = 3_900n): Promise<string> {
+async function answer(name: string, zeroForOne: boolean, wholeTokens = 1n, rejectedPrices = 3_900n): Promise<string> {
   const { address } = pool(name);
   const prices = await sellAndBuyPrices(chain, address);
   const [bidX64, askX64] =
-    'refusal' in prices ? [refusedPrices << 64n, (refusedPrices + 1n) << 64n] : [prices.sellX64, prices.buyX64];
+    'refusal' in prices ? [rejectedPrices << 64n, (rejectedPrices + 1n) << 64n] : [prices.sellX64, prices.buyX64];
   const amountSpecified = zeroForOne ? wholeTokens * WHOLE : -wholeTokens * WHOLE;
   return named(await simulateSwap(chain, { pool: address, zeroForOne, amountSpecified, bidX64, askX64 })).name;
 }
@@ -158,9 +158,9 @@ describe('traffic', () => {
     expect(kinds[0]).toEqual(kinds[1]);
     expect(traffics[0]?.counts()).toEqual(traffics[1]?.counts());
     expect(new Set(kinds[0])).toEqual(new Set(['swap', 'add', 'remove', 'feed', 'collect', 'administer']));
-    const { done, refused, open } = traffics[0]?.counts() ?? { done: 0, refused: 1, open: 1 };
+    const { done, rejected, open } = traffics[0]?.counts() ?? { done: 0, rejected: 1, open: 1 };
     expect(open).toBe(0);
-    expect(done).toBeGreaterThan(10 * refused);
+    expect(done).toBeGreaterThan(10 * rejected);
     const heads = await Promise.all(
       nodes.map(async ({ url }) => {
         const each = await connectDevChain(url);

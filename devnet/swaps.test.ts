@@ -5,13 +5,13 @@ import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { balanceOf, type SwapAmounts, swap } from './actions.ts';
 import {
   dropProtocolFee,
-  type Ground,
   multipliers,
   type PoolWords,
   poolOf,
   readWords,
+  type Setup,
   simulate,
-  startGround,
+  startSetup,
 } from './contracts.fixture.ts';
 import { areaUnderCurve, costOfPrice, edgePrices } from './curve-area.fixture.ts';
 import { takenBack } from './dev-chain.ts';
@@ -19,13 +19,13 @@ import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
 const RUNS = 20;
 
-let ground: Ground;
+let setup: Setup;
 
 beforeAll(async () => {
-  ground = await startGround();
+  setup = await startSetup();
 });
 
-afterAll(() => ground.anvil.stop());
+afterAll(() => setup.anvil.stop());
 
 /** A side of the market and how much of it, in thousandths of what the pool has; sometimes more than it has. */
 const order = fc.record({
@@ -38,24 +38,24 @@ type Order = typeof order extends fc.Arbitrary<infer T> ? T : never;
 
 /** The order as the pool takes it: positive input, negative output, never zero. */
 async function specify(pool: RandomPool, { zeroForOne, exactInput, partE3 }: Order): Promise<bigint> {
-  const words = await readWords(ground, pool);
+  const words = await readWords(setup, pool);
   const [multiplier0, multiplier1] = multipliers(pool.recipe);
   const output = zeroForOne ? words.total1 / multiplier1 : words.total0 / multiplier0;
-  const wanted = (output * BigInt(partE3)) / 1_000n + 1n;
-  if (!exactInput) return -wanted;
-  const scaledOut = wanted * (zeroForOne ? multiplier1 : multiplier0);
+  const planned = (output * BigInt(partE3)) / 1_000n + 1n;
+  if (!exactInput) return -planned;
+  const scaledOut = planned * (zeroForOne ? multiplier1 : multiplier0);
   const scaledIn = zeroForOne ? (scaledOut * Q64) / pool.recipe.askX64 : (scaledOut * pool.recipe.askX64) / Q64;
   return scaledIn / (zeroForOne ? multiplier0 : multiplier1) + 1n;
 }
 
 async function wallet({ token0, token1 }: RandomPool): Promise<readonly [bigint, bigint]> {
-  const { trader } = ground.chain.roles;
-  return [await balanceOf(ground.chain, token0, trader), await balanceOf(ground.chain, token1, trader)];
+  const { trader } = setup.chain.roles;
+  return [await balanceOf(setup.chain, token0, trader), await balanceOf(setup.chain, token1, trader)];
 }
 
 function swapIn(pool: RandomPool, zeroForOne: boolean, amountSpecified: bigint, priceLimitX64?: bigint) {
   const limit = priceLimitX64 === undefined ? {} : { priceLimitX64 };
-  return swap(ground.chain, ground.deployment, { pool: pool.address, zeroForOne, amountSpecified, ...limit });
+  return swap(setup.chain, setup.deployment, { pool: pool.address, zeroForOne, amountSpecified, ...limit });
 }
 
 /** Runs a property on fresh random pools. */
@@ -65,7 +65,7 @@ async function onPools<T>(
   recipes: fc.Arbitrary<PoolRecipe> = poolRecipe,
 ): Promise<void> {
   const property = fc.asyncProperty(recipes, arbitrary, async (recipe, value) => {
-    await takenBack(ground.chain, async () => check(await poolOf(ground, recipe), value));
+    await takenBack(setup.chain, async () => check(await poolOf(setup, recipe), value));
   });
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
 }
@@ -73,29 +73,29 @@ async function onPools<T>(
 describe('a swap', () => {
   test('moves exactly the amounts that its simulation and its event tell', async () => {
     await onPools(fc.array(order, { minLength: 1, maxLength: 4 }), async (pool, orders) => {
-      for (const wanted of orders) {
-        const amountSpecified = await specify(pool, wanted);
-        const simulated = await simulate(ground, pool, { zeroForOne: wanted.zeroForOne, amountSpecified });
+      for (const planned of orders) {
+        const amountSpecified = await specify(pool, planned);
+        const simulated = await simulate(setup, pool, { zeroForOne: planned.zeroForOne, amountSpecified });
         const [before0, before1] = await wallet(pool);
-        const swapped = await swapIn(pool, wanted.zeroForOne, amountSpecified);
+        const swapped = await swapIn(pool, planned.zeroForOne, amountSpecified);
         const [after0, after1] = await wallet(pool);
         expect(swapped).toEqual(simulated);
         expect([before0 - after0, before1 - after1]).toEqual([swapped.amount0Delta, swapped.amount1Delta]);
-        const [input, output] = sides(swapped, wanted.zeroForOne);
+        const [input, output] = sides(swapped, planned.zeroForOne);
         expect(input).toBeGreaterThanOrEqual(0n);
         expect(output).toBeGreaterThanOrEqual(0n);
-        if (wanted.exactInput) expect(input).toBeLessThanOrEqual(amountSpecified);
+        if (planned.exactInput) expect(input).toBeLessThanOrEqual(amountSpecified);
         else expect(output).toBeLessThanOrEqual(-amountSpecified);
       }
     });
   });
 
   test('and the way back never profit', async () => {
-    await onPools(order, async (pool, wanted) => {
-      const there = await swapIn(pool, wanted.zeroForOne, await specify(pool, wanted));
-      const [paid, received] = sides(there, wanted.zeroForOne);
+    await onPools(order, async (pool, planned) => {
+      const there = await swapIn(pool, planned.zeroForOne, await specify(pool, planned));
+      const [paid, received] = sides(there, planned.zeroForOne);
       if (received === 0n) return;
-      const [spent, returned] = sides(await swapIn(pool, !wanted.zeroForOne, received), !wanted.zeroForOne);
+      const [spent, returned] = sides(await swapIn(pool, !planned.zeroForOne, received), !planned.zeroForOne);
       expect(spent).toBeLessThanOrEqual(received);
       expect(returned).toBeLessThanOrEqual(paid);
     });
@@ -111,8 +111,8 @@ describe('a swap', () => {
     await onPools(
       fc.record({ zeroForOne: fc.boolean(), partE3: fc.integer({ min: 1, max: 999 }) }),
       async (pool, { zeroForOne, partE3 }) => {
-        await dropProtocolFee(ground, pool.address);
-        const before = await readWords(ground, pool);
+        await dropProtocolFee(setup, pool.address);
+        const before = await readWords(setup, pool);
         const bin = before.bins.get(0n);
         if (bin === undefined) throw new Error('bin 0 is missing');
         const [multiplier0, multiplier1] = multipliers(pool.recipe);
@@ -126,7 +126,7 @@ describe('a swap', () => {
         const slack = 4n + cost / 10n ** 12n + costOfPrice(output * multiplierOut, pool.recipe, zeroForOne);
         expect(input * multiplierIn).toBeGreaterThanOrEqual(cost);
         expect(input * multiplierIn).toBeLessThanOrEqual(cost + slack + multiplierIn);
-        expectCursorShort(before, await readWords(ground, pool), output * multiplierOut, zeroForOne);
+        expectCursorShort(before, await readWords(setup, pool), output * multiplierOut, zeroForOne);
       },
       oneBin,
     );
@@ -159,7 +159,7 @@ describe('at the edges of bins', () => {
     await onPools(
       fc.boolean(),
       async (pool, zeroForOne) => {
-        await dropProtocolFee(ground, pool.address);
+        await dropProtocolFee(setup, pool.address);
         for (const output of await edgesOf(pool, zeroForOne)) {
           const exactOutput = await amounts(pool, zeroForOne, -output);
           expect(exactOutput.output).toBe(output);
@@ -177,11 +177,11 @@ describe('at the edges of bins', () => {
   });
 
   test('more input never gives less output', async () => {
-    await onPools(fc.tuple(order, fc.integer({ min: 1, max: 1_000 })), async (pool, [wanted, moreE3]) => {
-      const less = await specify(pool, { ...wanted, exactInput: true });
+    await onPools(fc.tuple(order, fc.integer({ min: 1, max: 1_000 })), async (pool, [planned, moreE3]) => {
+      const less = await specify(pool, { ...planned, exactInput: true });
       const more = less + (less * BigInt(moreE3)) / 1_000n + 1n;
-      const first = await amounts(pool, wanted.zeroForOne, less);
-      const second = await amounts(pool, wanted.zeroForOne, more);
+      const first = await amounts(pool, planned.zeroForOne, less);
+      const second = await amounts(pool, planned.zeroForOne, more);
       expect(second.output).toBeGreaterThanOrEqual(first.output);
       expect(second.input).toBeGreaterThanOrEqual(first.input);
     });
@@ -200,7 +200,7 @@ describe('at the edges of bins', () => {
   };
 
   test('a buy that empties a bin leaves the cursor at the start of the next, and at the end of the last', async () => {
-    const pool = await poolOf(ground, twoBins);
+    const pool = await poolOf(setup, twoBins);
     expect(await cursor(pool)).toEqual([0n, 0n, 0n]);
     await swapIn(pool, false, -(10n ** 18n));
     expect(await cursor(pool)).toEqual([1n, 0n, 1_000n]);
@@ -210,9 +210,9 @@ describe('at the edges of bins', () => {
   });
 
   test('a sale that empties a bin leaves the cursor at the end of the next, and at the start of the last', async () => {
-    const pool = await poolOf(ground, { ...twoBins, decimals1: 18 });
+    const pool = await poolOf(setup, { ...twoBins, decimals1: 18 });
     await swapIn(pool, false, -(10n ** 18n));
-    const token1In = async (bin: bigint) => (await readWords(ground, pool)).bins.get(bin)?.balance1 ?? 0n;
+    const token1In = async (bin: bigint) => (await readWords(setup, pool)).bins.get(bin)?.balance1 ?? 0n;
     await swapIn(pool, true, -(await token1In(0n)));
     expect(await cursor(pool)).toEqual([-1n, MAX_POSITION, -1_000n]);
     await swapIn(pool, true, -(await token1In(-1n)));
@@ -238,20 +238,20 @@ function sides({ amount0Delta, amount1Delta }: SwapAmounts, zeroForOne: boolean)
 }
 
 async function amounts(pool: RandomPool, zeroForOne: boolean, amountSpecified: bigint) {
-  const simulated = await simulate(ground, pool, { zeroForOne, amountSpecified });
+  const simulated = await simulate(setup, pool, { zeroForOne, amountSpecified });
   if (typeof simulated === 'string') throw new Error(`the simulation reverted with ${simulated}`);
   const [input, output] = sides(simulated, zeroForOne);
   return { input, output };
 }
 
 async function cursor(pool: RandomPool): Promise<readonly [bigint, bigint, bigint]> {
-  const { bin, position, distanceE6 } = await readWords(ground, pool);
+  const { bin, position, distanceE6 } = await readWords(setup, pool);
   return [bin, position, distanceE6];
 }
 
 /** Cumulative outputs at the bin edges of a side, raw units, rounded down. */
 async function edgesOf(pool: RandomPool, zeroForOne: boolean): Promise<readonly bigint[]> {
-  const { bins, bin: current } = await readWords(ground, pool);
+  const { bins, bin: current } = await readWords(setup, pool);
   const [multiplier0, multiplier1] = multipliers(pool.recipe);
   const ahead = [...bins].filter(([index]) => (zeroForOne ? index <= current : index >= current));
   if (zeroForOne) ahead.reverse();
@@ -264,7 +264,7 @@ async function edgesOf(pool: RandomPool, zeroForOne: boolean): Promise<readonly 
 }
 
 async function cursorPrice(pool: RandomPool): Promise<bigint> {
-  const words = await readWords(ground, pool);
+  const words = await readWords(setup, pool);
   const [lower, upper] = edgePrices(pool.recipe, words);
   return (lower * (MAX_POSITION - words.position) + upper * words.position) / MAX_POSITION;
 }

@@ -20,7 +20,7 @@ export type ActionKind = 'swap' | 'add' | 'remove' | 'feed' | 'collect' | 'admin
 /** `open`: sent, not mined yet. A refused action is part of the game. */
 export interface ActionCounts {
   readonly done: number;
-  readonly refused: number;
+  readonly rejected: number;
   readonly open: number;
   readonly byKind: Readonly<Record<ActionKind, number>>;
 }
@@ -99,7 +99,7 @@ class Tally {
   readonly #byKind: Record<ActionKind, number> = { swap: 0, add: 0, remove: 0, feed: 0, collect: 0, administer: 0 };
   #open: Hex[] = [];
   #done = 0;
-  #refused = 0;
+  #rejected = 0;
 
   constructor(chain: DevChain) {
     this.#chain = chain;
@@ -130,10 +130,10 @@ class Tally {
 
   #close({ status }: TransactionReceipt): void {
     if (status === 'success') this.#done += 1;
-    else this.#refused += 1;
+    else this.#rejected += 1;
   }
 
   counts(): ActionCounts {
-    return { done: this.#done, refused: this.#refused, open: this.#open.length, byKind: { ...this.#byKind } };
+    return { done: this.#done, rejected: this.#rejected, open: this.#open.length, byKind: { ...this.#byKind } };
   }
 }

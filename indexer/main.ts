@@ -9,8 +9,8 @@ import { createLogger, type Logger } from '../runtime/logger.ts';
 import { logicVersion } from '../runtime/logic-version.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
-import { leadPonder } from './heads/lead-ponder.ts';
-import { refuseUnpatchedPonder } from './ponder-patches.ts';
+import { feedPonderHeads } from './heads/feed-ponder-heads.ts';
+import { assertPonderPatched } from './ponder-patches.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
 import { LIVE_SCHEMA } from './publication/live-views.ts';
@@ -50,7 +50,7 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
 
 /** Checks the settings, the installed Ponder and the version of the code, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
-  refuseUnpatchedPonder();
+  assertPonderPatched();
   logicVersion('index');
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
@@ -67,7 +67,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const onBuilt = build ? () => process.send?.('complete') : undefined;
   void publish(index, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
-  leadPonder(chains, logger);
+  feedPonderHeads(chains, logger);
   await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }
 

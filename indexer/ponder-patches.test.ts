@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hideUrlSecrets } from '../config/url-secrets.ts';
 import { createDatabase } from '../test/harness/database.ts';
-import { PATCHED_FILES, refuseUnpatchedPonder } from './ponder-patches.ts';
+import { assertPonderPatched, PATCHED_FILES } from './ponder-patches.ts';
 
 const PATCHES = new URL('../patches/', import.meta.url);
 const PONDER = import.meta.resolve('ponder');
@@ -25,14 +25,14 @@ describe('the start', () => {
   afterEach(() => rm(copy, { recursive: true }));
 
   test('goes on with the Ponder that is installed', () => {
-    expect(() => refuseUnpatchedPonder()).not.toThrow();
+    expect(() => assertPonderPatched()).not.toThrow();
   });
 
   test.each(PATCHED_FILES)('refuses a Ponder whose %s is not patched', async (file) => {
     const path = join(copy, file);
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('// Patched', '//'));
     const message = `Ponder is installed without its patches (${file}): run "npm ci" without --ignore-scripts`;
-    expect(() => refuseUnpatchedPonder(pathToFileURL(join(copy, 'index.js')).href)).toThrow(message);
+    expect(() => assertPonderPatched(pathToFileURL(join(copy, 'index.js')).href)).toThrow(message);
   });
 
   test('looks at every file that a patch changes', async () => {

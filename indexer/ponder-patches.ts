@@ -18,7 +18,7 @@ const MARK = '// Patched: ';
  * @param ponder URL of Ponder's main module
  * @throws ConfigError one line that names what is not patched
  */
-export function refuseUnpatchedPonder(ponder: string = import.meta.resolve('ponder')): void {
+export function assertPonderPatched(ponder: string = import.meta.resolve('ponder')): void {
   const unpatched = PATCHED_FILES.filter((file) => !readFileSync(new URL(file, ponder), 'utf8').includes(MARK));
   if (unpatched.length === 0) return;
   throw new ConfigError(

@@ -42,16 +42,16 @@ describe('requests', () => {
   });
 
   test('are as many as before when a node answers again that was silent', async () => {
-    let isSilent = true;
+    let isHanging = true;
     const rpc = await rpcOf(async (body) => {
-      if (isSilent) throw new TimeoutError({ body: { ...body }, url: 'http://node' });
+      if (isHanging) throw new TimeoutError({ body: { ...body }, url: 'http://node' });
       return '0x1';
     });
     const ask = (count: number) =>
       Promise.all(Array.from({ length: count }, () => rpc.request({ method: 'eth_chainId' })));
     const first = ask(40).catch(nothing);
     await vi.advanceTimersByTimeAsync(20_000);
-    isSilent = false;
+    isHanging = false;
     await vi.advanceTimersByTimeAsync(40_000);
     await first;
     const answered = vi.fn();

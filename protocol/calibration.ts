@@ -55,7 +55,7 @@ export interface CalibrationTask {
 }
 
 /** What observations said of one interpretation. */
-export interface ReadingEvidence {
+export interface InterpretationEvidence {
   readonly name: string;
   readonly agreed: number;
   readonly contradicted: number;
@@ -71,5 +71,5 @@ export interface Finding {
   readonly observations: number;
   /** Observations that contradict some interpretation. */
   readonly decisive: number;
-  readonly readings: readonly ReadingEvidence[];
+  readonly readings: readonly InterpretationEvidence[];
 }

@@ -29,7 +29,7 @@ function assembled(source: string): Hex {
 }
 
 /** Looks at what it is asked before it goes on. */
-const asked = (then: string): Hex => assembled(`5f35 @go 57 00 go: ${then} 00`);
+const requested = (then: string): Hex => assembled(`5f35 @go 57 00 go: ${then} 00`);
 
 test.each<[string, Hex, string | null]>([
   ['no code', '0x', 'unknown'],
@@ -66,7 +66,7 @@ describe('code that delegates', () => {
       `${AREAS} 73${TARGET} ${DELEGATE} @hidden 56 6a hidden: ${AREAS}5f54${DELEGATE}0000`,
     ],
   ])('is trusted where it delegates %s', (_name, source) => {
-    expect(codeFacts(asked(source))).toMatchObject({ distrust: null, libraries: [LIBRARY] });
+    expect(codeFacts(requested(source))).toMatchObject({ distrust: null, libraries: [LIBRARY] });
   });
 
   test.each([
@@ -84,18 +84,20 @@ describe('code that delegates', () => {
     ['behind a jump from the place of the code', `${AREAS} 73${TARGET} ${DELEGATE} 58 6003 01 56`],
     ['behind an instruction that a fork may bring', `0c ${AREAS} 73${TARGET} ${DELEGATE}`],
   ])('is not trusted with a target %s', (_name, source) => {
-    expect(codeFacts(asked(source))).toMatchObject({ distrust: 'open', libraries: [] });
+    expect(codeFacts(requested(source))).toMatchObject({ distrust: 'open', libraries: [] });
   });
 
   test('names the targets of all ways', () => {
-    const { libraries } = codeFacts(asked(`73${TARGET} 5f35 @there 57 50 73${OTHER} there: ${AREAS} 84 ${DELEGATE}`));
+    const { libraries } = codeFacts(
+      requested(`73${TARGET} 5f35 @there 57 50 73${OTHER} there: ${AREAS} 84 ${DELEGATE}`),
+    );
     expect(libraries.toSorted()).toEqual([LIBRARY, `0x${OTHER}`]);
   });
 
   test('is given up where it has too many ways', () => {
     // Each choice leaves one of two addresses on the stack.
     const choices = Array.from({ length: 20 }, (_, index) => `73${TARGET} 5f35 @w${index} 57 50 73${OTHER} w${index}:`);
-    const code = asked(`${choices.join(' ')} ${AREAS} 84 ${DELEGATE}`);
+    const code = requested(`${choices.join(' ')} ${AREAS} 84 ${DELEGATE}`);
     const begun = performance.now();
     expect(codeFacts(code).distrust).toBe('open');
     expect(performance.now() - begun).toBeLessThan(2_000);

@@ -6,7 +6,7 @@ import type { PoolCurve } from './curve.ts';
  * How a curve that needs the chain became known at a block, cheapest first: a formula that agreed with the pool stands in
  * for it, factors were fitted to simulated swaps and proved by others, or every level was simulated.
  */
-export type CurveRank = 'formula' | 'fit' | 'simulation';
+export type CurveMethod = 'formula' | 'fit' | 'simulation';
 
 /** Why a formula no longer stands in for a pool: other code, other prices, or formulas that agreed before and differ now. */
 export type DropReason = 'code' | 'prices' | 'ambiguous';
@@ -91,6 +91,6 @@ export interface CurveSearch {
 
 /** How a search ended, and what it leaves behind. */
 export type SearchEnd = (
-  | { readonly rank: CurveRank; readonly curve: PoolCurve }
+  | { readonly rank: CurveMethod; readonly curve: PoolCurve }
   | { readonly rank: 'none'; readonly reason: string }
 ) & { readonly known: CurveKnowledge | undefined; readonly dropped: DropReason | null };

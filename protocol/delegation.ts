@@ -26,13 +26,13 @@ interface Visit {
 }
 
 /** Words that a stack may hold. */
-const MOST_STACKED = 1_024;
+const MAX_STACKED = 1_024;
 const WORD_BITS = 256n;
 const ADDRESS_MASK = 2n ** 160n - 1n;
 /** Pushed words from here on may be addresses: smaller ones are forgotten at jumps, unless they are places to jump to. */
-const LEAST_ADDRESS = 2n ** 64n;
+const MIN_ADDRESS = 2n ** 64n;
 /** Offsets and constants are told apart by characters of 16 bits. */
-const MOST_BYTES = 0xffff;
+const MAX_BYTES = 0xffff;
 
 /**
  * Follows the code from its start along every jump, with the words that it pushes itself. Where a jump or a delegation
@@ -41,7 +41,7 @@ const MOST_BYTES = 0xffff;
  * @param mostSteps instructions that are looked at, and words on the stack at jumps: a million take about 40 ms
  */
 export function delegationOf(code: Uint8Array, mostSteps: number): Delegation {
-  return code.length > MOST_BYTES ? { kind: 'open' } : new Follower(code).follow(mostSteps);
+  return code.length > MAX_BYTES ? { kind: 'open' } : new Follower(code).follow(mostSteps);
 }
 
 class Follower {
@@ -100,7 +100,7 @@ class Follower {
       const effect = EFFECT_OF[instruction];
       if (!effect) return false;
       // The contract fails here.
-      if (stack.length < effect.taken || stack.length > MOST_STACKED) return true;
+      if (stack.length < effect.taken || stack.length > MAX_STACKED) return true;
       if (instruction === OP.jump || instruction === OP.jumpIf) return this.#jump(at, instruction, stack);
       if (instruction === OP.delegateCall || instruction === OP.callCode) {
         const target = this.#addressOf(stack.at(-2));
@@ -167,6 +167,6 @@ class Follower {
   }
 
   #isKept({ value, isPushed }: Constant): boolean {
-    return isPushed && (value >= LEAST_ADDRESS || this.#destinations.has(Number(value)));
+    return isPushed && (value >= MIN_ADDRESS || this.#destinations.has(Number(value)));
   }
 }

@@ -140,10 +140,10 @@ function outputOfUnits(
   units: bigint,
 ): bigint {
   const { multiplier0, multiplier1 } = state.scale;
-  const worth = zeroForOne
+  const value = zeroForOne
     ? (units * multiplier0 * upperX64) / (multiplier1 << 64n)
     : ((units * multiplier1) << 64n) / (multiplier0 * lowerX64);
-  return worth + units + (worth * BigInt(state.notionalFeeE8)) / E8;
+  return value + units + (value * BigInt(state.notionalFeeE8)) / E8;
 }
 
 /** The published steps, transcribed: received (or paid) and what remains. */

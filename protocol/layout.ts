@@ -41,7 +41,7 @@ export interface EventLayout {
    * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
    * and keeps the words that stand for it.
    */
-  readonly tellsSwaps: boolean;
+  readonly logsSwapState: boolean;
   /** Normalises a factory's `PoolCreated`. */
   poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name. */
@@ -143,5 +143,5 @@ export interface UnitSwapProbe {
    */
   calls(quote: CallResult, trader: Address): { readonly bids: readonly Hex[]; readonly asks: readonly Hex[] } | null;
   /** @param results of the calls of one side, of which the first four bytes are enough */
-  isRefused(results: readonly CallResult[]): boolean;
+  isRejected(results: readonly CallResult[]): boolean;
 }

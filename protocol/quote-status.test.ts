@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { quoteStatus, type StatusFacts } from './quote-status.ts';
 
 describe('quoteStatus', () => {
-  const healthy: StatusFacts = { price: 'read', pauseLevel: 0, bidsRefused: false, asksRefused: false };
+  const healthy: StatusFacts = { price: 'read', pauseLevel: 0, bidsRejected: false, asksRejected: false };
 
   it.each([
     ['a price, no pause, no refusal', {}, 'healthy'],
-    ['one side refused', { bidsRefused: true }, 'healthy'],
-    ['the other side refused', { asksRefused: true }, 'healthy'],
-    ['both sides refused', { bidsRefused: true, asksRefused: true }, 'pool_refused'],
+    ['one side refused', { bidsRejected: true }, 'healthy'],
+    ['the other side refused', { asksRejected: true }, 'healthy'],
+    ['both sides refused', { bidsRejected: true, asksRejected: true }, 'pool_refused'],
     ['a pause by the admin', { pauseLevel: 1 }, 'pool_paused'],
     ['a pause by the protocol', { pauseLevel: 2 }, 'pool_paused'],
-    ['a pause and both sides refused', { pauseLevel: 1, bidsRefused: true, asksRefused: true }, 'pool_paused'],
+    ['a pause and both sides refused', { pauseLevel: 1, bidsRejected: true, asksRejected: true }, 'pool_paused'],
     ['a quote that no pool takes', { price: 'quoteRefused' }, 'pool_refused'],
     ['such a quote and a pause', { price: 'quoteRefused', pauseLevel: 1 }, 'pool_refused'],
     ['a down feed', { price: 'feedDown' }, 'feed_down'],

@@ -26,8 +26,8 @@ export interface StatusFacts {
   /** Null when it could not be read. */
   readonly pauseLevel: number | null;
   /** Whether guards reject the smallest swap of a side. */
-  readonly bidsRefused: boolean;
-  readonly asksRefused: boolean;
+  readonly bidsRejected: boolean;
+  readonly asksRejected: boolean;
 }
 
 /** The first that applies is the status: a paused pool with a down feed shows the feed. */
@@ -39,7 +39,7 @@ const STATUS_RULES: readonly { status: PriceProviderStatus; applies: (facts: Sta
   { status: 'pool_paused', applies: ({ price }) => price === 'paused' },
   { status: 'unknown', applies: ({ pauseLevel }) => pauseLevel === null },
   { status: 'pool_paused', applies: ({ pauseLevel }) => pauseLevel !== 0 },
-  { status: 'pool_refused', applies: ({ bidsRefused, asksRefused }) => bidsRefused && asksRefused },
+  { status: 'pool_refused', applies: ({ bidsRejected, asksRejected }) => bidsRejected && asksRejected },
 ];
 
 export function quoteStatus(facts: StatusFacts): PriceProviderStatus {

@@ -61,11 +61,11 @@ async function poolBlocks(
 ): Promise<readonly (readonly [CalibrationPool, readonly PoolLog[]])[]> {
   const groups = new Map<string, [CalibrationPool, PoolLog[]]>();
   for (let start = 0; start < pools.length; start += POOLS_AT_ONCE) {
-    const asked = new Map(pools.slice(start, start + POOLS_AT_ONCE).map((pool) => [pool.address, pool]));
-    const logs = await chain.logs([...asked.keys()], fromBlock, toBlock);
+    const requested = new Map(pools.slice(start, start + POOLS_AT_ONCE).map((pool) => [pool.address, pool]));
+    const logs = await chain.logs([...requested.keys()], fromBlock, toBlock);
     const inOrder = [...logs].sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex);
     for (const log of inOrder) {
-      const [key, pool] = [`${log.blockHash}:${log.address}`, asked.get(log.address)];
+      const [key, pool] = [`${log.blockHash}:${log.address}`, requested.get(log.address)];
       const group = groups.get(key);
       if (group) group[1].push(log);
       else if (pool) groups.set(key, [pool, [log]]);

@@ -6,14 +6,14 @@ interface Seen {
   readonly name: string;
   readonly seen: number;
 }
-const hypotheses = [
+const interpretations = [
   { name: 'even', agrees: ({ seen }: Seen) => seen % 2 === 0 },
   { name: 'small', agrees: ({ seen }: Seen) => seen < 100 },
 ];
 const judged = (all: readonly number[]) =>
   judge(
     'numbers',
-    hypotheses,
+    interpretations,
     all.map((seen, index) => ({ name: `${index}: ${seen}`, seen })),
   );
 

@@ -1,14 +1,14 @@
 import type { Finding } from './calibration.ts';
 
 /** Swaps that must have been seen before an interpretation counts. */
-const LEAST_SWAPS = 5;
+const MIN_SWAPS = 5;
 /** Swaps that must have told interpretations apart: a single one may be a coincidence. */
-const LEAST_DECISIVE = 2;
+const MIN_DECISIVE = 2;
 /** Contradictions that are kept as evidence, of each interpretation. */
 const KEPT = 3;
 
 /** One interpretation of what is not certain. */
-export interface Hypothesis<Observation> {
+export interface Interpretation<Observation> {
   readonly name: string;
   agrees(observation: Observation): boolean;
 }
@@ -20,12 +20,14 @@ export interface Hypothesis<Observation> {
  */
 export function judge<Observation extends { readonly name: string }>(
   what: string,
-  hypotheses: readonly Hypothesis<Observation>[],
+  interpretations: readonly Interpretation<Observation>[],
   observations: readonly Observation[],
 ): Finding {
-  const contradictions = hypotheses.map((hypothesis) => observations.filter((each) => !hypothesis.agrees(each)));
+  const contradictions = interpretations.map((interpretation) =>
+    observations.filter((each) => !interpretation.agrees(each)),
+  );
   const decisive = new Set(contradictions.flat()).size;
-  const readings = hypotheses.map(({ name }, index) => {
+  const readings = interpretations.map(({ name }, index) => {
     const against = contradictions[index] ?? [];
     return {
       name,
@@ -35,7 +37,7 @@ export function judge<Observation extends { readonly name: string }>(
     };
   });
   const [first, ...others] = readings.filter(({ contradicted }) => contradicted === 0);
-  const isEnough = observations.length >= LEAST_SWAPS && decisive >= LEAST_DECISIVE;
+  const isEnough = observations.length >= MIN_SWAPS && decisive >= MIN_DECISIVE;
   const decided = isEnough && first && others.length === 0 ? first.name : null;
   return { what, decided, observations: observations.length, decisive, readings };
 }

@@ -55,14 +55,14 @@ test('metrics are computed once in a second, however many ask', async () => {
 });
 
 test('checks and details are asked once in a second, however many ask, and a failure stands no longer', async () => {
-  let asked = 0;
+  let requested = 0;
   const app = new Hono();
-  const check = async () => (++asked === 1 ? 'down' : null);
-  mountHealth(app, { metrics: createMetrics('test'), checks: { check }, details: async () => ({ asked }) });
+  const check = async () => (++requested === 1 ? 'down' : null);
+  mountHealth(app, { metrics: createMetrics('test'), checks: { check }, details: async () => ({ requested }) });
   const ask = async () => (await app.request('/ready')).json();
   for (const answer of await Promise.all(Array.from({ length: 20 }, ask))) {
-    expect(answer).toEqual({ ready: false, failures: { check: 'down' }, asked: 1 });
+    expect(answer).toEqual({ ready: false, failures: { check: 'down' }, requested: 1 });
   }
   await sleep(1_100);
-  expect(await ask()).toEqual({ ready: true, failures: {}, asked: 2 });
+  expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
 });

@@ -16,7 +16,7 @@ type HttpParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
  * Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. One that was opened and never
  * used is closed without a word: a client may send its first request at this very time, and would take it for the answer.
  */
-export function refuseBrokenHttp(error: HttpParseError, socket: Socket): void {
+export function rejectMalformedHttp(error: HttpParseError, socket: Socket): void {
   // Inside an answer that has begun, another status line would be read as part of its body.
   if (socket.bytesRead > 0 && socket.writable && error.code !== 'ECONNRESET' && !hasBegunAnswer(socket)) {
     const status = STATUS_OF_CODE[error.code ?? ''] ?? 400;
@@ -40,7 +40,7 @@ function hasBegunAnswer(socket: Socket & { readonly _httpMessage?: ServerRespons
 }
 
 /** Answers `Expect` with anything but `100-continue`. */
-export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+export function rejectExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', Connection: 'close' };
   response.writeHead(417, headers).end(errorBody(417));
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, getRequestListener, type WebSocketServerLike } from '@hono/node-server';
 import type { WebSocketServer } from 'ws';
 import { ConfigError } from '../config/config-error.ts';
-import { answerFailure, refuseBrokenHttp, refuseExpectation } from './http-refusals.ts';
+import { answerFailure, rejectExpectation, rejectMalformedHttp } from './http-refusals.ts';
 import { createWebSocketServer, GOING_AWAY, upgradeOnly, withRefusals } from './web-sockets.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
@@ -56,8 +56,8 @@ export async function startServer(
     ? createUpgradingServer(app, options, sockets, webSockets)
     : createPlainServer(app, options);
   server.setTimeout(idleTimeout);
-  server.on('clientError', refuseBrokenHttp);
-  server.on('checkExpectation', refuseExpectation);
+  server.on('clientError', rejectMalformedHttp);
+  server.on('checkExpectation', rejectExpectation);
   server.on('checkContinue', (request, response) => {
     // A response that waits for those before it has no socket yet: Node would put the line between its head and body.
     // Without the line, Node ends the connection after the answer.

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Logger } from './logger.ts';
 
 const RETRY_STEP_MS = 50;
-const LONGEST_RETRY_MS = 500;
+const MAX_RETRY_MS = 500;
 
 /**
  * A connection that was asked something and says nothing for so long is given up: the machine behind it may be gone, which
@@ -11,7 +11,7 @@ const LONGEST_RETRY_MS = 500;
 const SILENCE_MS = 5_000;
 const BLOCKING_SILENCE_MS = 15_000;
 
-const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, LONGEST_RETRY_MS);
+const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, MAX_RETRY_MS);
 
 /**
  * A connection whose commands fail at once while Redis is unreachable; it reconnects in the background. For requests.
@@ -34,7 +34,7 @@ export function connectFailFast(url: string, logger: Logger, options: { commandT
 }
 
 /** A connection whose commands wait until Redis is back. For workers and subscriptions. */
-export function connectPatient(url: string, logger: Logger): Redis {
+export function connectQueueing(url: string, logger: Logger): Redis {
   return watch(
     new Redis(url, { maxRetriesPerRequest: null, retryStrategy, socketTimeout: BLOCKING_SILENCE_MS }),
     logger,

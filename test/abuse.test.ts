@@ -6,7 +6,7 @@ import { createJudge } from './abuse/judge.ts';
 import { LARGE_BYTES, sendLarge } from './abuse/large-bodies.ts';
 import { createSender, parseAnswers } from './abuse/send.ts';
 import { type SlowEnd, startSlowClients } from './abuse/slow-clients.ts';
-import { beginRequest, isRefused } from './abuse/unfinished-request.ts';
+import { beginRequest, isRejected } from './abuse/unfinished-request.ts';
 import { SQL_INJECTIONS } from './abuse/values.ts';
 import { type AbuseWorld, CHAIN, startAbuseWorld } from './abuse/world.ts';
 import { eventually } from './pamm/eventually.ts';
@@ -16,12 +16,12 @@ const REQUESTS = Number(process.env.ABUSE_REQUESTS ?? 5_000);
 /** Only then times are judged: others share the cores with `npm test`. */
 const IS_FULL = process.env.ABUSE_REQUESTS !== undefined;
 /** What comes of a heavy text; `closed` of a WebSocket that sent too many. */
-const REFUSED = ['400', '422', '429', 'closed'];
+const REJECTED = ['400', '422', '429', 'closed'];
 /** The same seed gives the same requests. */
 const SEED = Number(process.env.ABUSE_SEED ?? 20_261_121);
 const MB = 1024 * 1024;
 /** A process still grows into its working set for some thousand requests, pages that it will not give back included. */
-const MOST_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
+const MAX_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
 
 /** Quotes are served as before while their p99 is below it, however quick they were when calm. */
 const SERVED_MS = 10;
@@ -93,8 +93,8 @@ test(`${REQUESTS} malformed requests beside slow clients: documented answers, ot
   expect(faults).toEqual([]);
   expect(tally.count('429')).toBeGreaterThan(0);
   expect(tally.count('500') + tally.count('502') + tally.count('none')).toBe(0);
-  expect(end.heapUsed).toBeLessThan(middle.heapUsed * MOST_GROWTH.heapUsed);
-  expect(end.rss).toBeLessThan(middle.rss * MOST_GROWTH.rss);
+  expect(end.heapUsed).toBeLessThan(middle.heapUsed * MAX_GROWTH.heapUsed);
+  expect(end.rss).toBeLessThan(middle.rss * MAX_GROWTH.rss);
   expectCut(await slow.headers, 10_000);
   expectCut(await slow.bodies, 20_000);
 }, 3_600_000);
@@ -109,9 +109,9 @@ test('JSON that takes long to parse, at the full rate: refused, and others are s
     return meanwhile > Math.max(3 * before, SERVED_MS);
   });
   const clients = attacks.flatMap(({ calm, attacked }) => [...calm, ...attacked]);
-  expect(clients.filter(({ refused }) => refused > 0)).toEqual([]);
+  expect(clients.filter(({ rejected }) => rejected > 0)).toEqual([]);
   const outcomes = attacks.flatMap(({ answers }) => answers.flatMap(Object.keys));
-  expect(outcomes.filter((outcome) => !REFUSED.includes(outcome))).toEqual([]);
+  expect(outcomes.filter((outcome) => !REJECTED.includes(outcome))).toEqual([]);
   if (IS_FULL) expect(slowed).toEqual([]);
 }, 600_000);
 
@@ -129,7 +129,7 @@ test('told to stop, the API takes no more, finishes the request in flight and en
   const body = JSON.stringify({ pools: world.pools });
   const request = await beginRequest(port, `POST /public/v1/evm/${CHAIN}/bid_ask/batch`, body);
   const stopped = world.api.stop();
-  await eventually(() => isRefused(port), 20_000);
+  await eventually(() => isRejected(port), 20_000);
   const answer = await request.finish();
   const { results } = JSON.parse(answer?.body ?? '') as { results: readonly object[] };
   expect([answer?.status, results.map((result) => 'quote' in result)]).toEqual([200, world.pools.map(() => true)]);

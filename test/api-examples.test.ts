@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => opened?.close());
 
 /** The chain, pool and tokens of the examples are not there: one of the test's own stands in for each. */
-function standIn(text: string): string {
+function replacement(text: string): string {
   const { pool } = opened;
   return [
     [String(EXAMPLE.chainId), String(CHAIN_A)],
@@ -49,8 +49,8 @@ async function send(route: ApiRoute) {
     route.path as string,
   );
   const query = new URLSearchParams(textsOf('query'));
-  const body = requestBody && standIn(JSON.stringify(requestBody.content['application/json'].example));
-  const response = await opened.app.request(standIn(`${path}?${query}`), {
+  const body = requestBody && replacement(JSON.stringify(requestBody.content['application/json'].example));
+  const response = await opened.app.request(replacement(`${path}?${query}`), {
     method: route.method.toUpperCase(),
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),

@@ -5,7 +5,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
-import { followedFactories, refuseLateStart } from '../indexer/backfill/start-block.ts';
+import { assertStartBlock, followedFactories } from '../indexer/backfill/start-block.ts';
 import { writtenSchemas } from '../indexer/publication/schema-lock.ts';
 import {
   type BackfillWorld,
@@ -51,16 +51,16 @@ test('a first block after the first pool is refused, before anything is begun', 
   const late = factories.map((one) => ({ ...one, startBlock: block + 1 }));
   // By the rows of the index that serves, and by the node when no index serves.
   for (const served of ['onchain_1', null]) {
-    await refuseLateStart(world.database, served, factories);
-    await expect(refuseLateStart(world.database, served, late)).rejects.toThrow(
+    await assertStartBlock(world.database, served, factories);
+    await expect(assertStartBlock(world.database, served, late)).rejects.toThrow(
       `CHAINS_CONFIG: fromBlock ${block + 1} of chain 31337 is too late`,
     );
   }
   const chainsFile = await world.writeLateChainsFile(block + 1);
-  const refused = backfill({ ...world, chainsFile }, ['--json']);
-  expect(await refused.ended).toBe(1);
-  expect(refused.stderr()).toMatch(/^CHAINS_CONFIG: fromBlock \d+ of chain 31337 is too late: the first pool .*\n$/);
-  expect(refused.stdout()).toBe('');
+  const rejected = backfill({ ...world, chainsFile }, ['--json']);
+  expect(await rejected.ended).toBe(1);
+  expect(rejected.stderr()).toMatch(/^CHAINS_CONFIG: fromBlock \d+ of chain 31337 is too late: the first pool .*\n$/);
+  expect(rejected.stdout()).toBe('');
   expect((await world.database.query('SELECT FROM operator.backfill')).rows).toEqual([]);
 });
 

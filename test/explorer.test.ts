@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
-import { expectLooks } from './explorer/screenshots.ts';
+import { expectAppearance } from './explorer/screenshots.ts';
 import { addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A } from './metadata/listing-fixture.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Of a busy machine. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const PHONE = { width: 360, height: 740 };
 
 let world: ExplorerWorld;
@@ -28,7 +28,7 @@ afterAll(async () => {
 /** Opens a path; what went wrong in the page is looked at by {@link close}. */
 async function open(path: string, options: Parameters<typeof visit>[2] = {}): Promise<Page> {
   opened = await visit(browser, world.url, options);
-  opened.page.setDefaultTimeout(PATIENCE_MS);
+  opened.page.setDefaultTimeout(TIMEOUT_MS);
   await opened.page.goto(path);
   return opened.page;
 }
@@ -62,12 +62,12 @@ test('two pages look as they do in the README', async () => {
   const scratch = await browser.newPage();
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await open('/?chain=31337&tier=green,yellow', { colorScheme, viewport: { width: 1180, height: 640 } });
-    await expect.poll(() => page.locator('.age.fresh').count(), { timeout: PATIENCE_MS }).toBeGreaterThan(4);
-    await expectLooks(page, scratch, `pools-${colorScheme}`);
+    await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBeGreaterThan(4);
+    await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
     await page.locator('canvas').waitFor();
     await page.locator('.trades').waitFor();
-    await expectLooks(page, scratch, `pool-${colorScheme}`);
+    await expectAppearance(page, scratch, `pool-${colorScheme}`);
     await close();
   }
   await scratch.close();
@@ -77,8 +77,8 @@ describe('the list', () => {
   test('is asked for once, beside the scripts', async () => {
     const page = await open('/');
     await rows(page).first().waitFor();
-    const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/evm/metadata?'))`;
-    expect(await page.evaluate(`${asked}.map(({ initiatorType }) => initiatorType)`)).toEqual(['link']);
+    const requested = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/evm/metadata?'))`;
+    expect(await page.evaluate(`${requested}.map(({ initiatorType }) => initiatorType)`)).toEqual(['link']);
     await close();
   });
 
@@ -125,7 +125,7 @@ describe('the list', () => {
   test('a hostile name is text, and moves nothing', async () => {
     opened = await visit(browser, world.url);
     const { page } = opened;
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(TIMEOUT_MS);
     // The service shows texts of tokens cleaned: the page does not rely on that.
     await page.route('**/metadata?*', async (route) => {
       const response = await route.fetch();
@@ -159,7 +159,7 @@ describe('a pool', () => {
     const before = await levels.allInnerTexts();
     await world.buy(5n);
     await addTrade(world.listing, world.pools[0].address, 2_000);
-    await expect.poll(() => levels.allInnerTexts(), { timeout: PATIENCE_MS }).not.toEqual(before);
+    await expect.poll(() => levels.allInnerTexts(), { timeout: TIMEOUT_MS }).not.toEqual(before);
     await page.locator('.trades').getByText('12.345').waitFor();
     await world.movePrice(3_100);
     await figure(page, 'bid')
@@ -174,7 +174,7 @@ describe('a pool', () => {
     expect(box).not.toBeNull();
     await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * 0.9, (box?.y ?? 0) + 100);
     await expect
-      .poll(() => page.locator('.depth figcaption').textContent(), { timeout: PATIENCE_MS })
+      .poll(() => page.locator('.depth figcaption').textContent(), { timeout: TIMEOUT_MS })
       .toMatch(/^Buy up to price 3,0[\d.]+: [\d.]+ WETH for [\d.,]+ USDC, impact \d\.\d\d%$/);
     const trade = page.getByText('Nobody has traded here yet.');
     await trade.waitFor();
@@ -187,7 +187,7 @@ describe('a pool', () => {
   test('while the node is dead old prices age, turn amber and red; then they are new again', async () => {
     opened = await visit(browser, world.url);
     const { page } = opened;
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(TIMEOUT_MS);
     let aheadMs = 0;
     // Time passes for the page and the service alike.
     const pass = async (milliseconds: number) => {
@@ -214,7 +214,7 @@ describe('a pool', () => {
     world.node.misbehave(null);
     await world.movePrice(3_000);
     await pass(30_000);
-    await expect.poll(() => page.getByText('Trying again').count(), { timeout: PATIENCE_MS }).toBe(0);
+    await expect.poll(() => page.getByText('Trying again').count(), { timeout: TIMEOUT_MS }).toBe(0);
     await close(/Failed to load resource/);
   });
 });

@@ -25,7 +25,7 @@ import { HostileTokens } from './indexing/hostile-tokens.ts';
 import { connectExact, readIndexedPools } from './indexing/indexed-pools.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './indexing/packed-market.ts';
-import { expectRefused, serveIndex } from './metadata/served-index.ts';
+import { expectRejected, serveIndex } from './metadata/served-index.ts';
 
 /** Pools of both layouts that are created while the indexer follows the chain: it must know them ever after. */
 
@@ -101,8 +101,7 @@ async function expectIndexToEqualChain(): Promise<void> {
   const indexed = await readIndexedPools(rows, CHAIN_ID);
   for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
   const addresses = [...onChain.keys()];
-  for (const ground of packed.grounds)
-    addresses.push(...(await expectPackedIndexed({ rows, client, ground }, CHAIN_ID)));
+  for (const setup of packed.setups) addresses.push(...(await expectPackedIndexed({ rows, client, setup }, CHAIN_ID)));
   expect([...indexed.keys()].sort()).toEqual(addresses.sort());
 }
 
@@ -128,10 +127,10 @@ async function expectListed(guarded: GuardedPool): Promise<void> {
     if (flat === undefined || feed === undefined) throw new Error('no guarded pool');
     const pools = [...scenario.pools.map(({ address }) => address), guarded.pool];
     await packed.moveAnchor(guarded, 2n * Q64);
-    await expectRefused(served, CHAIN_ID, pools, { [flat.address]: true, [guarded.pool]: true });
+    await expectRejected(served, CHAIN_ID, pools, { [flat.address]: true, [guarded.pool]: true });
     await packed.moveAnchor(guarded, Q64);
     await setFeedPrice(chain, scenario.deployment, { feedId: feed.id, priceX64: toX64(feed.usd) });
-    await expectRefused(served, CHAIN_ID, pools, { [flat.address]: false, [guarded.pool]: false });
+    await expectRejected(served, CHAIN_ID, pools, { [flat.address]: false, [guarded.pool]: false });
   } finally {
     await served.stop();
   }

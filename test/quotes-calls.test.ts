@@ -101,13 +101,13 @@ test('calls grow with blocks, not with clients', async () => {
   const shown = new Set<string>();
   const rising = keepRising(first, 200);
   const start = Date.now();
-  let asked = 0;
+  let requested = 0;
   const hasSeenEnough = () => Date.now() > start + 3_000 && shown.size > 2;
   while (!hasSeenEnough() && Date.now() < start + 30_000) {
     await Promise.all(
       Array.from({ length: 20 }, () => ask(api, first.address).then(({ bidAdj }) => shown.add(bidAdj))),
     );
-    asked += 20;
+    requested += 20;
     await sleep(5);
   }
   const periods = Math.ceil((Date.now() - start) / 500);
@@ -116,7 +116,7 @@ test('calls grow with blocks, not with clients', async () => {
   expect(countCalls(api)).toBeLessThanOrEqual(2 * (periods + 2));
   expect(api.calls.length - countCalls(api)).toBeLessThanOrEqual(periods + 2);
   expect(shown.size).toBeGreaterThan(2);
-  expect(asked).toBeGreaterThan(10 * api.calls.length);
+  expect(requested).toBeGreaterThan(10 * api.calls.length);
 });
 
 test('a quote is at most one block and a second old', async () => {

@@ -20,7 +20,7 @@ import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from './harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from './harness/seed-pools.ts';
-import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
+import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './quotes/hostile-pools.ts';
 import {
   chainConfig,
   evenShares,
@@ -151,7 +151,7 @@ test('a first node that hangs costs the first rounds one time limit each, later 
   const { address } = await plainPool();
   await seed([address], pair);
   const proxy = await startRpcProxy(world.anvil.url);
-  proxy.misbehave({ kind: 'silent' });
+  proxy.misbehave({ kind: 'hanging' });
   const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments: deploymentsOf(FACTORY) });
   const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
   const file = ChainsFile.parse({ chains: [chain], quotes: { rpcTimeoutMs: 300 } });
@@ -172,11 +172,11 @@ test('every pool has its own status and prices, whatever gas the providers besid
   await silenceFeed(chain, deployment, down.feed, 'takeDown');
   await administer(chain, deployment, chain.roles.curator, 'pausePool', [paused.address]);
   const crossed = await poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64: 5n, askX64: 5n }));
-  const spiteful = await spitefulPool(world, pair, { victim: first.address, gift: 1n, gasLeft: 30_000n });
+  const malicious = await maliciousPool(world, pair, { victim: first.address, gift: 1n, gasLeft: 30_000n });
   const provider = await deployManualProvider(chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });
   const hogs: Address[] = [];
   for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
-  const healthy = [first.address, spiteful];
+  const healthy = [first.address, malicious];
   for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
   await seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
 
@@ -219,16 +219,16 @@ test('every pool has the balances that its tokens tell, and null of a token that
 
   await capture();
   const rows = await captured();
-  const told = async (token: Address, pool: Address) => (await balanceOf(chain, token, pool)).toString();
+  const rawBalance = async (token: Address, pool: Address) => (await balanceOf(chain, token, pool)).toString();
   for (const pool of ofHogs) {
     expect(rows.get(pool)).toMatchObject({ status: 'healthy', balance0_raw: null, balance1_raw: null });
   }
   expect(rows.get(half.address)).toMatchObject({
     status: 'healthy',
     balance0_raw: null,
-    balance1_raw: await told(halfHogs.token1, half.address),
+    balance1_raw: await rawBalance(halfHogs.token1, half.address),
   });
-  const balances = [await told(pair.token0, plain.address), await told(pair.token1, plain.address)];
+  const balances = [await rawBalance(pair.token0, plain.address), await rawBalance(pair.token1, plain.address)];
   expect(balances).not.toContain('0');
   expect(rows.get(plain.address)).toMatchObject({ balance0_raw: balances[0], balance1_raw: balances[1] });
   const view = 'SELECT balance0_raw, balance1_raw FROM read_model.pool_balance WHERE chain_id = 31337 AND pool = $1';

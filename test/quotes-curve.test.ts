@@ -113,10 +113,10 @@ describe(`random pools on a chain (PROPERTY_SEED=${SEED})`, () => {
         const input = (total * BigInt(part)) / 1_000_000n;
         const { amountIn, amountOut } = walkExactInput(bins, input);
         const back = walkExactOutput(bins, amountOut);
-        const dearest = bins.reduce((most, bin) => max(most, bin.input / bin.output + 1n), 0n);
+        const mostExpensive = bins.reduce((most, bin) => max(most, bin.input / bin.output + 1n), 0n);
         expect(back.remaining).toBe(0n);
         expect(back.amountIn).toBeLessThanOrEqual(amountIn);
-        expect(amountIn - back.amountIn).toBeLessThanOrEqual(dearest + 2n);
+        expect(amountIn - back.amountIn).toBeLessThanOrEqual(mostExpensive + 2n);
       }
     }
   });

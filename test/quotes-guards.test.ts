@@ -80,7 +80,7 @@ async function expectCutSide(pool: Address, zeroForOne: boolean, levels: readonl
 test.each([
   ['before any read of the pool', []],
   ['between its prices and its guards', [false]],
-])('a head that a reorganisation took away %s costs no answer', async (_when, asked) => {
+])('a head that a reorganisation took away %s costs no answer', async (_when, requested) => {
   const pool = await guarded(stopLoss(50_000));
   const other = await guarded(stopLoss(50_000));
   await world.chain.client.mine({ blocks: 1 });
@@ -92,7 +92,7 @@ test.each([
     quotes: { ...eagerQuotes, minRefreshMs: 60_000 },
   });
   await api.quote(other.address);
-  for (const depth of asked) await api.quote(pool.address, depth);
+  for (const depth of requested) await api.quote(pool.address, depth);
   await chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
   const { priceProviderStatus, depth } = await api.quote(pool.address);
   expect(priceProviderStatus).toBe('healthy');

@@ -5,7 +5,7 @@ import { addLiquidity } from '../devnet/actions.ts';
 import { deployContract } from '../devnet/deploy.ts';
 import { evenBins, stopLossExtension } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
-import { gasHogPool, poolBehind, spitefulPool, turnIntoGasHog } from './quotes/hostile-pools.ts';
+import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './quotes/hostile-pools.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,
@@ -30,7 +30,7 @@ let honest: Address[];
 let hogs: Address[];
 
 /** An honest node of a machine under load answers in time, and no block ends what is known. */
-const patient = {
+const longTimeouts = {
   ...QuotesConfig.parse({}),
   rpcTimeoutMs: 30_000,
   readTimeoutMs: 60_000,
@@ -40,7 +40,7 @@ const patient = {
 async function apiFor(pools: readonly Address[]): Promise<QuoteApi> {
   const served = await Promise.all(pools.map((pool) => servedPool(world.chain, world.deployment, pool)));
   const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
-  return quoteApi({ chain, directory: fixedDirectory(served), quotes: patient });
+  return quoteApi({ chain, directory: fixedDirectory(served), quotes: longTimeouts });
 }
 
 /** The quotes of pools when a batch holds these pools before them, by pool, without the time of the reading. */
@@ -109,15 +109,15 @@ describe('a provider that does its worst and then quotes', () => {
   test('is healthy, and changes neither the prices nor the balances of the pools after it', async () => {
     const [victim] = honest as [Address];
     const alone = await quotesAmong(honest, []);
-    const spiteful = [
-      await spitefulPool(world, pair, { victim, gift: 10n ** 18n, gasLeft: 30_000n }),
+    const malicious = [
+      await maliciousPool(world, pair, { victim, gift: 10n ** 18n, gasLeft: 30_000n }),
       ...(await Promise.all(
-        [60_000n, 100_000n, 200_000n].map((gasLeft) => spitefulPool(world, pair, { victim, gift: 0n, gasLeft })),
+        [60_000n, 100_000n, 200_000n].map((gasLeft) => maliciousPool(world, pair, { victim, gift: 0n, gasLeft })),
       )),
     ];
-    const among = await quotesAmong(honest, spiteful);
+    const among = await quotesAmong(honest, malicious);
     expect(among.of).toEqual(alone.of);
-    for (const pool of spiteful) {
+    for (const pool of malicious) {
       expect(among.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
       expect(BigInt(among.quotes.get(pool)?.bidAdj ?? 0) >> 64n).toBe(1n);
     }
@@ -142,7 +142,7 @@ test('a pool that is not there at the block read has failed, and its neighbours 
   const missing: Address = `0x${'d1'.repeat(20)}`;
   const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
   const directory = fixedDirectory([served, { ...served, address: missing }]);
-  const api = quoteApi({ chain, directory, quotes: patient });
+  const api = quoteApi({ chain, directory, quotes: longTimeouts });
   const [failed, quoted] = await api.results([missing, pool]);
   expect(failed).toEqual({ poolAddress: missing, error: { status: 500, error: 'Internal server error' } });
   expect(quoted).toMatchObject({ quote: { priceProviderStatus: 'healthy' } });
@@ -200,8 +200,8 @@ describe('extensions that burn all the gas', () => {
     const calls = ethCalls(among.api);
     const [pool] = refusing as [Address];
     // A new block: state and prices are read anew, and the guards that burned the gas are left alone.
-    const asked = () => among.api.quote(pool).then(() => ethCalls(among.api) - calls);
-    await expect.poll(asked, { timeout: 30_000 }).toBe(2);
+    const requested = () => among.api.quote(pool).then(() => ethCalls(among.api) - calls);
+    await expect.poll(requested, { timeout: 30_000 }).toBe(2);
     expect(await among.api.quote(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
     expect(ethCalls(among.api) - calls).toBe(2);
     const without = await quotesAmong([], refusing, false);

@@ -5,7 +5,7 @@ import { BLOCK_HEADERS } from '../api/http/block-headers.ts';
 import { administer } from '../devnet/actions.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../devnet/providers.ts';
-import { expectBlockTold } from './quotes/expect-block-told.ts';
+import { expectBlockHeaders } from './quotes/expect-block-headers.ts';
 import { poolBehind } from './quotes/hostile-pools.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
@@ -155,9 +155,9 @@ describe('the single endpoint refuses', () => {
 test('every answer tells the block that it was read at, and how old that is', async () => {
   const { client } = world.chain;
   for (const name of ['healthy', 'down', 'deep'] as const) {
-    await expectBlockTold((await api.request(path(pools[name]))).headers, client);
+    await expectBlockHeaders((await api.request(path(pools[name]))).headers, client);
   }
-  await expectBlockTold((await api.batch({ pools: [pools.empty, UNKNOWN, pools.healthy] })).headers, client);
+  await expectBlockHeaders((await api.batch({ pools: [pools.empty, UNKNOWN, pools.healthy] })).headers, client);
   const nothing = await api.batch({ pools: [UNKNOWN] });
   expect([nothing.status, nothing.headers.get('X-Block-Number')]).toEqual([200, null]);
   const unknown = await api.request(path(UNKNOWN));
@@ -169,8 +169,8 @@ test('every answer tells the block that it was read at, and how old that is', as
 
 test('a long quote is compressed for clients that accept it, and says that this depends on the request', async () => {
   const ask = (encoding: string) => api.raw(path(pools.deep), { headers: { 'Accept-Encoding': encoding } });
-  for (const refused of ['identity', 'gzip;q=0']) {
-    expect((await ask(refused)).headers.get('Content-Encoding')).toBeNull();
+  for (const rejected of ['identity', 'gzip;q=0']) {
+    expect((await ask(rejected)).headers.get('Content-Encoding')).toBeNull();
   }
   const plain = await (await ask('identity')).text();
   const response = await ask('br, gzip');

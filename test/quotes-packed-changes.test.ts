@@ -126,11 +126,11 @@ test('a provider that tells us another quote than its pool gives no depth', asyn
   const priced = ordinary(own);
   const higher = (x64: bigint) => (x64 * 101n) / 100n;
   const { bidX64, askX64, referenceX64 } = priced.quote;
-  const told = { bidX64: higher(bidX64), askX64: higher(askX64), referenceX64: higher(referenceX64) };
+  const raised = { bidX64: higher(bidX64), askX64: higher(askX64), referenceX64: higher(referenceX64) };
   const api = await packedApi(packedChain, [own]);
   await bringAbout(packedChain, own, priced);
   const honest = await packedChain.chain.client.getCode({ address: own.provider });
-  const [pooled, lie] = [priced.quote, told].map((quote) => quotingCode(own, { ...priced, quote }));
+  const [pooled, lie] = [priced.quote, raised].map((quote) => quotingCode(own, { ...priced, quote }));
   // The code of a pool is longer than what stands in for it: CALLER EXTCODESIZE < 1000 jumps behind the first quote.
   const jump = numberToHex(9 + size(pooled ?? '0x'), { size: 1 });
   const lying = concatHex(['0x6103e8333b10', '0x60', jump, '0x57', pooled ?? '0x', '0x5b', lie ?? '0x']);

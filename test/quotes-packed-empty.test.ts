@@ -23,11 +23,11 @@ describe.each([
 
   beforeAll(async () => {
     market = await PackedMarket.open({ ...packedVariant(rule), zeroAmounts });
-    const { client } = market.ground.chain;
+    const { client } = market.setup.chain;
     await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
   });
 
-  afterAll(() => market?.ground.anvil.stop());
+  afterAll(() => market?.setup.anvil.stop());
 
   test('are healthy without liquidity, and with liquidity on one side alone', async () => {
     const [empty, oneSided] = [await pool([]), await pool([1, 2, 3, 4])];
@@ -53,7 +53,7 @@ describe.each([
 
   /** A pool of nine bins, with a hundred tokens in some. */
   async function pool(funded: readonly number[]): Promise<MarketPool> {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const provider = await market.deployProvider();
     const address = await createPool(chain, deployment, market.spec(provider));
     const bins = funded.map((bin) => ({ bin, shares: 100n * ONE }));
@@ -63,7 +63,7 @@ describe.each([
 
   /** A pool that trades as this one does, and whose storage tells the head alone. */
   async function hideBins({ pool: address }: MarketPool): Promise<Address> {
-    const { chain } = market.ground;
+    const { chain } = market.setup;
     const front = await deployContract(chain, 'BinsElsewhere', [address]);
     const words = await extsload(chain, address, HEAD_SLOTS);
     for (const [index, value] of words.entries()) await chain.client.setStorageAt({ address: front, index, value });
@@ -72,7 +72,7 @@ describe.each([
 
   /** What a service answers that was not asked before. */
   async function quoteOf(own: MarketPool, depth = true) {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const address = lowercase(own);
     const api = await packedApi({ chain }, [{ address, deployment }]);
     const [result] = await api.results([address], depth);

@@ -41,11 +41,11 @@ describe.each([
 
   beforeAll(async () => {
     market = await PackedMarket.open({ ...packedVariant(rule), zeroAmounts });
-    const { client } = market.ground.chain;
+    const { client } = market.setup.chain;
     await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
   });
 
-  afterAll(() => market?.ground.anvil.stop());
+  afterAll(() => market?.setup.anvil.stop());
 
   test('trade as far as a velocity guard lets them', async () => {
     const [calm, jumpy] = [await pool(velocity(10n ** 18n)), await pool(velocity(10n ** 15n))];
@@ -116,13 +116,13 @@ describe.each([
     'are fitted again as soon as guards let them where the node cannot leave guards out: %s',
     async (how) => {
       const jumpy = await pool(velocity(10n ** 15n));
-      await withProxies(market.ground.chain.rpcUrl, async (node) => {
+      await withProxies(market.setup.chain.rpcUrl, async (node) => {
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         const { api, quotes } = await afterMove([jumpy], 204n, node.url);
         expect(quotes[0]?.priceProviderStatus).toBe('pool_refused');
         expect(lastRank(api, lowercase(jumpy))).toBe('simulation');
-        await setQuote(market.ground.chain, jumpy.provider, quoteAround(200n));
-        await mineAndSee(market.ground, api, { address: lowercase(jumpy) });
+        await setQuote(market.setup.chain, jumpy.provider, quoteAround(200n));
+        await mineAndSee(market.setup, api, { address: lowercase(jumpy) });
         const [result] = await api.results([lowercase(jumpy)]);
         await expectWhole(api, jumpy, 200n, result && 'quote' in result ? result.quote : undefined);
       });
@@ -133,7 +133,7 @@ describe.each([
     'are asked on the way where the node cannot leave them out: %s',
     async (how) => {
       const tight = await pool(stopLoss(10_000));
-      await withProxies(market.ground.chain.rpcUrl, async (node) => {
+      await withProxies(market.setup.chain.rpcUrl, async (node) => {
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         const { api, quotes } = await afterMove([tight], 204n, node.url);
         const [bids, asks] = [tradingLevels(quotes[0]?.depth?.bids ?? []), tradingLevels(quotes[0]?.depth?.asks ?? [])];
@@ -147,7 +147,7 @@ describe.each([
   );
 
   test('have an error that is in no table logged once, with selector and pool', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const own = await pool(velocity(10n ** 18n));
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -162,19 +162,19 @@ describe.each([
         await api.results([lowercase(own)]);
       }
     });
-    const told = lines.filter(({ selector }) => selector !== undefined);
-    expect(told).toMatchObject([{ chainId: chain.chainId, pool: lowercase(own), selector: '0xdeadbeef' }]);
+    const named = lines.filter(({ selector }) => selector !== undefined);
+    expect(named).toMatchObject([{ chainId: chain.chainId, pool: lowercase(own), selector: '0xdeadbeef' }]);
   });
 
-  const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.ground.deployment, maxChangePerBlockE18);
+  const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.setup.deployment, maxChangePerBlockE18);
 
   const unknown = async (): Promise<ExtensionSpec> => {
-    const hog = await deployContract(market.ground.chain, 'GasHog', [HOG_GAS]);
+    const hog = await deployContract(market.setup.chain, 'GasHog', [HOG_GAS]);
     return { address: hog, phases: ['beforeSwap'], initData: '0x' };
   };
 
   const stopLoss = (drawdownE6: number) =>
-    packedStopLossExtension(market.ground.deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
+    packedStopLossExtension(market.setup.deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
 
   /** A pool of nine bins, of which the first above the cursor's is bought half empty, or nothing is bought. */
   async function pool(guard: ExtensionSpec, bought = 150n * ONE): Promise<MarketPool> {
@@ -188,10 +188,10 @@ describe.each([
   async function afterMove(
     pools: readonly MarketPool[],
     hundredths: bigint,
-    node = market.ground.chain.rpcUrl,
+    node = market.setup.chain.rpcUrl,
     limits = eagerQuotes,
   ) {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const addresses = pools.map(lowercase);
     const tested = addresses.map((address) => ({ address, deployment }));
     const [first] = tested;
@@ -205,7 +205,7 @@ describe.each([
   }
 
   async function callsAtNewBlock(api: PackedApi, address: Address): Promise<number> {
-    await mineAndSee(market.ground, api, { address });
+    await mineAndSee(market.setup, api, { address });
     const before = api.calls.length;
     await api.results([address]);
     return api.calls.slice(before).filter((call) => call.startsWith('eth_call')).length;
@@ -233,7 +233,7 @@ describe.each([
 
   /** What the chain gives for a swap, or why it does not. */
   async function simulated(own: MarketPool, hundredths: bigint, zeroForOne: boolean, amountSpecified: bigint) {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const order = { pool: own.pool, zeroForOne, amountSpecified, ...quoteAround(hundredths) };
     const data = await packedSimulation(chain, deployment, order);
     const result = { success: false, data };

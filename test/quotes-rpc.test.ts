@@ -73,7 +73,7 @@ async function nextBlock(): Promise<void> {
 
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
-  ['silent', { kind: 'silent' }],
+  ['silent', { kind: 'hanging' }],
   ['too slow', { kind: 'slow', ms: 4_000 }],
   ['answering half and then nothing', { kind: 'trickle' }],
   ['answering with a web page', { kind: 'text', status: 200, body: '<html>hello</html>' }],
@@ -213,7 +213,7 @@ describe('on a chain of kind ethereum', () => {
     withNodes(async (first) => {
       const api = apiOver([first.url], 'ethereum');
       expect((await ask(api))[0]).toBe(200);
-      first.misbehave({ kind: 'silent' }, onlyCalls);
+      first.misbehave({ kind: 'hanging' }, onlyCalls);
       await nextBlock();
       expect(await ask(api)).toEqual(UNAVAILABLE);
     }));
@@ -223,7 +223,7 @@ test('a read that times out is 500 for the request that started it, 503 for requ
   withNodes(async (first) => {
     const api = apiOver([first.url]);
     expect((await ask(api))[0]).toBe(200);
-    first.misbehave({ kind: 'silent' }, onlyCalls);
+    first.misbehave({ kind: 'hanging' }, onlyCalls);
     await nextBlock();
     const answers = await Promise.all([ask(api), ask(api), ask(api)]);
     expect(answers).toEqual([READ_FAILED, UNAVAILABLE, UNAVAILABLE]);
@@ -241,8 +241,8 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
 test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
   withNodes(async (first) => {
     const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
-    const patient = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
-    const api = quoteApi({ chain, directory, quotes: patient, batchDeadlineMs: 200 });
+    const longTimeouts = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
+    const api = quoteApi({ chain, directory, quotes: longTimeouts, batchDeadlineMs: 200 });
     first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
     const { status, text } = await api.batch({ pools: [pool.address] });
     expect([status, text]).toEqual(UNAVAILABLE);

@@ -134,7 +134,7 @@ describe.each([
 ] as const)('pools that charge by the rule %s', (rule, rank) => {
   test(`take the calls that the budget counts for ${rank}, with a stop loss and without`, async () => {
     const market = await PackedMarket.open(packedVariant(rule));
-    const { chain, deployment, anvil } = market.ground;
+    const { chain, deployment, anvil } = market.setup;
     try {
       await chain.client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
       const guard = packedStopLossExtension(deployment, {

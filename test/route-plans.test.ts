@@ -65,21 +65,21 @@ describe('plans on a chain', () => {
 
   it('have every number derived from the depths that clients see, and beat or equal the best path', async () => {
     const shapes = new Set<string>();
-    for (const asked of allRequests()) {
-      const paths = allPaths(open(), asked.tokenIn, asked.tokenOut);
-      const equal = bestPaths(depths, paths, asked);
+    for (const requested of allRequests()) {
+      const paths = allPaths(open(), requested.tokenIn, requested.tokenOut);
+      const equal = bestPaths(depths, paths, requested);
       const [best] = equal;
-      const answer = await postRoute(app, routeBody(asked));
+      const answer = await postRoute(app, routeBody(requested));
       if (!best) {
         expect(answer).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity' } });
         shapes.add('insufficient');
         continue;
       }
       expect(answer.status).toBe(200);
-      const plan = expectPlan(answer.body, depths, asked);
-      const single = asked.tradeType === 'exact_in' ? best.output : best.input;
-      expect(better(asked.tradeType, single, foundOf(plan))).toBe(false);
-      if (plan.routes.length > 1) expect(better(asked.tradeType, foundOf(plan), single)).toBe(true);
+      const plan = expectPlan(answer.body, depths, requested);
+      const single = requested.tradeType === 'exact_in' ? best.output : best.input;
+      expect(better(requested.tradeType, single, foundOf(plan))).toBe(false);
+      if (plan.routes.length > 1) expect(better(requested.tradeType, foundOf(plan), single)).toBe(true);
       else expect(foundOf(plan)).toBe(single);
       const impactE6 = Math.round(Number(plan.priceImpactBestRoute) * 1e6);
       expect(equal.map((each) => Number(each.impactE6))).toContain(impactE6);
@@ -90,11 +90,11 @@ describe('plans on a chain', () => {
   });
 
   it('have no more routes than asked for', async () => {
-    const asked = request('WETH', 'USDC', 'exact_in', 40_000);
+    const requested = request('WETH', 'USDC', 'exact_in', 40_000);
     const counts: number[] = [];
     for (const maxRoutes of [0, 1, 2, 3, 4, 9]) {
-      const { body } = await postRoute(app, { ...routeBody(asked), maxRoutes });
-      counts.push(expectPlan(body, depths, asked).routes.length);
+      const { body } = await postRoute(app, { ...routeBody(requested), maxRoutes });
+      counts.push(expectPlan(body, depths, requested).routes.length);
     }
     const [zero, one, two, three, four, nine] = counts;
     expect([zero, one]).toEqual([1, 1]);
@@ -106,26 +106,26 @@ describe('plans on a chain', () => {
 
   it('stay with the best path below the split threshold', async () => {
     const calm = appWith({ splitThresholdE6: 1_000_000 });
-    const asked = request('WETH', 'USDC', 'exact_in', 40_000);
-    const { body } = await postRoute(calm, routeBody(asked));
-    expect(expectPlan(body, depths, asked).routes).toHaveLength(1);
+    const requested = request('WETH', 'USDC', 'exact_in', 40_000);
+    const { body } = await postRoute(calm, routeBody(requested));
+    expect(expectPlan(body, depths, requested).routes).toHaveLength(1);
   });
 
   it('go through the named pool alone', async () => {
-    const asked = request('USDC', 'WETH', 'exact_in', 2_000);
-    const { status, body } = await postRoute(app, { ...routeBody(asked), poolAddress: pool('wethUsdcWide') });
+    const requested = request('USDC', 'WETH', 'exact_in', 2_000);
+    const { status, body } = await postRoute(app, { ...routeBody(requested), poolAddress: pool('wethUsdcWide') });
     expect(status).toBe(200);
-    const plan = expectPlan(body, depths, asked);
+    const plan = expectPlan(body, depths, requested);
     expect(plan.candidatesConsidered).toBe(1);
     expect(plan.routes.map(({ legs }) => legs.map(({ poolAddress }) => poolAddress))).toEqual([[pool('wethUsdcWide')]]);
   });
 
   it('spell addresses in lower case, however they were sent', async () => {
-    const asked = request('WETH', 'USDC', 'exact_in', 2_000);
+    const requested = request('WETH', 'USDC', 'exact_in', 2_000);
     const upper = (address: string) => address.toUpperCase();
-    const sent = { ...routeBody(asked), tokenIn: upper(asked.tokenIn), tokenOut: upper(asked.tokenOut) };
+    const sent = { ...routeBody(requested), tokenIn: upper(requested.tokenIn), tokenOut: upper(requested.tokenOut) };
     const { body } = await postRoute(app, { ...sent, poolAddress: upper(pool('wethUsdc')) });
-    expectPlan(body, depths, asked);
+    expectPlan(body, depths, requested);
   });
 });
 
@@ -145,13 +145,13 @@ describe('a side that a guard has closed', () => {
     await setFeedPrice(chain, deployment, { feedId: feed, priceX64: priceX64(2_600) });
     // A service that has read nothing yet: the other may show its last block for a moment.
     const later = appWith({});
-    const through = (asked: PlanRequest) => postRoute(later, { ...routeBody(asked), poolAddress: address });
+    const through = (requested: PlanRequest) => postRoute(later, { ...routeBody(requested), poolAddress: address });
     expect((await through(request('WETH', 'DAI', 'exact_in', 100))).status).toBe(200);
     const closed = await through(request('DAI', 'WETH', 'exact_in', 100));
     expect(closed).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity' } });
-    const asked = request('DAI', 'WETH', 'exact_in', 100);
-    const { body } = await postRoute(later, routeBody(asked));
-    const plan = expectPlan(body, await readDepths(later, open()), asked);
+    const requested = request('DAI', 'WETH', 'exact_in', 100);
+    const { body } = await postRoute(later, routeBody(requested));
+    const plan = expectPlan(body, await readDepths(later, open()), requested);
     expect(plan.routes.flatMap(({ legs }) => legs.map(({ poolAddress }) => poolAddress))).not.toContain(address);
   });
 });

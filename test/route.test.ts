@@ -9,7 +9,7 @@ import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase } from './harness/database.ts';
-import { expectBlockTold } from './quotes/expect-block-told.ts';
+import { expectBlockHeaders } from './quotes/expect-block-headers.ts';
 import { chainConfig, eagerQuotes, type QuoteWorld, startQuoteWorld } from './quotes/quote-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { routeBody } from './route/plan-check.ts';
@@ -60,7 +60,7 @@ it('tells the block of the plan', async () => {
     body: JSON.stringify(order('WETH', 'USDC', 100)),
   });
   expect(answer.status).toBe(200);
-  await expectBlockTold(answer.headers, world.chain.client);
+  await expectBlockHeaders(answer.headers, world.chain.client);
 });
 
 describe('pools that are not open to anyone', () => {
@@ -111,17 +111,17 @@ describe('refusals', () => {
   });
 
   it('of bad values, with the reason', async () => {
-    const refused = (fields: object) => postRoute(app, { ...valid(), ...fields });
+    const rejected = (fields: object) => postRoute(app, { ...valid(), ...fields });
     const because = (error: string) => ({ status: 400, body: { error } });
-    expect(await refused({ tokenOut: token('WETH') })).toEqual(
+    expect(await rejected({ tokenOut: token('WETH') })).toEqual(
       because('tokenIn and tokenOut must be different tokens'),
     );
-    expect(await refused({ tokenIn: `0x${'0'.repeat(40)}` })).toEqual(because('tokenIn must not be the zero address'));
-    expect(await refused({ amountIn: '0' })).toEqual(
+    expect(await rejected({ tokenIn: `0x${'0'.repeat(40)}` })).toEqual(because('tokenIn must not be the zero address'));
+    expect(await rejected({ amountIn: '0' })).toEqual(
       because('amountIn must be a positive base-10 integer of at most 78 digits'),
     );
-    expect(await refused({ tradeType: 'exact_out' })).toEqual(because('amountOut is required for exact_out'));
-    expect(await refused({ tradeType: null, amountOut: '1' })).toEqual(
+    expect(await rejected({ tradeType: 'exact_out' })).toEqual(because('amountOut is required for exact_out'));
+    expect(await rejected({ tradeType: null, amountOut: '1' })).toEqual(
       because('tradeType is required when both amountIn and amountOut are sent'),
     );
   });
@@ -137,8 +137,8 @@ describe('refusals', () => {
   });
 
   it('of tokens without a path, and of amounts beyond the depth', async () => {
-    const stranger = `0x${'12'.repeat(20)}`;
-    const none = await postRoute(app, { ...valid(), tokenOut: stranger });
+    const untrusted = `0x${'12'.repeat(20)}`;
+    const none = await postRoute(app, { ...valid(), tokenOut: untrusted });
     expect(none).toMatchObject({ status: 422, body: { code: 'no_route', error: expect.any(String) } });
     const most = await postRoute(app, { ...valid(), amountIn: '9'.repeat(78) });
     expect(most).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity', error: expect.any(String) } });
@@ -189,10 +189,10 @@ describe('when something is away', () => {
 
   it('stops at the deadline of 5 seconds', async () => {
     const slow = { rpcTimeoutMs: 20_000, readTimeoutMs: 20_000, ethereumReadTimeoutMs: 20_000, waitTimeoutMs: 20_000 };
-    const patient = appOver([proxy.url], { ...eagerQuotes, ...slow });
-    proxy.misbehave({ kind: 'silent' });
+    const longTimeouts = appOver([proxy.url], { ...eagerQuotes, ...slow });
+    proxy.misbehave({ kind: 'hanging' });
     const start = performance.now();
-    expect(await postRoute(patient, body())).toEqual(unavailable);
+    expect(await postRoute(longTimeouts, body())).toEqual(unavailable);
     const seconds = (performance.now() - start) / 1_000;
     expect(seconds).toBeGreaterThan(4.9);
     expect(seconds).toBeLessThan(12);

@@ -83,11 +83,11 @@ function compareWithRest() {
   for (const [index, { claims, plan }] of followers.entries()) {
     for (const { block, quotes } of claims) {
       for (const [pool, quote] of quotes) {
-        const told = world.truth.quote(block, pool, plan.depth);
-        if (told === undefined) continue;
+        const expected = world.truth.quote(block, pool, plan.depth);
+        if (expected === undefined) continue;
         compared += 1;
         const text = comparable(quote, plan.depth);
-        if (told !== text) wrong.push(`client ${index}, pool ${pool}, block ${block}: ${text}, not ${told}`);
+        if (expected !== text) wrong.push(`client ${index}, pool ${pool}, block ${block}: ${text}, not ${expected}`);
       }
     }
   }

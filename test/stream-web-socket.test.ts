@@ -18,7 +18,7 @@ import {
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 import { documentClient, type Held } from './stream/document-client.ts';
 import { type StreamApi, type StreamApiOptions, startStreamApi } from './stream/stream-api.ts';
-import { connectWs, refusedUpgrade, type WsClient } from './stream/ws-client.ts';
+import { connectWs, rejectedUpgrade, type WsClient } from './stream/ws-client.ts';
 
 const NO_POOL = `0x${'99'.repeat(20)}`;
 const KEY = { Authorization: 'Bearer good' };
@@ -144,8 +144,8 @@ describe('an operation that is refused changes nothing and is named', () => {
   test('too many pools in a minute', async () => {
     const client = await open();
     for (const id of [1, 2]) await client.ask({ op: 'subscribe', id, pools: many.slice(1) });
-    const refused = await client.ask({ op: 'subscribe', id: 3, pools: many.slice(1, 2) });
-    expect(refused).toMatchObject({ status: 429, retryMs: expect.any(Number) });
+    const rejected = await client.ask({ op: 'subscribe', id: 3, pools: many.slice(1, 2) });
+    expect(rejected).toMatchObject({ status: 429, retryMs: expect.any(Number) });
   });
 
   test('more than ten in a second', async () => {
@@ -194,8 +194,8 @@ describe('an operation that is refused changes nothing and is named', () => {
     const client = await open();
     for (let id = 0; id < 500; id++) client.send(id % 2 ? '' : { op: 'ping', id });
     expect(await client.closed).toEqual([1008, 'limits']);
-    const refused = client.answers.filter(({ event }) => event === 'error');
-    expect(refused[0]).toMatchObject({ status: 429, retryMs: expect.any(Number) });
+    const rejected = client.answers.filter(({ event }) => event === 'error');
+    expect(rejected[0]).toMatchObject({ status: 429, retryMs: expect.any(Number) });
   });
 });
 
@@ -241,15 +241,15 @@ describe('a key', () => {
 
 test('a refused upgrade is answered as a request is', async () => {
   const url = urlOf(api);
-  expect(await refusedUpgrade(url, { Authorization: 'Bearer bad' })).toMatchObject({
+  expect(await rejectedUpgrade(url, { Authorization: 'Bearer bad' })).toMatchObject({
     status: 401,
     body: { error: 'Invalid API key' },
   });
-  expect(await refusedUpgrade(url.replace('31337', '5'))).toMatchObject({
+  expect(await rejectedUpgrade(url.replace('31337', '5'))).toMatchObject({
     status: 404,
     body: { error: 'Unknown chainId: 5' },
   });
-  expect(await refusedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
+  expect(await rejectedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
   const plain = await fetch(`${api.base}/ws`);
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
 });
@@ -269,10 +269,10 @@ test('a path that would be resolved into that of a WebSocket is not found', asyn
 test('connections are bounded by address and process, whatever their transport', async () => {
   const other = await another({ stream: { connections: 3, connectionsPerAddress: 1 } });
   const stream = await fetch(`${other.base}/stream?pools=${NO_POOL}`);
-  expect(await refusedUpgrade(urlOf(other))).toMatchObject({ status: 429, retryAfter: '10' });
+  expect(await rejectedUpgrade(urlOf(other))).toMatchObject({ status: 429, retryAfter: '10' });
   await open(KEY, other);
   const last = await open(KEY, other);
-  expect(await refusedUpgrade(urlOf(other), KEY)).toMatchObject({ status: 503, retryAfter: '10' });
+  expect(await rejectedUpgrade(urlOf(other), KEY)).toMatchObject({ status: 503, retryAfter: '10' });
   expect(other.connections.byTransport).toEqual({ sse: 1, websocket: 2 });
   await stream.body?.cancel();
   await expect.poll(() => other.connections.size, WAIT).toBe(2);
@@ -300,7 +300,7 @@ test('a client that answers no pings is cut, others are not', async () => {
   const [silent, good] = [await open({}, other, false), await open({}, other)];
   expect((await silent.closed)[0]).toBe(1006);
   expect(good.socket.readyState).toBe(good.socket.OPEN);
-  expect(await other.metrics.metrics()).toMatch(/stream_terminations_total\{.*reason="silent".*\} 1/);
+  expect(await other.metrics.metrics()).toMatch(/stream_terminations_total\{.*reason="timeout".*\} 1/);
 });
 
 test('a client that pings without reading is cut and counted once', async () => {
@@ -314,7 +314,7 @@ test('a client that pings without reading is cut and counted once', async () => 
     await new Promise(setImmediate);
   }
   socket.resume();
-  expect(await other.metrics.metrics()).toMatch(/stream_terminations_total\{.*reason="silent".*\} 1\n/);
+  expect(await other.metrics.metrics()).toMatch(/stream_terminations_total\{.*reason="timeout".*\} 1\n/);
 });
 
 test('a stop says bye, and closes what never subscribed too', async () => {

@@ -76,8 +76,8 @@ test.each([true, false])('tells each pool, then what changes, as REST does (dept
     expect(withoutTime(client.book.quotes.get(address)?.quote)).toEqual(withoutTime(await quoteOf(address, depth)));
   }
   const updates = client.messages.filter(({ event }) => event === 'update');
-  const told = updates.flatMap(({ data }) => (data as { quotes: { poolAddress: string }[] }).quotes);
-  expect(told.map(({ poolAddress }) => poolAddress)).toEqual([first.address]);
+  const sent = updates.flatMap(({ data }) => (data as { quotes: { poolAddress: string }[] }).quotes);
+  expect(sent.map(({ poolAddress }) => poolAddress)).toEqual([first.address]);
 });
 
 test('goes on after the last message; another process or a forgotten message is a gap', async () => {

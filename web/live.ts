@@ -10,7 +10,7 @@ const REQUEST_EVERY_MS = 1_000;
 /** A chain is asked again after this long. */
 const CHAIN_EVERY_MS = 2_000;
 /** The most that one request may name. */
-const MOST_POOLS = 100;
+const MAX_POOLS = 100;
 const NOTHING_YET: LiveQuote = { quote: null, failure: null };
 
 type Watched = { readonly shown: Signal<LiveQuote>; watchers: number };
@@ -57,7 +57,7 @@ async function askNext(): Promise<void> {
   if (!next || Date.now() - next[1].askedAt < CHAIN_EVERY_MS) return;
   const [chainId, chain] = next;
   chain.askedAt = Date.now();
-  const pools = [...chain.pools.keys()].slice(0, MOST_POOLS);
+  const pools = [...chain.pools.keys()].slice(0, MAX_POOLS);
   try {
     const params = { path: { chain_id: chainId } };
     const body = { pools, depth: false };

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { inWords } from './api.ts';
 
 /** After failures pauses double, up to this many times. */
-const MOST_DOUBLINGS = 3;
+const MAX_DOUBLINGS = 3;
 
 /**
  * Works at once and then `everyMs` after each end, but not while the page is hidden.
@@ -24,7 +24,7 @@ export function startPolling(work: (signal: AbortSignal) => Promise<void>, every
       () => failures + 1,
     );
     isWorking = false;
-    if (!stopped.signal.aborted) timer = setTimeout(round, everyMs * 2 ** Math.min(failures, MOST_DOUBLINGS));
+    if (!stopped.signal.aborted) timer = setTimeout(round, everyMs * 2 ** Math.min(failures, MAX_DOUBLINGS));
   };
   document.addEventListener('visibilitychange', round);
   void round();

@@ -82,13 +82,13 @@ test('the table holds no key', async () => {
 });
 
 test('without the database a known key stays valid and an unknown one is 503', async () => {
-  const gone = new pg.Pool({ connectionString: database.url });
+  const unreachable = new pg.Pool({ connectionString: database.url });
   let now = 0;
-  const verify = verifier(() => now, gone);
+  const verify = verifier(() => now, unreachable);
   const { keyId, key } = await issueApiKey(pool, 'known');
   const { key: other } = await issueApiKey(pool, 'unknown');
   expect(await verify(key)).toEqual({ keyId, holder: keyId });
-  await gone.end();
+  await unreachable.end();
   now = 60_000;
   expect(await verify(key)).toEqual({ keyId, holder: keyId });
   await expect(verify(other)).rejects.toMatchObject({ status: 503 });
@@ -109,10 +109,10 @@ test('a known key is not held up by a database that hangs', async () => {
 
 test('however many requests carry a known key, one at a time asks for it, also of a database that hangs', async () => {
   let now = 0;
-  let asked = 0;
+  let queries = 0;
   const counted = new Proxy(pool, {
     get(target, name) {
-      if (name === 'query') asked += 1;
+      if (name === 'query') queries += 1;
       return Reflect.get(target, name);
     },
   });
@@ -122,19 +122,19 @@ test('however many requests carry a known key, one at a time asks for it, also o
   expect(await verify(key)).toEqual({ keyId, holder: keyId });
   now = 2_000;
   expect((await askOften()).every((identity) => identity?.keyId === keyId)).toBe(true);
-  expect(asked).toBe(2);
+  expect(queries).toBe(2);
   const holder = await pool.connect();
   await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
   now = 4_000;
   await askOften();
   await askOften();
-  expect(asked).toBe(3);
+  expect(queries).toBe(3);
   await revokeApiKey(holder, keyId);
   await holder.query('COMMIT');
   holder.release();
   // Late as it comes, the answer counts.
   await expect.poll(() => verify(key), { timeout: 30_000 }).toBeNull();
-  expect(asked).toBe(3);
+  expect(queries).toBe(3);
 });
 
 test('a client that tries key after key is held up without the database; others and known keys are not', async () => {

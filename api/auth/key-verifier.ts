@@ -13,7 +13,7 @@ const FRESH_MS = 2_000;
 /** While the database is unreachable no key can be revoked: the last answer stands this long. */
 const KEPT_MS = 10 * 60_000;
 /** A client whose key is known waits no longer than this for a database that hangs. */
-const PATIENCE_MS = 200;
+const TIMEOUT_MS = 200;
 
 /** Keys not known to be valid that a client address may try; further ones do not reach the database. */
 const KEY_TRIES = { requests: 50, windowSecs: 10 };
@@ -62,7 +62,7 @@ function countTry(tries: WindowCounter, client: string, most: number): void {
 /** @returns the verdict known so far while the database is unreachable or hangs; its answer counts when it comes */
 async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>, database: Queryable): Promise<Verdict> {
   try {
-    return await (known ? withTimeout(answer, PATIENCE_MS) : answer);
+    return await (known ? withTimeout(answer, TIMEOUT_MS) : answer);
   } catch (error) {
     if (!(await isTemporaryFailure(error, database))) throw error;
     if (known) return known;

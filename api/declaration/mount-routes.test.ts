@@ -68,8 +68,8 @@ test('a response that its handler lets caches keep has a tag, the same when it i
 
 test('a key is required where that is declared, which is told before a used-up quota is', async () => {
   const ask = appOf(endpoint('closed', { key: 'required', limit: 'pamm' }), endpoint('open'));
-  const refused = await ask('closed');
-  expect([refused.status, refused.headers.get('RateLimit-Policy')]).toEqual([401, null]);
+  const rejected = await ask('closed');
+  expect([rejected.status, rejected.headers.get('RateLimit-Policy')]).toEqual([401, null]);
   const allowed = await ask('closed', { Authorization: 'Bearer good' });
   expect([allowed.status, allowed.headers.get('RateLimit-Policy')]).toEqual([200, '"pamm";q=2000;w=10']);
   expect((await ask('open')).status).toBe(200);

@@ -7,7 +7,7 @@ import { ApiError, notFound } from '../errors.ts';
 /** Larger than any valid body: 100 addresses of a batch, or a quote update with hundreds of pools. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBody });
+const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: rejectLargeBody });
 
 /**
  * Refuses a body above 256 KiB with 413. One with a length is not touched here: a body that was opened and then not read
@@ -15,7 +15,7 @@ const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: refuseLargeBod
  */
 export const limitBody: MiddlewareHandler = async (c, next) => {
   if (c.req.header('Transfer-Encoding') === undefined) {
-    if (Number(c.req.header('Content-Length') ?? 0) > MAX_BODY_BYTES) refuseLargeBody();
+    if (Number(c.req.header('Content-Length') ?? 0) > MAX_BODY_BYTES) rejectLargeBody();
     return next();
   }
   try {
@@ -26,7 +26,7 @@ export const limitBody: MiddlewareHandler = async (c, next) => {
   }
 };
 
-function refuseLargeBody(): never {
+function rejectLargeBody(): never {
   // The rest of the body is not read, so the connection cannot serve another request.
   const headers = { Connection: 'close' };
   throw new ApiError(413, { error: `Request body is larger than ${MAX_BODY_BYTES} bytes` }, { headers });
@@ -39,7 +39,7 @@ const DOT_SEGMENT = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
  * Answers 404 to a path with segments that URLs resolve, which leads to another endpoint than it names: what stands before
  * the API lets through by the beginning of a path.
  */
-export const refuseDotSegments: MiddlewareHandler = (c, next) => {
+export const rejectDotSegments: MiddlewareHandler = (c, next) => {
   // As it was sent: the path that the app routes by is resolved already.
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   if (incoming?.url !== undefined && DOT_SEGMENT.test(incoming.url)) throw notFound();

@@ -115,8 +115,8 @@ describe('compression', () => {
       expect(gunzipSync(packed.body)).toEqual(plain.body);
       expect(packed.headers.etag).toBe(plain.headers.etag);
     }
-    for (const refused of ['gzip;q=0, deflate;q=0', 'br']) {
-      expect((await ask('/public/v1/chains', refused)).headers['content-encoding']).toBeUndefined();
+    for (const rejected of ['gzip;q=0, deflate;q=0', 'br']) {
+      expect((await ask('/public/v1/chains', rejected)).headers['content-encoding']).toBeUndefined();
     }
   });
 
@@ -179,17 +179,17 @@ describe('bodies', () => {
 
   test('that are not read do not end the connection that the next request is on', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const refused = await send(`${EVM}/1/pamm-quote`, { method: 'POST', body: 'x'.repeat(200_000), agent });
-    expect([refused.status, refused.headers.connection]).toEqual([401, 'keep-alive']);
+    const rejected = await send(`${EVM}/1/pamm-quote`, { method: 'POST', body: 'x'.repeat(200_000), agent });
+    expect([rejected.status, rejected.headers.connection]).toEqual([401, 'keep-alive']);
     let isClosed = false;
-    refused.socket.once('close', () => {
+    rejected.socket.once('close', () => {
       isClosed = true;
     });
     // What is left of a body is read for half a second, and the connection is cut if that does not end.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(isClosed).toBe(false);
     const next = await post('abc', {}, agent);
-    expect([next.status, next.socket === refused.socket]).toEqual([200, true]);
+    expect([next.status, next.socket === rejected.socket]).toEqual([200, true]);
     agent.destroy();
   });
 

@@ -206,11 +206,11 @@ test('a refusal says how long to wait, and the window ends when it said', async 
   const url = `${await startApi(limits)}${EVM}/1/${POOL}/bid_ask`;
   const client = newClient();
   expect((await ask(url, client)).status).toBe(404);
-  const refused = await ask(url, client);
-  const wait = Number(refused.headers.get('Retry-After'));
-  expect([refused.status, await refused.json()]).toEqual([429, { error: 'Too many requests' }]);
+  const rejected = await ask(url, client);
+  const wait = Number(rejected.headers.get('Retry-After'));
+  expect([rejected.status, await rejected.json()]).toEqual([429, { error: 'Too many requests' }]);
   expect([1, 2, 3]).toContain(wait);
-  expect(refused.headers.get('RateLimit')).toBe(`"quote";r=0;t=${wait}`);
+  expect(rejected.headers.get('RateLimit')).toBe(`"quote";r=0;t=${wait}`);
   await new Promise((resolve) => setTimeout(resolve, wait * 1_000 + 50));
   expect((await ask(url, client)).status).toBe(404);
 });

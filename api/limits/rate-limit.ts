@@ -29,12 +29,12 @@ function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandl
     const quota = key ? quotas.keyed : quotas.anonymous;
     const state = await (key ? keyed(key.keyId) : anonymous(clientAddress(c, deps.trustedProxies)));
     describe(c, limitClass, quota, state);
-    if (state.refused) throw tooManyRequests(state.msBeforeNext);
+    if (state.rejected) throw tooManyRequests(state.msBeforeNext);
     await next();
   };
 }
 
-type Counted = { readonly refused: boolean; readonly remaining: number; readonly msBeforeNext: number };
+type Counted = { readonly rejected: boolean; readonly remaining: number; readonly msBeforeNext: number };
 
 /**
  * Counts in Redis; while it is unreachable or slow, in the memory of this process.
@@ -57,14 +57,14 @@ function createLimiter(
   return async (client) => {
     try {
       const { remainingPoints, msBeforeNext } = await shared.consume(client);
-      return { refused: false, remaining: remainingPoints, msBeforeNext };
+      return { rejected: false, remaining: remainingPoints, msBeforeNext };
     } catch (rejection) {
       if (rejection instanceof RateLimiterRes) {
-        return { refused: true, remaining: 0, msBeforeNext: rejection.msBeforeNext };
+        return { rejected: true, remaining: 0, msBeforeNext: rejection.msBeforeNext };
       }
       const { requests, msBeforeNext } = own.count(client);
       const remaining = Math.max(quota.requests - requests, 0);
-      return { refused: requests > quota.requests, remaining, msBeforeNext };
+      return { rejected: requests > quota.requests, remaining, msBeforeNext };
     }
   };
 }

@@ -19,8 +19,8 @@ const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
 /** More on both chains together than a page may have. */
 const POOLS_PER_CHAIN = 700;
 
-/** Each release has the same factory on both chains; that of `gone` is in the listing's rows alone. */
-const FACTORIES = { v1: seedAddress(0xf1), v2: seedAddress(0xf2), v3: seedAddress(0xf3), gone: seedAddress(0xf4) };
+/** Each release has the same factory on both chains; that of `removed` is in the listing's rows alone. */
+const FACTORIES = { v1: seedAddress(0xf1), v2: seedAddress(0xf2), v3: seedAddress(0xf3), removed: seedAddress(0xf4) };
 const RELEASES = ['v1', 'v2', 'v3'] as const;
 const ENABLED: Readonly<Record<number, readonly string[]>> = { [CHAIN_A]: ['v1', 'v2'], [CHAIN_B]: ['v1', 'v3'] };
 const chain = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
@@ -46,7 +46,7 @@ const { chains } = parseChainsFile(
 const pools: readonly ListedPool[] = fc
   .sample(
     fc.record({
-      contractVersion: fc.constantFrom(...RELEASES, 'gone' as const),
+      contractVersion: fc.constantFrom(...RELEASES, 'removed' as const),
       createdBlockNumber: fc.integer({ min: 1, max: 9 }),
       tier: fc.constantFrom(...TIERS),
       tvlFiat: fc.constantFrom(null, 0, 9.99, 10, 500.25, 1e22),
@@ -133,7 +133,7 @@ const anyQuery = fc.record(
     depositAllowlistEnabled: flag,
     blacklistedOnly: flag,
     addresses: fc.array(address, { minLength: 1, maxLength: 40 }).map((all) => all.join(',')),
-    contract_version: fc.constantFrom(...RELEASES, 'gone'),
+    contract_version: fc.constantFrom(...RELEASES, 'removed'),
     fiat: fc.constant('USD'),
   },
   { requiredKeys: [] },
@@ -148,13 +148,13 @@ const anyScope = fc.oneof(
 );
 type Scope = typeof anyScope extends fc.Arbitrary<infer S> ? S : never;
 
-const isAsked = (scope: Scope, chainId: number) => scope === null || [scope].flat().includes(chainId);
+const isSelected = (scope: Scope, chainId: number) => scope === null || [scope].flat().includes(chainId);
 
 /** Whether a chain that is asked for has the release, or any chain when none of those asked for is served. */
 function isReleaseKnown(query: Query, scope: Scope): boolean {
   const release = query.contract_version;
-  const asked = [CHAIN_A, CHAIN_B].filter((chainId) => isAsked(scope, chainId));
-  const judges = asked.length > 0 ? asked : [CHAIN_A, CHAIN_B];
+  const selected = [CHAIN_A, CHAIN_B].filter((chainId) => isSelected(scope, chainId));
+  const judges = selected.length > 0 ? selected : [CHAIN_A, CHAIN_B];
   return release === undefined || judges.some((chainId) => ENABLED[chainId]?.includes(release));
 }
 
@@ -164,7 +164,7 @@ function matching(query: Query, scope: Scope): ListedPool[] {
   const delistedOnly = query.blacklistedOnly === 'true';
   const floor = Number(query.minTvlFiat ?? (named || delistedOnly ? 0 : 10));
   return pools
-    .filter(({ chainId }) => isAsked(scope, chainId))
+    .filter(({ chainId }) => isSelected(scope, chainId))
     .filter(({ chainId, contractVersion }) => ENABLED[chainId]?.includes(contractVersion))
     .filter(({ tier }) => (tier === 'black') === delistedOnly)
     .filter(({ tier }) => query.tier === undefined || query.tier.split(',').includes(tier))
@@ -247,13 +247,13 @@ test('a release that no chain asked for has enabled gives 404, whatever other ch
   const cases = [
     [200, `${CHAIN_A}/metadata?contract_version=v2`],
     [404, `${CHAIN_B}/metadata?contract_version=v2`],
-    [404, `${CHAIN_A}/metadata?contract_version=gone`],
+    [404, `${CHAIN_A}/metadata?contract_version=removed`],
     [200, 'metadata?contract_version=v2'],
     [200, `metadata?contract_version=v2&chainIds=${CHAIN_A},${CHAIN_B}`],
     [404, `metadata?contract_version=v2&chainIds=${CHAIN_B}`],
     [404, `metadata?contract_version=v2&chainIds=${CHAIN_B},999`],
     [200, 'metadata?contract_version=v2&chainIds=999'],
-    [404, 'metadata?contract_version=gone&chainIds=999'],
+    [404, 'metadata?contract_version=removed&chainIds=999'],
   ] as const;
   for (const [status, path] of cases) expect([path, await statusOf(path)]).toEqual([path, status]);
 });

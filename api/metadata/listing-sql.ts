@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
-import type { PoolAtReading } from '../../db/listing/show-pool.ts';
+import type { PoolAtRead } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { listedPools, listingPrices, listingWindows, poolListings, priceHealth } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
@@ -144,10 +144,10 @@ export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery):
   return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && !isFiltered && !isFlagged;
 }
 
-type Day = NonNullable<PoolAtReading['day']>;
+type Day = NonNullable<PoolAtRead['day']>;
 
 /** A row of {@link showStatement}; the fields of the day are null unless asked for. */
-export type ShownRow = Omit<PoolAtReading, 'day'> & { readonly [Field in keyof Day]: Day[Field] | null };
+export type ShownRow = Omit<PoolAtRead, 'day'> & { readonly [Field in keyof Day]: Day[Field] | null };
 
 /**
  * What is shown of these pools, in their order. It has one text for all pages, so that its many joins are planned once.

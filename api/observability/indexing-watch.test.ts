@@ -18,27 +18,27 @@ let head: BlockPoint | null;
 let nowMs: number;
 /** The head that needs no asking, and how often the node was asked. */
 let known: BlockPoint | undefined;
-let asked: number;
+let polls: number;
 let watch: IndexingWatch;
 
 beforeEach(() => {
   nowMs = 0;
   known = undefined;
-  asked = 0;
+  polls = 0;
   watch = new IndexingWatch({
     chains: [CHAIN],
     maxLagSecs: LIMIT_SECS,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
     knownHead: () => known && headOf(known),
     readHead: async () => {
-      asked += 1;
+      polls += 1;
       return head ? headOf(head) : Promise.reject(new Error('the node is unreachable'));
     },
     now: () => nowMs,
   });
 });
 
-async function lookAfter(secs: number, now: { indexed: BlockPoint | null; head: BlockPoint | null }) {
+async function pollAfter(secs: number, now: { indexed: BlockPoint | null; head: BlockPoint | null }) {
   nowMs += secs * 1000;
   ({ indexed, head } = now);
   await watch.poll();
@@ -47,7 +47,7 @@ async function lookAfter(secs: number, now: { indexed: BlockPoint | null; head: 
 
 describe('an index that follows its chain is ready', () => {
   test('block by block, one behind at each look', async () => {
-    for (let n = 1; n <= 200; n++) expect(await lookAfter(1, { indexed: block(n), head: block(n + 1) })).toBeNull();
+    for (let n = 1; n <= 200; n++) expect(await pollAfter(1, { indexed: block(n), head: block(n + 1) })).toBeNull();
     expect(watch.lags()).toEqual([
       {
         chainId: 7,
@@ -63,35 +63,35 @@ describe('an index that follows its chain is ready', () => {
   });
 
   test('however long the chain is silent, and when it speaks again', async () => {
-    for (let n = 0; n < 100; n++) await lookAfter(60, { indexed: block(5), head: block(5) });
+    for (let n = 0; n < 100; n++) await pollAfter(60, { indexed: block(5), head: block(5) });
     expect(await watch.check()).toBeNull();
-    expect(await lookAfter(1, { indexed: block(5), head: { number: 6, timestamp: block(5).timestamp + 6_000 } })).toBe(
+    expect(await pollAfter(1, { indexed: block(5), head: { number: 6, timestamp: block(5).timestamp + 6_000 } })).toBe(
       null,
     );
     expect(watch.lags()).toMatchObject([{ lagBlocks: 1, lagSecs: 6_000, stalled: false }]);
   });
 
   test('through a reorganisation that it undoes', async () => {
-    await lookAfter(1, { indexed: block(100), head: block(100) });
-    await lookAfter(20, { indexed: block(100), head: block(92) });
-    expect(await lookAfter(15, { indexed: block(92), head: block(93) })).toBeNull();
+    await pollAfter(1, { indexed: block(100), head: block(100) });
+    await pollAfter(20, { indexed: block(100), head: block(92) });
+    expect(await pollAfter(15, { indexed: block(92), head: block(93) })).toBeNull();
   });
 });
 
 describe('an index that does not is stalled after the limit', () => {
   test('when it stands still while the chain goes on, even by one block only', async () => {
-    await lookAfter(1, { indexed: block(9), head: block(9) });
-    expect(await lookAfter(LIMIT_SECS, { indexed: block(9), head: block(10) })).toBeNull();
-    expect(await lookAfter(1, { indexed: block(9), head: block(10) })).toBe(
+    await pollAfter(1, { indexed: block(9), head: block(9) });
+    expect(await pollAfter(LIMIT_SECS, { indexed: block(9), head: block(10) })).toBeNull();
+    expect(await pollAfter(1, { indexed: block(9), head: block(10) })).toBe(
       'chain 7 is indexed 1 blocks behind its head',
     );
-    expect(await lookAfter(1, { indexed: block(10), head: block(10) })).toBeNull();
+    expect(await pollAfter(1, { indexed: block(10), head: block(10) })).toBeNull();
   });
 
   test('when the chain was rolled back beyond what it can undo, until the chain has outgrown it and after', async () => {
-    await lookAfter(1, { indexed: block(100), head: block(100) });
+    await pollAfter(1, { indexed: block(100), head: block(100) });
     const reasons = [];
-    for (let n = 60; n <= 140; n++) reasons.push(await lookAfter(1, { indexed: block(100), head: block(n) }));
+    for (let n = 60; n <= 140; n++) reasons.push(await pollAfter(1, { indexed: block(100), head: block(n) }));
     expect(reasons.slice(0, LIMIT_SECS)).toEqual(reasons.slice(0, LIMIT_SECS).map(() => null));
     expect(reasons[LIMIT_SECS]).toBe('chain 7 is indexed 10 blocks beyond its head');
     expect(reasons.at(-1)).toBe('chain 7 is indexed 40 blocks behind its head');
@@ -100,30 +100,30 @@ describe('an index that does not is stalled after the limit', () => {
   });
 
   test('when it holds a block of another history at the height of the head', async () => {
-    await lookAfter(1, { indexed: block(100), head: block(100) });
+    await pollAfter(1, { indexed: block(100), head: block(100) });
     const replaced = { ...block(100), timestamp: block(100).timestamp + 3 };
-    expect(await lookAfter(LIMIT_SECS + 1, { indexed: block(100), head: replaced })).not.toBeNull();
+    expect(await pollAfter(LIMIT_SECS + 1, { indexed: block(100), head: replaced })).not.toBeNull();
   });
 
   test('when it moves but falls behind', async () => {
-    await lookAfter(1, { indexed: block(0), head: block(0) });
+    await pollAfter(1, { indexed: block(0), head: block(0) });
     let reason: string | null = null;
-    for (let n = 1; n <= 120; n++) reason = await lookAfter(1, { indexed: block(n), head: block(2 * n) });
+    for (let n = 1; n <= 120; n++) reason = await pollAfter(1, { indexed: block(n), head: block(2 * n) });
     expect(reason).toBe('chain 7 is indexed 120 blocks behind its head');
   });
 
   test('when no node answers, or the database is unreachable', async () => {
-    await lookAfter(1, { indexed: block(9), head: block(9) });
-    expect(await lookAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe('chain 7: no node tells its head');
-    expect(await lookAfter(1, { indexed: block(9), head: block(9) })).toBeNull();
-    expect(await lookAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe('chain 7 is not indexed');
+    await pollAfter(1, { indexed: block(9), head: block(9) });
+    expect(await pollAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe('chain 7: no node tells its head');
+    expect(await pollAfter(1, { indexed: block(9), head: block(9) })).toBeNull();
+    expect(await pollAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe('chain 7 is not indexed');
   });
 });
 
 test('nothing is ready before it was seen to follow', async () => {
   expect(await watch.check()).toBe('chain 7 is not indexed');
-  expect(await lookAfter(0, { indexed: null, head: block(3) })).toBe('chain 7 is not indexed');
-  expect(await lookAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
+  expect(await pollAfter(0, { indexed: null, head: block(3) })).toBe('chain 7 is not indexed');
+  expect(await pollAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
 });
 
 test('a silent node holds the look at other chains up by no more than its patience', async () => {
@@ -146,30 +146,30 @@ describe('the node is asked', () => {
 
   test('only once the newest block of the index is older than it should be, and shows then that the index stands still', async () => {
     nowMs = timeOf(1);
-    for (let n = 2; n <= 50; n++) expect(await lookAfter(1, { indexed: block(n - 1), head: block(n) })).toBeNull();
-    expect([asked, watch.lags()[0]?.headBlock]).toEqual([0, 49]);
-    for (let n = 51; n <= 52; n++) await lookAfter(1, { indexed: block(49), head: block(n) });
-    expect(asked).toBe(0);
-    for (let n = 53; n <= 79; n++) expect(await lookAfter(1, { indexed: block(49), head: block(n) })).toBeNull();
-    expect([asked, watch.lags()[0]?.lagBlocks]).toEqual([27, 30]);
-    for (let n = 80; n <= 83; n++) await lookAfter(1, { indexed: block(49), head: block(n) });
+    for (let n = 2; n <= 50; n++) expect(await pollAfter(1, { indexed: block(n - 1), head: block(n) })).toBeNull();
+    expect([polls, watch.lags()[0]?.headBlock]).toEqual([0, 49]);
+    for (let n = 51; n <= 52; n++) await pollAfter(1, { indexed: block(49), head: block(n) });
+    expect(polls).toBe(0);
+    for (let n = 53; n <= 79; n++) expect(await pollAfter(1, { indexed: block(49), head: block(n) })).toBeNull();
+    expect([polls, watch.lags()[0]?.lagBlocks]).toEqual([27, 30]);
+    for (let n = 80; n <= 83; n++) await pollAfter(1, { indexed: block(49), head: block(n) });
     expect(await watch.check()).toBe('chain 7 is indexed 34 blocks behind its head');
   });
 
   test('not while its head is known, which counts before the age of the index', async () => {
     nowMs = timeOf(10);
     known = block(10);
-    expect(await lookAfter(0, { indexed: block(8), head: null })).toBeNull();
-    expect([asked, watch.lags()[0]?.lagBlocks]).toEqual([0, 2]);
+    expect(await pollAfter(0, { indexed: block(8), head: null })).toBeNull();
+    expect([polls, watch.lags()[0]?.lagBlocks]).toEqual([0, 2]);
   });
 });
 
 test('the gauges show what is known, and nothing that is not', async () => {
   const registry = new Registry();
   registerIndexingMetrics(registry, () => watch.lags());
-  await lookAfter(1, { indexed: block(10), head: block(14) });
+  await pollAfter(1, { indexed: block(10), head: block(14) });
   expect(await registry.metrics()).toContain('indexing_lag_blocks{chain="7"} 4');
-  await lookAfter(1, { indexed: block(10), head: null });
+  await pollAfter(1, { indexed: block(10), head: null });
   const scraped = await registry.metrics();
   expect(scraped).toContain('indexing_block{chain="7"} 10');
   expect(scraped).toContain('indexing_stalled{chain="7"} 0');

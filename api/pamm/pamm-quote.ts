@@ -16,7 +16,7 @@ const RESPONSE_TIMEOUT_MS = 500;
 /** Kept of it for writing the response. */
 const RESPONSE_MARGIN_MS = 15;
 /** An update whose body came late is queued all the same, as long as that takes no longer. */
-const LEAST_QUEUEING_MS = 200;
+const MIN_QUEUEING_MS = 200;
 /** Chains of the contract: without usable builders they are out of service, where others are simply not propAMM chains. */
 const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [1, 'ethereum'],
@@ -49,7 +49,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const results = await submit(deps, update, holder, endpoints, {
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
-    queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + LEAST_QUEUEING_MS),
+    queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + MIN_QUEUEING_MS),
   });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }

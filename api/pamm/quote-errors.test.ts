@@ -66,11 +66,11 @@ test('429 with the wait beyond the limit, but still 401 without a key', async ()
   try {
     expect((await limited.post(999, {})).status).toBe(404);
     // Until the limiter's connection is up, requests are counted in memory and once more in Redis.
-    const refused = await eventually(async () => {
+    const rejected = await eventually(async () => {
       const response = await limited.post(999, {});
       return response.status === 429 && response;
     });
-    expect([...(await outcome(refused)), Number(refused.headers.get('Retry-After')) > 0]).toEqual([
+    expect([...(await outcome(rejected)), Number(rejected.headers.get('Retry-After')) > 0]).toEqual([
       429,
       { error: 'Too many requests' },
       true,

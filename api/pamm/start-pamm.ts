@@ -3,7 +3,7 @@ import { QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { connectFailFast, connectPatient } from '../../runtime/redis-connections.ts';
+import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { ServedChains } from '../request.ts';
 import type { PammDeps } from './pamm-quote.ts';
@@ -39,7 +39,7 @@ export function startPamm(options: PammOptions): Pamm {
   const { chains, env, redisUrl, queuePrefix, metrics, logger } = options;
   const keys = new RedisKeys(queuePrefix);
   const redis = connectFailFast(redisUrl, logger);
-  const subscriber = connectPatient(redisUrl, logger);
+  const subscriber = connectQueueing(redisUrl, logger);
   const dispatcher = new QuoteDispatcher({ redis, subscriber, keys, metrics, logger });
   const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
 

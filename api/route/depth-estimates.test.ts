@@ -110,20 +110,20 @@ describe('a crowded pair', () => {
 
   it('is read by records again a minute after it was closed', async () => {
     const side = { inputs: [1e6], outputs: [1e6] };
-    const tell = () => {
+    const announce = () => {
       for (const of of [a, b, c]) estimates.record(of, { bids: side, asks: side, tierRank: 1 });
     };
-    tell();
+    announce();
     observe([a, snapshot(a, 0n, 0n, 'pool_refused')]);
-    tell();
+    announce();
     expect(await chosen([a, b, c])).toEqual([12, 13]);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
     observe([b, snapshot(b, 0n, 0n, 'pool_refused')]);
-    const chosenAnew = () => {
-      tell();
+    const chosenAgain = () => {
+      announce();
       return chosen([a, b, c]);
     };
-    await expect.poll(chosenAnew).toEqual([11, 13]);
+    await expect.poll(chosenAgain).toEqual([11, 13]);
     clock.mockRestore();
   });
 

@@ -5,7 +5,7 @@ import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
 import type { PoolGraph, TokenPath } from '../../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../../protocol/routing/pool-candidate.ts';
-import { finishInTurns } from '../../runtime/in-turns.ts';
+import { finishYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
@@ -77,7 +77,7 @@ export class ChainDepthEstimates {
    */
   candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): Promise<Paths> {
     const key = `${graph.version} ${order.tokenIn} ${order.tokenOut} ${order.tradeType}`;
-    const context = () => finishInTurns(candidateTokenPaths(graph, this.describe, order, most));
+    const context = () => finishYielding(candidateTokenPaths(graph, this.describe, order, most));
     return this.#compared.forceFetch(key, { context });
   }
 
@@ -137,7 +137,7 @@ class LiveCandidate implements Candidate {
   /** Where fees are not public a pool may be simulated, unless it is known to be read cheaper. */
   get cost(): number {
     const { rank } = this.known;
-    const isCheap = rank === 'formula' || rank === 'fit' || eventLayout(this.pool.layout).tellsSwaps;
+    const isCheap = rank === 'formula' || rank === 'fit' || eventLayout(this.pool.layout).logsSwapState;
     return isCheap ? 1 : SIMULATED_COST;
   }
 }

@@ -36,7 +36,7 @@ const SPARED_MS = 60_000;
 /** Pools, those read last, of which it is remembered what was found out. */
 const MAX_POOLS = 10_000;
 /** As much as a provider may take through the pool. */
-const ASKED_GAS = 3_000_000n;
+const SEARCH_GAS = 3_000_000n;
 /** The amounts of a simulated swap: a selector and two words. */
 const KEPT_BYTES = 68;
 const DRAWS = 2 ** 31;
@@ -133,11 +133,11 @@ export class CurveSearcher {
         return simulated;
       },
       ask: (to, data) => {
-        const call = { from: zeroAddress, to, data, gas: ASKED_GAS, block };
-        return target.rpc.call(call, identity, signal).catch(nothingWhenRefused);
+        const call = { from: zeroAddress, to, data, gas: SEARCH_GAS, block };
+        return target.rpc.call(call, identity, signal).catch(nothingWhenRejected);
       },
       codes: (accounts) =>
-        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRefused))),
+        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRejected))),
       program: (data, silenced) => {
         this.#reserveSimulation(block, pool);
         return this.#runProgram(block, data, silenced, signal);
@@ -172,7 +172,7 @@ const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>
   new Map(extensions.map((extension) => [extension, NO_OBJECTION]));
 
 /** Of a contract that reverts, and of a node that does not tell code: no formula counts for code that is unknown. */
-function nothingWhenRefused(error: unknown): Hex {
+function nothingWhenRejected(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;
 }

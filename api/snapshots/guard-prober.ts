@@ -87,11 +87,11 @@ export class GuardProber {
     signal: AbortSignal,
   ): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(block, pools, signal);
-    const asked = claims.flatMap((claim, index) => {
+    const requested = claims.flatMap((claim, index) => {
       const pool = pools[index]?.pool.address as Address;
       return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
     });
-    const results = await this.#simulate(block, asked, signal);
+    const results = await this.#simulate(block, requested, signal);
     const confirmed = claims.map((claim) =>
       claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
     );
@@ -130,8 +130,8 @@ export class GuardProber {
   /** What the state of the guards says; null of a pool whose stop loss does not answer as one. */
   async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
-    const asked = groups.filter((calls) => calls.length > 0);
-    const answers = await multicall(this.#deps.target, block, asked, signal);
+    const requested = groups.filter((calls) => calls.length > 0);
+    const answers = await multicall(this.#deps.target, block, requested, signal);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
       const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
@@ -151,19 +151,19 @@ export class GuardProber {
     const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
       if (confirmed?.levels !== undefined) return confirmed.levels;
       const claim = cautiousClaim(side, stopLoss);
-      const asked = claim.inputs.map((amount) => ({ pool: address, side, amount }));
-      return agreedLevels(claim, await this.#simulate(block, asked, signal));
+      const requested = claim.inputs.map((amount) => ({ pool: address, side, amount }));
+      return agreedLevels(claim, await this.#simulate(block, requested, signal));
     };
     const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
     return { bids: ofBids, asks: ofAsks };
   }
 
   /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
-  async #simulate(block: BlockRef, asked: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
-    const groups = asked.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
+  async #simulate(block: BlockRef, requested: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
+    const groups = requested.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
     const answers = await boundedCalls(this.#deps.target, block, groups, signal);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
-    for (const [index, { pool }] of asked.entries()) this.#deps.logUnknown(pool, results[index]);
+    for (const [index, { pool }] of requested.entries()) this.#deps.logUnknown(pool, results[index]);
     return results;
   }
 

@@ -83,9 +83,9 @@ it('a pool whose answers did not change keeps its curve, unless what is known of
       const before = decodePool({ pool }, block(1n), 100, answers);
       if (before instanceof SnapshotError) throw before;
       expect(decodePool({ pool, before }, block(2n), 101, answers)).toHaveProperty('curve', before.curve);
-      const listedAnew = { ...pool };
-      const read = decodePool({ pool: listedAnew, before }, block(2n), 101, answers);
-      expect(read).toHaveProperty('pool', listedAnew);
+      const listedAgain = { ...pool };
+      const read = decodePool({ pool: listedAgain, before }, block(2n), 101, answers);
+      expect(read).toHaveProperty('pool', listedAgain);
     }),
     { numRuns: 20 },
   );

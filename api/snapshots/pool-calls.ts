@@ -129,7 +129,7 @@ function decodePrices(
   const prices = answer ? adapter.prices.decode(answer) : 'unread';
   const curve = typeof prices === 'string' ? null : state.curve(prices, quote, readCode(answers));
   const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
-  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRefused: false, asksRefused: false });
+  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRejected: false, asksRejected: false });
   if (status !== 'healthy' || typeof prices === 'string') {
     return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null };
   }
@@ -146,10 +146,10 @@ export function withDepth(
   { curve: _, fingerprint: __, ...snapshot }: PriceSnapshot,
   { bids, asks }: TradingSides,
 ): DepthSnapshot {
-  const isRefused = bids === null && asks === null;
+  const isRejected = bids === null && asks === null;
   return {
     ...snapshot,
-    status: isRefused ? 'pool_refused' : snapshot.status,
+    status: isRejected ? 'pool_refused' : snapshot.status,
     bidX64: bids === null ? CLOSED_BID_X64 : snapshot.bidX64,
     askX64: asks === null ? CLOSED_ASK_X64 : snapshot.askX64,
     depth: { bids: bids ?? [], asks: asks ?? [] },

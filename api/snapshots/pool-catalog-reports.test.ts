@@ -136,11 +136,11 @@ test('ages are those of the pools captured last and longest ago; unknown ones ar
 
 test('while the database does not answer, the last known counts, and ages are unknown', async () => {
   const warn = vi.fn();
-  const gone = openDatabase(home.url, logger);
-  const other = new PoolCatalog({ database: gone, chains, logger: { warn } as never, pollMs });
+  const unreachable = openDatabase(home.url, logger);
+  const other = new PoolCatalog({ database: unreachable, chains, logger: { warn } as never, pollMs });
   await other.table();
   expect(other.ages(1)).not.toEqual(NO_AGES);
-  await gone.$client.end();
+  await unreachable.$client.end();
   await vi.waitUntil(() => warn.mock.calls.length > 0, WAIT);
   expect(funded(other, 2, [3])).toEqual([3]);
   expect((await other.table()).find(1, seedAddress(1))).toBeDefined();

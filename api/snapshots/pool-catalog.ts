@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
-import { inTurns } from '../../runtime/in-turns.ts';
+import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { internalError, unavailable } from '../errors.ts';
@@ -165,18 +165,18 @@ export class PoolCatalog implements PoolDirectory {
     const { chainId } = chain.config;
     const database = this.#deps.database.$client;
     const slices = isReload ? readAllPools(database, chainId) : readPoolsSince(database, chainId, chain.undoableFrom);
-    const gone = new Set(isReload ? this.#table.ofChain(chainId) : chain.undoable);
+    const removed = new Set(isReload ? this.#table.ofChain(chainId) : chain.undoable);
     const undoableFrom = Math.max(0, (head ?? 0) - MAX_UNDONE_BLOCKS);
     const undoable = new Set<ServedPool>();
     for await (const rows of slices) {
-      await inTurns(rows, (row) => {
+      await forEachYielding(rows, (row) => {
         const pool = this.#put(chain, row, by);
         if (!pool) return;
-        gone.delete(pool);
+        removed.delete(pool);
         if (row.block >= undoableFrom) undoable.add(pool);
       });
     }
-    await inTurns(gone, (pool) => this.#table.remove(pool, 'not_served'));
+    await forEachYielding(removed, (pool) => this.#table.remove(pool, 'not_served'));
     chain.undoable = undoable;
     chain.undoableFrom = undoableFrom;
   }
@@ -195,7 +195,7 @@ export class PoolCatalog implements PoolDirectory {
     const { chainId } = chain.config;
     const since = isReload ? 0 : chain.reportedUs - CAPTURE_US;
     for await (const rows of readReports(this.#deps.database.$client, chainId, since)) {
-      await inTurns(rows, ({ address, capturedUs, ...report }) => {
+      await forEachYielding(rows, ({ address, capturedUs, ...report }) => {
         const pool = this.#table.find(chainId, address);
         if (pool) this.#deps.onReport?.(pool, report);
         chain.reportedUs = capturedUs;

@@ -5,9 +5,9 @@ import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched, type Outcomes } from './batched.ts';
-import type { BlockClock } from './block-clock.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
 import type { GuardedPool, GuardProber } from './guard-prober.ts';
+import type { HeadTracker } from './head-tracker.ts';
 import {
   decodePool,
   type PoolAnswers,
@@ -24,7 +24,7 @@ import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.t
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;
-  readonly clock: BlockClock<ReportedHead>;
+  readonly clock: HeadTracker<ReportedHead>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
   /** Longest round, over all nodes and calls. */

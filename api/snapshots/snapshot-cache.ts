@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import type { BlockClock } from './block-clock.ts';
+import type { HeadTracker } from './head-tracker.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
@@ -19,7 +19,7 @@ import {
 } from './types.ts';
 
 export interface SnapshotCacheDeps {
-  readonly clock: BlockClock<ReportedHead>;
+  readonly clock: HeadTracker<ReportedHead>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
@@ -56,7 +56,7 @@ export class SnapshotCache implements ChainSnapshots {
     });
   }
 
-  get clock(): BlockClock<ReportedHead> {
+  get clock(): HeadTracker<ReportedHead> {
     return this.#deps.clock;
   }
 
@@ -91,14 +91,14 @@ export class SnapshotCache implements ChainSnapshots {
   ): Promise<Map<Address, Kinds[K] | SnapshotError>> {
     const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
-    const asked = pools.map((pool) => this.#ask(kind, head, pool));
-    const pending = asked.filter(({ read }) => read.settled === undefined);
+    const shared = pools.map((pool) => this.#startRead(kind, head, pool));
+    const pending = shared.filter(({ read }) => read.settled === undefined);
     if (pending.length > 0) {
       const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
       await Promise.all([waitFor(own, signal), waitFor(others, signal, this.#deps.waitTimeoutMs)]);
     }
     const outcomes = new Map(
-      asked.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
+      shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
         const outcome = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
@@ -123,7 +123,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /** The read that a request needs: started by it, or by another. */
-  #ask<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
+  #startRead<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
     const before = this.#pricesSoFar(pool);
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
@@ -211,7 +211,7 @@ class SharedRead<T> {
 
 /** Waits until all reads have their outcomes, at most until the signal aborts or this time passed; the reads continue for others. */
 async function waitFor(
-  asked: readonly { readonly read: SharedRead<unknown> }[],
+  shared: readonly { readonly read: SharedRead<unknown> }[],
   signal: AbortSignal | undefined,
   limitMs?: number,
 ): Promise<void> {
@@ -220,7 +220,7 @@ async function waitFor(
   const limits: Promise<unknown>[] = [];
   if (signal) limits.push(aborted(signal, done.signal));
   if (limitMs !== undefined) limits.push(sleep(limitMs, undefined, { signal: done.signal }));
-  await Promise.race([Promise.all(asked.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
+  await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
 }
 
 const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>

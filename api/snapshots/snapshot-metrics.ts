@@ -1,12 +1,12 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Address } from 'viem';
-import type { CurveRank, DropReason } from '../../protocol/curve-search.ts';
+import type { CurveMethod, DropReason } from '../../protocol/curve-search.ts';
 
 /** How a search for the curve of a pool ended. */
 export interface CurveReport {
   readonly pool: Address;
   /** `none`: nothing that the pool shows explains its fees. */
-  readonly rank: CurveRank | 'none';
+  readonly rank: CurveMethod | 'none';
   /** Why the formula that stood in for the pool does so no longer. */
   readonly dropped: DropReason | null;
 }

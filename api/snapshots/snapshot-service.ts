@@ -6,9 +6,9 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { BlockClock } from './block-clock.ts';
 import { CurveSearcher } from './curve-searcher.ts';
 import { GuardProber } from './guard-prober.ts';
+import { HeadTracker } from './head-tracker.ts';
 import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
 import { type CurveReport, type SnapshotObserver, snapshotMetrics } from './snapshot-metrics.ts';
@@ -92,7 +92,7 @@ function createSnapshotCache(
   // A node that is slow must leave time to ask the next one.
   const timeoutMs = Math.min(rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
   const target = { rpc: openChainRpc(chain, timeoutMs, countCall), chainId, multicall3 };
-  const clock = new BlockClock<ReportedHead>(target.rpc, { blockTimeMs, minRefreshMs });
+  const clock = new HeadTracker<ReportedHead>(target.rpc, { blockTimeMs, minRefreshMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
   const logger = processLogger.child({ chainId });
   const logUnknown = unknownErrorLog(logger);

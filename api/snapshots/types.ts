@@ -6,7 +6,7 @@ import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
-import type { BlockClock } from './block-clock.ts';
+import type { HeadTracker } from './head-tracker.ts';
 import type { ServedPool } from './pool-directory.ts';
 
 /** Prices that mean "this side does not trade", Q64.64. */
@@ -77,7 +77,7 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  */
 export interface ChainSnapshots {
   /** Tells the block that quotes are read at. */
-  readonly clock: Pick<BlockClock<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
+  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */

@@ -81,8 +81,8 @@ export class ChainStream {
   }
 
   /** Counts a client that was terminated because it answered no pings. */
-  countSilent(): void {
-    this.#deps.metrics.terminations.inc({ chain: this.#deps.chainId, reason: 'silent' });
+  countTimeout(): void {
+    this.#deps.metrics.terminations.inc({ chain: this.#deps.chainId, reason: 'timeout' });
   }
 
   get #common(): SubscriberSource {

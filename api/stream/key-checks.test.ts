@@ -45,10 +45,10 @@ test('connections of a revoked key are told; those of other keys are not, nor wh
   // Its holder has time to change to the new one.
   await rotateApiKey(pool, rotated.keyId, 3_600);
   const connections = new CountedConnections(StreamConfig.parse({}));
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const { keyId } of [revoked, rotated, kept]) {
     const end = () => {
-      told.push(keyId);
+      reported.push(keyId);
       connections.remove(connection);
     };
     const connection: Connection = { transport: 'sse', address: '10.0.0.1', keyId, end };
@@ -59,11 +59,11 @@ test('connections of a revoked key are told; those of other keys are not, nor wh
   const stopFailing = startChecks(unreachable);
   await connections.nextRounds();
   stopFailing();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   const stop = startChecks(pool);
-  await expect.poll(() => told, { timeout: 20_000 }).toEqual([revoked.keyId]);
+  await expect.poll(() => reported, { timeout: 20_000 }).toEqual([revoked.keyId]);
   await connections.nextRounds();
-  expect(told).toEqual([revoked.keyId]);
+  expect(reported).toEqual([revoked.keyId]);
   stop();
   await unreachable.end();
 });

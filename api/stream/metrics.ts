@@ -39,7 +39,7 @@ export function streamMetrics(
     gaps: counter('stream_gaps_total', 'Connections that could not resume after an earlier one', ['chain']),
   };
   for (const chain of chainIds) {
-    for (const reason of ['unread', 'silent']) metrics.terminations.inc({ chain, reason }, 0);
+    for (const reason of ['unread', 'timeout']) metrics.terminations.inc({ chain, reason }, 0);
     for (const each of [metrics.resumes, metrics.gaps]) each.inc({ chain }, 0);
   }
   return metrics;

@@ -62,26 +62,26 @@ afterAll(async () => {
 
 /** A client that takes whatever comes. */
 function listen() {
-  const told: { readonly event: StreamEventName; readonly data: unknown }[] = [];
+  const received: { readonly event: StreamEventName; readonly data: unknown }[] = [];
   const transport: StreamTransport = {
-    send: (event, _id, data) => told.push({ event, data: STREAM_MESSAGES[event].parse(JSON.parse(data)) }),
+    send: (event, _id, data) => received.push({ event, data: STREAM_MESSAGES[event].parse(JSON.parse(data)) }),
     unsentBytes: 0,
     onDrain: () => undefined,
     end: () => undefined,
     terminate: () => undefined,
   };
   const removed = () =>
-    told.flatMap(({ event, data }) => (event === 'removed' ? STREAM_MESSAGES.removed.parse(data).pools : []));
-  return { told, transport, removed };
+    received.flatMap(({ event, data }) => (event === 'removed' ? STREAM_MESSAGES.removed.parse(data).pools : []));
+  return { received, transport, removed };
 }
 
 test('who is connected is told that a pool was delisted, and of one that left the index that it is not served', async () => {
-  const { told, transport, removed } = listen();
+  const { received, transport, removed } = listen();
   const stream = await streams.ready(CHAIN);
   const subscriber = stream.open(transport, false);
   subscriber.subscribe({ pools: simulated.pools.map(({ address }) => address), depth: false });
   await vi.waitUntil(
-    () => told.some(({ event, data }) => event === 'snapshot' && (data as { last: boolean }).last),
+    () => received.some(({ event, data }) => event === 'snapshot' && (data as { last: boolean }).last),
     WAIT,
   );
   await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES ($1, $2)', [CHAIN, delisted]);

@@ -65,7 +65,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
       {
         onOpen: (_event, { raw }) => {
           if (!raw) return;
-          keepAlive(raw, () => stream.countSilent(), pingMs);
+          keepAlive(raw, () => stream.countTimeout(), pingMs);
           const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
           const identify = async (presented: string) => {
             const identity = await verifyKey(presented, () => connection.address);

@@ -58,7 +58,7 @@ export class WsSession {
     const waitMs = this.#useOperations(1) || this.#useBytes(data.length);
     if (waitMs === 0) this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
     else if (this.#useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) === 0)
-      this.#refuse(null, tooManyRequests(waitMs));
+      this.#reject(null, tooManyRequests(waitMs));
     else this.end('limits');
   }
 
@@ -72,7 +72,7 @@ export class WsSession {
       subscribe?.();
     } catch (error) {
       if (!(error instanceof ApiError)) this.logger.error({ err: error }, 'an operation of a WebSocket failed');
-      this.#refuse(idOf(json), error instanceof ApiError ? error : internalError(error));
+      this.#reject(idOf(json), error instanceof ApiError ? error : internalError(error));
     }
     this.#isFirst = false;
   }
@@ -118,7 +118,7 @@ export class WsSession {
     return () => subscriber.subscribe({ pools: named, depth, after });
   }
 
-  #refuse(id: string | number | null, { status, message, headers }: ApiError): void {
+  #reject(id: string | number | null, { status, message, headers }: ApiError): void {
     const waitSecs = headers['Retry-After'];
     const retry = waitSecs === undefined ? {} : { retryMs: Number(waitSecs) * 1_000 };
     this.#reply({ event: 'error', id, status, error: message, ...retry });

@@ -29,9 +29,9 @@ function start(chain: SimulatedChain, budget = RICH) {
   };
   /** Of the last block, the pools that were read and those that were not, by index. */
   const outcomes = (kind: WarmResult['kind']) => {
-    const told = results.filter((result) => result.kind === kind).flatMap((result) => [...result.outcomes]);
+    const reported = results.filter((result) => result.kind === kind).flatMap((result) => [...result.outcomes]);
     const indexesOf = (isRead: boolean) =>
-      told
+      reported
         .filter(([, outcome]) => outcome instanceof SnapshotError !== isRead)
         .map(([address]) => chain.pools.findIndex((pool) => pool.address === address))
         .sort((a, b) => a - b);

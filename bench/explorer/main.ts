@@ -38,7 +38,7 @@ async function bench(pools: number, visits: number): Promise<void> {
     const bare = await startBarePage(rows, wireBytes);
     const bareUrl = `http://127.0.0.1:${bare.port}`;
     await timeFirstRows(browser, bareUrl);
-    const seen = await visitInTurns(browser, [list.url, bareUrl], visits);
+    const seen = await visitAlternately(browser, [list.url, bareUrl], visits);
     report(pools, await zippedBytes(), seen);
     await bare.stop(0);
   } finally {
@@ -47,7 +47,7 @@ async function bench(pools: number, visits: number): Promise<void> {
   }
 }
 
-async function visitInTurns(browser: Browser, urls: readonly string[], visits: number): Promise<FirstRows[][]> {
+async function visitAlternately(browser: Browser, urls: readonly string[], visits: number): Promise<FirstRows[][]> {
   const seen: FirstRows[][] = urls.map(() => []);
   for (let turn = 0; turn < visits; turn += 1) {
     for (const [index, url] of urls.entries()) seen[index]?.push(await timeFirstRows(browser, url));

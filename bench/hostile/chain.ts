@@ -23,11 +23,11 @@ import {
   addressOf,
   CANDIDATES,
   FIRST_CLONE,
-  FIRST_SILENT,
+  FIRST_INACTIVE,
   GUARDED,
   type PoolKind,
   type Sizes,
-  strangersTokens,
+  untrustedTokens,
 } from './market.ts';
 
 /** A pool that was made as any pool is, and its copies: the same but for their addresses. */
@@ -77,12 +77,12 @@ export async function startHostileChain(chainId: number, sizes: Sizes, hasGuards
   const [crowded, ...others] = pairs as [Pair, ...Pair[]];
   const groups = [
     ...(await honestGroups(world, crowded, others, sizes.honest, hasGuards)),
-    ...(await strangersGroups(world, crowded, sizes)),
+    ...(await untrustedGroups(world, crowded, sizes)),
   ];
   for (const { served, firstClone, clones } of groups) {
     await putClones(world.anvil.url, served.address, clonesAt(firstClone, clones));
   }
-  await putClones(world.anvil.url, crowded.token0, strangersTokens(Math.max(sizes.silent, sizes.burner)));
+  await putClones(world.anvil.url, crowded.token0, untrustedTokens(Math.max(sizes.inactive, sizes.burner)));
   await world.chain.client.mine({ blocks: 1 });
   const stop = async () => {
     await proxy.stop();
@@ -141,14 +141,14 @@ async function plainPool({ chain, deployment }: QuoteWorld, pair: Pair): Promise
 }
 
 /** Pools without liquidity: beside the honest ones of a pair, with a provider that burns all gas, and those that just are. */
-async function strangersGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Promise<PoolGroup[]> {
+async function untrustedGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Promise<PoolGroup[]> {
   const quiet = await deployManualProvider(world.chain, pair, QUOTE);
-  const group = async (kind: 'crowd' | 'burner' | 'silent', address: Address, firstClone: number) =>
+  const group = async (kind: 'crowd' | 'burner' | 'inactive', address: Address, firstClone: number) =>
     groupOf(world, address, { kind, firstClone, clones: sizes[kind] - 1 });
   return [
     await group('crowd', await poolBehind(world, pair, quiet), FIRST_CLONE.crowd),
     await group('burner', await gasHogPool(world, pair), FIRST_CLONE.burner),
-    await group('silent', await poolBehind(world, pair, quiet), FIRST_SILENT),
+    await group('inactive', await poolBehind(world, pair, quiet), FIRST_INACTIVE),
   ];
 }
 

@@ -3,17 +3,17 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, bytesToHex } from 'viem';
 import { runMain } from '../../runtime/run-main.ts';
-import { answerOrders } from '../asked-process.ts';
+import { answerOrders } from '../order-process.ts';
 import { type LoadRequest, timeRequest } from './load.ts';
 
 /** Clients without a key that send uncached requests, each as fast as the default quota of the listing allows. */
-const STRANGERS = 10;
-const REQUESTS_PER_SECOND = STRANGERS * 20;
+const ANONYMOUS = 10;
+const REQUESTS_PER_SECOND = ANONYMOUS * 20;
 const TICK_MS = 10;
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 const ADDRESSES = 100;
 const DEEPEST = 50_000;
-const agent = new Agent({ keepAlive: true, maxSockets: MOST_OPEN });
+const agent = new Agent({ keepAlive: true, maxSockets: MAX_OPEN });
 
 export interface FloodResult {
   /** Answers a second. */
@@ -22,7 +22,7 @@ export interface FloodResult {
   readonly broken: number;
 }
 
-/** Asks for so long, at its pace whether answers come or not, as long as no more than `MOST_OPEN` are waited for. */
+/** Asks for so long, at its pace whether answers come or not, as long as no more than `MAX_OPEN` are waited for. */
 export interface FloodOrder {
   readonly url: string;
   readonly chainIds: readonly number[];
@@ -46,7 +46,7 @@ async function flood({ url, chainIds, seconds }: FloodOrder): Promise<FloodResul
   };
   while (secondsSince() < seconds) {
     const due = secondsSince() * REQUESTS_PER_SECOND;
-    while (sent < due && open.size < MOST_OPEN) send();
+    while (sent < due && open.size < MAX_OPEN) send();
     await sleep(TICK_MS);
   }
   const rate = (sent - open.size) / secondsSince();
@@ -68,7 +68,7 @@ const EXPECTED = new Set([200, 401, 404, 429, 503]);
 /** By turns: unknown addresses, unknown keys, deep offsets, rare filters and searches, unknown pools. */
 function floodRequest(number: number, chainIds: readonly number[]): LoadRequest {
   const base = `/public/v1/evm/${chainIds[number % chainIds.length]}`;
-  const from = { 'X-Forwarded-For': `198.51.100.${number % STRANGERS}` };
+  const from = { 'X-Forwarded-For': `198.51.100.${number % ANONYMOUS}` };
   const kinds: readonly (() => LoadRequest)[] = [
     () => ({ path: `${base}/metadata?addresses=${Array.from({ length: ADDRESSES }, unknownAddress).join()}` }),
     () => ({ path: `${base}/metadata`, headers: { Authorization: `Bearer ${unknownKey()}` } }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runMain } from '../../runtime/run-main.ts';
-import { answerOrders } from '../asked-process.ts';
+import { answerOrders } from '../order-process.ts';
 import { type LoadRequest, LoadResult, timeRequest } from './load.ts';
 import { givePrecedence } from './precedence.ts';
 
@@ -19,7 +19,7 @@ export interface LoadWindow {
   /** Milliseconds from a request to the last byte of its answer. */
   readonly p99: number;
   /** Answers that were not 200. */
-  readonly refused: number;
+  readonly rejected: number;
 }
 
 /** A separate process with precedence, so that what else the bench runs is not part of the measured times. */
@@ -36,10 +36,10 @@ async function timeWindow({ url, requests, clients, pauseMs, seconds }: LoadOrde
     while (performance.now() < end) {
       const { ms, status } = await timeRequest(url, requests[sent++ % requests.length] as LoadRequest);
       result.add(ms);
-      if (status !== 200) result.refused += 1;
+      if (status !== 200) result.rejected += 1;
       if (pauseMs > 0) await sleep(2 * pauseMs * Math.random());
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-  return { p99: result.quantile(0.99), refused: result.refused };
+  return { p99: result.quantile(0.99), rejected: result.rejected };
 }

@@ -10,7 +10,7 @@ export interface LoadRequest {
 
 /** Milliseconds from a request to the last byte of its answer, and how many answers were not 200. */
 export class LoadResult extends Samples {
-  refused = 0;
+  rejected = 0;
 }
 
 const connections = new Agent({ keepAlive: true });
@@ -22,7 +22,7 @@ export function timeRequest(
 ): Promise<{ readonly ms: number; readonly status: number }> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const sent = request(
       `${url}${path}`,
       { agent, headers, method: body === undefined ? 'GET' : 'POST' },
       (response) => {
@@ -32,6 +32,6 @@ export function timeRequest(
         response.resume();
       },
     );
-    asked.on('error', reject).end(body);
+    sent.on('error', reject).end(body);
   });
 }

@@ -25,7 +25,7 @@ runMain(async () => {
   const { pools, seconds, rounds } = new Command('bench:hostile')
     .description(
       `Serves a market that is nearly all strangers' pools, and the honest ones alone, and puts both beside the targets:
-1 % active, 10 % with a provider that burns all gas, 10 % on one pair, the rest silent, over two chains.`,
+1 % active, 10 % with a provider that burns all gas, 10 % on one pair, the rest inactive, over two chains.`,
     )
     .option('--pools <number>', 'of both chains', '100000')
     .option('--seconds <number>', 'how long prices and stalls are watched: all is read anew within a minute', '75')
@@ -47,8 +47,10 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
     await startHostileChain(CHAIN_IDS.plain, sizes, false),
     await startHostileChain(CHAIN_IDS.guarded, sizes, true),
   ];
-  const { honest, crowd, burner, silent } = sizes;
-  say(`each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${silent} silent`);
+  const { honest, crowd, burner, inactive } = sizes;
+  say(
+    `each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${inactive} inactive`,
+  );
   const serve = (onlyHonest: boolean) => {
     say(onlyHonest ? 'the honest pools alone' : 'all pools');
     return serveMarket({ folder, redisUrl: redis.url, postgres, chains, onlyHonest, seconds, say });

@@ -1,7 +1,7 @@
 import { type Address, numberToHex } from 'viem';
 
 /** Who made a pool: an honest provider of liquidity, or a stranger who wants its neighbours to suffer. */
-export type PoolKind = 'honest' | 'crowd' | 'burner' | 'silent';
+export type PoolKind = 'honest' | 'crowd' | 'burner' | 'inactive';
 
 /** Where the index's tables are. */
 export const SCHEMA = 'onchain_bench';
@@ -23,12 +23,12 @@ export function sizesOf(pools: number): Sizes {
   const ofChain = pools / 2;
   const honest = Math.max(2 * CANDIDATES, Math.round(ofChain * HONEST_SHARE));
   const [burner, crowd] = [Math.round(ofChain * BURNER_SHARE), Math.round(ofChain * CROWD_SHARE)];
-  return { honest, burner, crowd, silent: ofChain - honest - burner - crowd };
+  return { honest, burner, crowd, inactive: ofChain - honest - burner - crowd };
 }
 
 /** First number of the addresses of a kind: far above those of precompiles, and no two kinds overlap. */
 export const FIRST_CLONE = { honest: 0x11_0000_0000, crowd: 0x22_0000_0000, burner: 0x33_0000_0000 } as const;
-export const FIRST_SILENT = 0x44_0000_0000;
+export const FIRST_INACTIVE = 0x44_0000_0000;
 const FIRST_TOKEN = 0x55_0000_0000;
 /** Pools of strangers that share a token. */
 const POOLS_PER_TOKEN = 2;
@@ -36,8 +36,8 @@ const POOLS_PER_TOKEN = 2;
 export const addressOf = (number: number): Address => numberToHex(number, { size: 20 });
 
 /** Tokens of strangers that so many pools need. */
-export const strangersTokens = (pools: number): Address[] =>
+export const untrustedTokens = (pools: number): Address[] =>
   Array.from({ length: Math.ceil(pools / POOLS_PER_TOKEN) }, (_, index) => addressOf(FIRST_TOKEN + index));
 
 /** SQL: the token of the stranger's pool number `n`. */
-export const strangersTokenSql = `('0x' || lpad(to_hex(${FIRST_TOKEN} + n / ${POOLS_PER_TOKEN}), 40, '0'))`;
+export const untrustedTokenSql = `('0x' || lpad(to_hex(${FIRST_TOKEN} + n / ${POOLS_PER_TOKEN}), 40, '0'))`;

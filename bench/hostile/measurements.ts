@@ -72,7 +72,7 @@ export async function measureColdRoutes(api: string, chain: HostileChain): Promi
     const before = proxy.requests.length;
     const { ms, status } = await timeRequest(api, orders[times.count] ?? { path: '' });
     times.add(ms);
-    if (status !== 200) times.refused += 1;
+    if (status !== 200) times.rejected += 1;
     calls = Math.max(calls, callsAmong(proxy.requests.slice(before)));
   }
   return { times, calls };

@@ -20,7 +20,7 @@ export interface RefreshCost {
 
 const REFRESHES = 8;
 /** After this long two are enough. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const AGES = { fiatMaxAgeSecs: 86_400, statusMaxAgeSecs: 60 };
 
 /** What one refresh of the listing costs by itself, a second of trading before each. */
@@ -53,7 +53,7 @@ export async function measureRefresh(
   };
   const { wallMs: refreshFirstMs } = await timed();
   const [wall, cpu] = [new Samples(), new Samples()];
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + TIMEOUT_MS;
   while (wall.count < 2 || (wall.count < REFRESHES && performance.now() < deadline)) {
     await trade(
       database,

@@ -23,7 +23,7 @@ export interface Figures extends RefreshCost {
   readonly guardedColdMs: number;
   readonly startMs: number;
   /** Answers to these requests that were not 200. */
-  readonly refused: number;
+  readonly rejected: number;
 }
 
 interface Row {
@@ -63,7 +63,7 @@ const ROWS: readonly Row[] = [
   { name: '  at a new block, slowest ms', figure: 'coldMs' },
   { name: '  with stop losses at a new block, most calls', figure: 'guardedColdCalls', most: 12 },
   { name: '  with stop losses at a new block, slowest ms', figure: 'guardedColdMs' },
-  { name: 'requests refused', figure: 'refused', most: 0 },
+  { name: 'requests rejected', figure: 'rejected', most: 0 },
   { name: 'start of the API, s', figure: 'startMs', unit: SECOND, most: 20 },
 ];
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AskedProcess } from '../asked-process.ts';
+import { OrderProcess } from '../order-process.ts';
 import { Samples } from '../route/measure.ts';
 import type { HostileChain } from './chain.ts';
 import type { FloodOrder, FloodResult } from './flood.ts';
@@ -14,7 +14,7 @@ interface Window {
   readonly load: Load;
   readonly seconds: number;
   readonly p99s: Samples;
-  refused: number;
+  rejected: number;
 }
 
 type Load = Pick<LoadOrder, 'clients' | 'pauseMs'>;
@@ -35,8 +35,8 @@ const FLOOD_AHEAD_SECS = 1;
 export class Rounds {
   readonly #url: string;
   readonly #chainIds: readonly number[];
-  readonly #clients = new AskedProcess<LoadOrder>(new URL('./load-clients.ts', import.meta.url));
-  readonly #strangers = new AskedProcess<FloodOrder>(new URL('./flood.ts', import.meta.url));
+  readonly #clients = new OrderProcess<LoadOrder>(new URL('./load-clients.ts', import.meta.url));
+  readonly #anonymous = new OrderProcess<FloodOrder>(new URL('./flood.ts', import.meta.url));
   readonly #quotes: Window;
   readonly #pages: Window;
   readonly #routes: Window;
@@ -81,13 +81,13 @@ export class Rounds {
       floodRate: sumOf(floods.map(({ rate }) => rate)) / floods.length,
       floodBroken: sumOf(floods.map(({ broken }) => broken)),
       floodStallMs: Math.max(...this.#floodStalls),
-      refused: sumOf([...this.#calm, this.#floodedQuotes].map(({ refused }) => refused)),
+      rejected: sumOf([...this.#calm, this.#floodedQuotes].map(({ rejected }) => rejected)),
     };
   }
 
   stop(): void {
     this.#clients.stop();
-    this.#strangers.stop();
+    this.#anonymous.stop();
   }
 
   get #calm(): readonly Window[] {
@@ -96,14 +96,14 @@ export class Rounds {
 
   async #time(window: Window): Promise<void> {
     const { requests, load, seconds } = window;
-    const { p99, refused } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, ...load, seconds });
+    const { p99, rejected } = await this.#clients.ask<LoadWindow>({ url: this.#url, requests, ...load, seconds });
     window.p99s.add(p99);
-    window.refused += refused;
+    window.rejected += rejected;
   }
 
   async #timeFlooded(): Promise<void> {
     const seconds = FLOOD_AHEAD_SECS + this.#floodedQuotes.seconds;
-    const flood = this.#strangers.ask<FloodResult>({ url: this.#url, chainIds: this.#chainIds, seconds });
+    const flood = this.#anonymous.ask<FloodResult>({ url: this.#url, chainIds: this.#chainIds, seconds });
     await sleep(FLOOD_AHEAD_SECS * 1_000);
     await this.#time(this.#floodedQuotes);
     this.#floods.push(await flood);
@@ -115,7 +115,7 @@ const windowOf = (requests: readonly LoadRequest[], seconds: number, load: Load)
   load,
   seconds,
   p99s: new Samples(),
-  refused: 0,
+  rejected: 0,
 });
 
 /** Of a window: a burst of whatever else the machine does is in one of them, and in the longest stall. */

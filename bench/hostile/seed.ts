@@ -5,7 +5,7 @@ import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { addHistory, advanceIndex } from './activity.ts';
 import type { PoolGroup, SeededChain } from './chain.ts';
-import { SCHEMA, strangersTokenSql } from './market.ts';
+import { SCHEMA, untrustedTokenSql } from './market.ts';
 
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 
@@ -41,12 +41,12 @@ async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, g
     await seedToken(db, { chainId, address: token0, symbol: `BASE${index}`, decimals: decimals0 });
     await seedToken(db, { chainId, address: token1, symbol: `USD${index}`, decimals: decimals1 });
   }
-  const strangers = Math.max(...groups.map(({ kind, clones }) => (kind === 'honest' ? 0 : clones)));
+  const untrusted = Math.max(...groups.map(({ kind, clones }) => (kind === 'honest' ? 0 : clones)));
   await database.query(
     `INSERT INTO ${SCHEMA}.token (chain_id, address, symbol, name, decimals, block_number, block_timestamp)
-     SELECT DISTINCT ON (2) $1::int8, ${strangersTokenSql}, 'USDC <b>' || n, repeat('token ', 50), 18, 1, 1
+     SELECT DISTINCT ON (2) $1::int8, ${untrustedTokenSql}, 'USDC <b>' || n, repeat('token ', 50), 18, 1, 1
      FROM generate_series(0, $2::int8) n`,
-    [chainId, strangers],
+    [chainId, untrusted],
   );
 }
 
@@ -122,7 +122,7 @@ async function copyRows(database: pg.Pool, chain: SeededChain, group: PoolGroup)
   const isOfPair = kind === 'honest' || kind === 'crowd';
   const tokens = isOfPair
     ? ''
-    : `, 'token0', ${strangersTokenSql}, 'token1', CASE n % 2 WHEN 0 THEN '${token0}' ELSE '${token1}' END`;
+    : `, 'token0', ${untrustedTokenSql}, 'token1', CASE n % 2 WHEN 0 THEN '${token0}' ELSE '${token1}' END`;
   const copies = (table: string, address: string, changes: string) =>
     database.query(
       `INSERT INTO ${SCHEMA}.${table} SELECT copy.* FROM ${SCHEMA}.${table} made, generate_series(0, $3::int8 - 1) n,

@@ -12,9 +12,9 @@ import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests } from './requests.ts';
 import { Rounds } from './rounds.ts';
 import { seedIndex } from './seed.ts';
-import { type Ground, type ServedProcess, startProcess } from './served-process.ts';
+import { type ServedProcess, type Setup, startProcess } from './served-process.ts';
 
-export interface MarketOptions extends Omit<Ground, 'databaseUrl'> {
+export interface MarketOptions extends Omit<Setup, 'databaseUrl'> {
   readonly postgres: Postgres;
   readonly onlyHonest: boolean;
   /** How long prices are watched. */
@@ -43,7 +43,7 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   const databaseUrl = await createDatabase(postgres.url, onlyHonest ? 'honest' : 'hostile');
   const database = new pg.Pool({ connectionString: databaseUrl, max: 6 });
   database.on('error', () => undefined); // After a failure Postgres may end first.
-  const ground = { ...options, databaseUrl };
+  const setup = { ...options, databaseUrl };
   await migrate(databaseUrl);
   await seedIndex(database, databaseUrl, chains, onlyHonest);
   say('the index is filled');
@@ -51,9 +51,9 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of processor time`);
   const ids = chains.map(({ chainId }) => chainId);
   let trading = startTrading(database, ids);
-  const capture = await startProcess(ground, 'capture', async () => true);
+  const capture = await startProcess(setup, 'capture', async () => true);
   await firstPrices(database);
-  const api = await startProcess(ground, 'api', (url) => answersAll(url, chains));
+  const api = await startProcess(setup, 'api', (url) => answersAll(url, chains));
   say(`capture and API run, the API after ${(api.startMs / 1_000).toFixed(1)} s; watching for ${seconds} s`);
   let agesP99Secs = Number.NaN;
   const stallCalmMs = await longestStall(api.url, async () => {
@@ -84,7 +84,7 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
       const memory = { apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) };
       await api.stop();
       // Warm reads would leave nothing to read at a new block.
-      const cold = await startProcess(ground, 'api', (url) => answersAll(url, chains), { warmSecs: 0 });
+      const cold = await startProcess(setup, 'api', (url) => answersAll(url, chains), { warmSecs: 0 });
       const newBlocks = await measureNewBlocks(cold, chains);
       await cold.stop();
       rounds.stop();
@@ -93,7 +93,7 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
       await capture.stop();
       await database.end();
       const load = rounds.figures();
-      return { ...refresh, ...calm, ...memory, ...load, ...newBlocks, refused: load.refused + newBlocks.refused };
+      return { ...refresh, ...calm, ...memory, ...load, ...newBlocks, rejected: load.rejected + newBlocks.rejected };
     },
   };
 }
@@ -119,7 +119,7 @@ async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChai
   const cold = await measureColdRoutes(api.url, plain);
   const guardedCold = await measureColdRoutes(api.url, guarded);
   return {
-    refused: cold.times.refused + guardedCold.times.refused,
+    rejected: cold.times.rejected + guardedCold.times.rejected,
     coldCalls: cold.calls,
     coldMs: cold.times.quantile(1),
     guardedColdCalls: guardedCold.calls,

@@ -18,7 +18,7 @@ export interface ServedProcess {
   readonly stop: () => Promise<void>;
 }
 
-export interface Ground {
+export interface Setup {
   readonly folder: TempFolder;
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -69,23 +69,23 @@ export function chainsFile<T extends SeededChain>(
 
 /** Starts one of the project's processes and waits until it serves as the given question says. @param quotes of its file */
 export async function startProcess(
-  ground: Ground,
+  setup: Setup,
   name: 'api' | 'capture',
   isStarted: (url: string) => Promise<boolean>,
   quotes: z.input<typeof ChainsFile>['quotes'] = {},
 ): Promise<ServedProcess> {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
-  const config = join(ground.folder.path, `${name}.json`);
+  const config = join(setup.folder.path, `${name}.json`);
   const urlOf = ({ proxy, world }: HostileChain) => (name === 'api' ? proxy.url : world.anvil.url);
-  await writeFile(config, JSON.stringify({ ...chainsFile(ground.chains, urlOf), quotes }));
+  await writeFile(config, JSON.stringify({ ...chainsFile(setup.chains, urlOf), quotes }));
   const startedAt = performance.now();
   const running: ServiceProcess = await startOwnProcess({
     main: `${name}/main.ts`,
     env: {
       CHAINS_CONFIG: config,
-      DATABASE_URL: ground.databaseUrl,
-      REDIS_URL: ground.redisUrl,
+      DATABASE_URL: setup.databaseUrl,
+      REDIS_URL: setup.redisUrl,
       HOST,
       PORT: String(port),
       LOG_LEVEL: 'warn',

@@ -13,7 +13,7 @@ export const ROOTS = { real: 'indexer', empty: 'bench/indexing/empty' } as const
 
 const STARTED = /"msg":"Started backfill indexing"/;
 const COMPLETED = /"msg":"Completed backfill indexing across all chains","duration":([\d.]+)/;
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const LIMIT_MS = 900_000;
 /** Linux accounts for processor time in these. */
 const TICKS_PER_SECOND = 100;
@@ -81,7 +81,7 @@ async function measure(service: ServiceProcess): Promise<IndexRun> {
       return { seconds: Number(duration) / 1_000, cpuSeconds: cpu, peakMegabytes: peakMegabytes(service.pid) };
     }
     if (Date.now() > deadline) throw new Error(`indexing took more than ${LIMIT_MS} ms\n${service.recentOutput()}`);
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 

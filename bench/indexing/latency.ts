@@ -8,9 +8,9 @@ import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import { BLOCK_TIME_SECS, type LoadedChain, sendSwap } from './workload.ts';
 
-const RECEIPT_LOOK_MS = 5;
-const ROW_LOOK_MS = 5;
-const LISTING_LOOK_MS = 50;
+const RECEIPT_POLL_MS = 5;
+const ROW_POLL_MS = 5;
+const LISTING_POLL_MS = 50;
 /** Swaps come at any moment of a block, this far apart at most. */
 const MAX_PAUSE_MS = 1_000;
 const LIMIT_MS = 120_000;
@@ -67,7 +67,7 @@ function startFollower(main: string, { databaseUrl, chainsFile }: Settings, env:
 
 async function untilListed(database: pg.Pool, chains: readonly LoadedChain[]): Promise<void> {
   const pools = chains.reduce((sum, chain) => sum + chain.pools.length, 0);
-  await until(LISTING_LOOK_MS, 'every pool is listed', async () => {
+  await until(LISTING_POLL_MS, 'every pool is listed', async () => {
     const { rows } = await database.query('SELECT count(*)::int AS n FROM operator.listed_pool');
     return rows[0]?.n === pools;
   });
@@ -94,12 +94,12 @@ async function timeSwap(database: pg.Pool, loaded: LoadedChain, poolIndex: numbe
   if (pool === undefined) throw new RangeError('more swaps than pools');
   const before = await listedSwaps(database, chain.chainId, pool);
   const hash = await sendSwap(loaded, poolIndex);
-  await until(RECEIPT_LOOK_MS, 'receipt', () => hasReceipt(loaded, hash));
+  await until(RECEIPT_POLL_MS, 'receipt', () => hasReceipt(loaded, hash));
   const receivedAt = performance.now();
-  const listed = until(LISTING_LOOK_MS, 'swap in the listing', async () => {
+  const listed = until(LISTING_POLL_MS, 'swap in the listing', async () => {
     return (await listedSwaps(database, chain.chainId, pool)) > before;
   }).then(() => performance.now() - receivedAt);
-  await until(ROW_LOOK_MS, 'row of the swap', async () => {
+  await until(ROW_POLL_MS, 'row of the swap', async () => {
     const sql = `SELECT FROM live.swap WHERE chain_id = $1 AND pool = $2 AND transaction_hash = $3
                  AND block_timestamp > (SELECT max(block_timestamp) - 60 FROM live.pool_state WHERE chain_id = $1 AND pool = $2)`;
     return (await database.query(sql, [chain.chainId, pool, hash])).rowCount === 1;

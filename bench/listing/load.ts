@@ -22,7 +22,7 @@ export async function measure(base: string, path: string, requests: number): Pro
 /** @returns size of the body */
 export function get(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { agent }, (response) => {
+    const sent = request(url, { agent }, (response) => {
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
@@ -32,7 +32,7 @@ export function get(url: string): Promise<number> {
       );
       response.on('error', reject);
     });
-    asked.on('error', reject).end();
+    sent.on('error', reject).end();
   });
 }
 

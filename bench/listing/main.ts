@@ -22,7 +22,7 @@ include24h, beside a bare indexed query through the same stack. Both are asked i
 
 const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'];
 const ROUNDS = 5;
-const ANEW_REQUESTS = 40;
+const UNCACHED_REQUESTS = 40;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 runMain(async () => {
@@ -121,20 +121,20 @@ async function timeSort(
     times.page.push(...(await measure(url, path, requests / ROUNDS)));
     times.bare.push(...(await measure(url, bare, requests / ROUNDS)));
   }
-  const anew = percentile(await timeAnew(database, `${url}${path}`), 0.5);
+  const uncached = percentile(await timeUncached(database, `${url}${path}`), 0.5);
   const [p50, p99] = [percentile(times.page, 0.5), percentile(times.page, 0.99)];
   const [bare50, bare99] = [percentile(times.bare, 0.5), percentile(times.bare, 0.99)];
   const cell = (value: number, width = 8) => value.toFixed(2).padStart(width);
   print(
-    `${sort.padEnd(8)} ${String(include24h).padEnd(5)} ${cell(p50, 9)} ${cell(p99)} ${cell(bare50, 10)} ${cell(bare99)} ${cell(p50 / bare50, 7)} ${cell(p99 / bare99, 6)} ${String(bytes).padStart(7)} ${cell(anew, 10)} ${cell(anew / bare50, 6)}`,
+    `${sort.padEnd(8)} ${String(include24h).padEnd(5)} ${cell(p50, 9)} ${cell(p99)} ${cell(bare50, 10)} ${cell(bare99)} ${cell(p50 / bare50, 7)} ${cell(p99 / bare99, 6)} ${String(bytes).padStart(7)} ${cell(uncached, 10)} ${cell(uncached / bare50, 6)}`,
   );
-  return anew / bare50;
+  return uncached / bare50;
 }
 
 /** Asks for a page that must be made anew each time, as the first one after a refresh. @returns milliseconds of each */
-async function timeAnew(database: pg.Pool, url: string): Promise<number[]> {
+async function timeUncached(database: pg.Pool, url: string): Promise<number[]> {
   const times: number[] = [];
-  for (let asked = 0; asked < ANEW_REQUESTS; asked += 1) {
+  for (let done = 0; done < UNCACHED_REQUESTS; done += 1) {
     await database.query('UPDATE operator.listing_window SET generation = generation + 1');
     const startedAt = performance.now();
     await get(url);

@@ -27,7 +27,7 @@ const Task = z.object({
 });
 
 /** A node on two busy cores answers late: what it takes is measured, not cut off. */
-const PATIENT = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
+const LONG_TIMEOUTS = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
 
 /**
  * A process of its own for what is measured: the real app with limits off, and a bare Hono route to compare with. It prints
@@ -45,7 +45,7 @@ runMain(async () => {
   };
   const snapshots = createSnapshotService({
     chains: [chain],
-    quotes: { ...QuotesConfig.parse({}), ...PATIENT },
+    quotes: { ...QuotesConfig.parse({}), ...LONG_TIMEOUTS },
     countCall,
     logger,
   });

@@ -68,7 +68,7 @@ async function measureDirectory(client: pg.Client, url: string, pools: number, w
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const has = async (pool: number) => (await catalog.table()).find(1, seedAddress(pool)) !== undefined;
-  const isGone = async (pool: number) => !(await has(pool));
+  const isRemoved = async (pool: number) => !(await has(pool));
   const rows = [await timed('start', delays, async () => void (await catalog.table()))];
   collectGarbage();
   const bytes = process.memoryUsage().heapUsed - before;
@@ -83,7 +83,7 @@ async function measureDirectory(client: pg.Client, url: string, pools: number, w
     await timed('another index', delays, async () => {
       await client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [seedAddress(FIRST_POOL + 2)]);
       await publishLiveViews(client);
-      await until(() => isGone(FIRST_POOL + 2));
+      await until(() => isRemoved(FIRST_POOL + 2));
     }),
   );
   catalog.stop();

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { runMain } from '../../runtime/run-main.ts';
 import { connectSse } from '../../test/stream/stream-connection.ts';
-import { answerOrders } from '../asked-process.ts';
+import { answerOrders } from '../order-process.ts';
 
 /** Each is answered once. */
 export type BatchOrder =
   /** Follows the stream of these pools from now on. */
   | ({ readonly kind: 'follow' } & BatchTarget)
   /** Times a batch of these pools: milliseconds to the last byte; of a block, as soon as the stream has told it. */
-  | ({ readonly kind: 'time'; readonly toldBlock?: number } & BatchTarget);
+  | ({ readonly kind: 'time'; readonly afterBlock?: number } & BatchTarget);
 
 interface BatchTarget {
   readonly url: string;
@@ -17,13 +17,13 @@ interface BatchTarget {
 }
 
 const READ_LIMIT_MS = 5_000;
-const Told = z.object({ blockNumber: z.number() });
+const HeadMessage = z.object({ blockNumber: z.number() });
 
 /** A process of its own: whoever mines and counts calls beside would be part of what is timed. */
 runMain(async () => {
   let newest = 0;
   let notice: () => void = () => undefined;
-  const hasTold = (number: number) =>
+  const untilSent = (number: number) =>
     new Promise<void>((resolve, reject) => {
       const limit = setTimeout(() => reject(new Error(`block ${number} was not told`)), READ_LIMIT_MS);
       notice = () => {
@@ -35,7 +35,7 @@ runMain(async () => {
     });
   answerOrders<BatchOrder>(async (order) => {
     if (order.kind === 'time') {
-      if (order.toldBlock !== undefined) await hasTold(order.toldBlock);
+      if (order.afterBlock !== undefined) await untilSent(order.afterBlock);
       return timeBatch(order);
     }
     connectSse(
@@ -43,7 +43,7 @@ runMain(async () => {
       { ...order, depth: false },
       {
         message: (_event, _id, data) => {
-          newest = Told.parse(JSON.parse(data)).blockNumber;
+          newest = HeadMessage.parse(JSON.parse(data)).blockNumber;
           notice();
         },
         // A block that is not told is the error.

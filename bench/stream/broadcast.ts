@@ -38,7 +38,10 @@ export async function measureBroadcast(
     const sentAt = await Promise.all(
       chainIds.map(async (chainId, index) => {
         const offset = (1_000 * index) / chainIds.length;
-        return [chainId, await everySecond(seconds, offset, (turn) => tell(url, chainId, turn + 1, bytes))] as const;
+        return [
+          chainId,
+          await everySecond(seconds, offset, (turn) => broadcast(url, chainId, turn + 1, bytes)),
+        ] as const;
       }),
     );
     await sleep(SETTLE_MS);
@@ -58,7 +61,7 @@ export async function measureBroadcast(
   }
 }
 
-async function tell(url: string, chainId: number, blockNumber: number, bytes: object): Promise<number> {
+async function broadcast(url: string, chainId: number, blockNumber: number, bytes: object): Promise<number> {
   const at = millisecondsNow();
   const body = JSON.stringify({ blockNumber, ...bytes });
   const response = await fetch(`${url}/public/v1/evm/${chainId}/block`, { method: 'POST', body });

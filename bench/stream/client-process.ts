@@ -1,11 +1,11 @@
-import { AskedProcess } from '../asked-process.ts';
+import { OrderProcess } from '../order-process.ts';
 import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';
 import type { Collected } from './readings.ts';
 
 /** Connections in a process of their own. */
 export class ClientProcess {
-  readonly #process = new AskedProcess<Order>(new URL('./clients.ts', import.meta.url));
+  readonly #process = new OrderProcess<Order>(new URL('./clients.ts', import.meta.url));
 
   /** @throws Error when one cannot be opened */
   open(url: string, plans: readonly Plan[]): Promise<void> {

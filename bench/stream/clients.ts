@@ -1,6 +1,6 @@
 import { runMain } from '../../runtime/run-main.ts';
 import { connectSse, connectWebSocket, type StreamConnection } from '../../test/stream/stream-connection.ts';
-import { answerOrders } from '../asked-process.ts';
+import { answerOrders } from '../order-process.ts';
 import type { Plan } from './connections.ts';
 import { Readings } from './readings.ts';
 

@@ -93,10 +93,10 @@ function delaysOf(plans: readonly Plan[], blocks: readonly Block[], { updates }:
 
 /** A changed quote is lost to a connection that was not told of it by an update of that very block. */
 function lossOf(plans: readonly Plan[], blocks: readonly Block[], { updates }: Collected) {
-  const told = new Map<string, number>();
+  const received = new Map<string, number>();
   for (const { connection, block, quotes } of updates) {
     const key = `${connection} ${block}`;
-    told.set(key, (told.get(key) ?? 0) + quotes);
+    received.set(key, (received.get(key) ?? 0) + quotes);
   }
   let [lost, expected] = [0, 0];
   for (const [connection, { chainId, pools, pace }] of plans.entries()) {
@@ -106,7 +106,7 @@ function lossOf(plans: readonly Plan[], blocks: readonly Block[], { updates }: C
       if (chain.chainId !== chainId) continue;
       const changed = chain.pools[group]?.filter((pool) => named.has(pool)).length ?? 0;
       expected += changed;
-      lost += Math.max(0, changed - (told.get(`${connection} ${number}`) ?? 0));
+      lost += Math.max(0, changed - (received.get(`${connection} ${number}`) ?? 0));
     }
   }
   return { lost, expected };

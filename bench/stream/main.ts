@@ -8,7 +8,7 @@ import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { seedIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';
-import { type ApiGround, serveApi } from '../serve-api.ts';
+import { type ApiSetup, serveApi } from '../serve-api.ts';
 import { measureBroadcast } from './broadcast.ts';
 import { ClientProcess } from './client-process.ts';
 import { type Plan, planConnections } from './connections.ts';
@@ -55,12 +55,12 @@ async function bench(connections: number, seconds: number, rounds: number): Prom
     ...CHAIN_IDS.map((chainId) => startStreamChain(chainId)),
   ]);
   await fillIndex(postgres.url, chains);
-  const ground = { folder, databaseUrl: postgres.url, redisUrl: redis.url };
+  const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url };
   const clients = new ClientProcess();
   try {
     const mix = { withDepth: connections / 10, slow: connections / 20, never: connections / 50, poolsEach: 20 };
     const plans = planConnections(chains, { total: connections, ...mix });
-    const { warmed, ...streamed } = await whileServing(ground, chains, 30, async (api) => {
+    const { warmed, ...streamed } = await whileServing(setup, chains, 30, async (api) => {
       say('one connection of each kind');
       const alone = await measureCrowd(api, clients, chains, onePlanEach(chains), Math.ceil(seconds / 2));
       say(`${connections} connections`);
@@ -69,7 +69,7 @@ async function bench(connections: number, seconds: number, rounds: number): Prom
       return { alone, crowd, warmed: await measureWarmed(api.url, firstOf(chains), rounds) };
     });
     say('batches without warming');
-    const cold = await whileServing(ground, chains, 0, (api) => measureCold(api.url, firstOf(chains), rounds));
+    const cold = await whileServing(setup, chains, 0, (api) => measureCold(api.url, firstOf(chains), rounds));
     say('a bare broadcast');
     const { bytesPlain: plain, bytesDepth: withDepth } = streamed.crowd;
     const broadcast = await measureBroadcast(clients, plans, { plain, withDepth }, Math.ceil(seconds / 2));
@@ -93,14 +93,14 @@ async function fillIndex(url: string, chains: readonly StreamChain[]): Promise<v
 
 /** Runs something beside an API that reads wanted pools for so long after the last request. */
 async function whileServing<T>(
-  ground: Omit<ApiGround, 'chainsFile'>,
+  setup: Omit<ApiSetup, 'chainsFile'>,
   chains: readonly StreamChain[],
   warmSecs: number,
   run: (api: Awaited<ReturnType<typeof serveApi>>) => Promise<T>,
 ): Promise<T> {
   const { chains: entries, ...rest } = chainsFile(chains, ({ node }) => node.url);
   const api = await serveApi({
-    ...ground,
+    ...setup,
     chainsFile: {
       ...rest,
       chains: entries.map((entry, index) => ({

@@ -13,10 +13,10 @@ export interface Figures {
 }
 
 /** Milliseconds that an update may take more than the chain read. */
-const MOST_AFTER_READ_MS = 150;
-const MOST_CPU_RATIO = 2;
-const MOST_GROWTH = 1.1;
-const MOST_BATCH_MS = 20;
+const MAX_AFTER_READ_MS = 150;
+const MAX_CPU_RATIO = 2;
+const MAX_GROWTH = 1.1;
+const MAX_BATCH_MS = 20;
 
 /** All figures beside their targets. */
 export function formatReport({ connections, crowd, alone, broadcast, warmed, cold }: Figures): string {
@@ -32,19 +32,19 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
       '  after the chain read',
       p(crowd.sinceRead),
       '',
-      `p99 ${MOST_AFTER_READ_MS}`,
-      verdict(afterRead, MOST_AFTER_READ_MS),
+      `p99 ${MAX_AFTER_READ_MS}`,
+      verdict(afterRead, MAX_AFTER_READ_MS),
     ],
     [
       'processor time of a second, ms',
       crowd.cpuPerSecond.toFixed(0),
       broadcast.cpuPerSecond.toFixed(0),
-      `${MOST_CPU_RATIO} x`,
-      verdict(cpuRatio, MOST_CPU_RATIO),
+      `${MAX_CPU_RATIO} x`,
+      verdict(cpuRatio, MAX_CPU_RATIO),
     ],
     ['  with one connection of each kind', alone.cpuPerSecond.toFixed(0), '', '', ''],
     ['memory in the middle, MB', megabytes(crowd.memoryMiddle), '', '', ''],
-    ['  at the end', megabytes(crowd.memoryEnd), '', `${MOST_GROWTH} x`, verdict(growth, MOST_GROWTH)],
+    ['  at the end', megabytes(crowd.memoryEnd), '', `${MAX_GROWTH} x`, verdict(growth, MAX_GROWTH)],
     [`changed quotes lost, of ${crowd.expected}`, `${crowd.lost}`, '', '0', verdict(crowd.lost, 0)],
     ['messages out of their sequence', `${crowd.counts.breaks}`, '', '0', verdict(crowd.counts.breaks, 0)],
     ['chain calls of a block', crowd.callsPerBlock.toFixed(1), '', '', ''],
@@ -59,8 +59,8 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
       'batch of 100 requested pools at a new block, p50 / p99 ms',
       p(warmed),
       '',
-      `p99 ${MOST_BATCH_MS}`,
-      verdict(warmed.quantile(0.99), MOST_BATCH_MS),
+      `p99 ${MAX_BATCH_MS}`,
+      verdict(warmed.quantile(0.99), MAX_BATCH_MS),
     ],
     ['  the same without warming', p(cold), '', '', ''],
   ];

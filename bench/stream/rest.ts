@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AskedProcess } from '../asked-process.ts';
+import { OrderProcess } from '../order-process.ts';
 import { Samples } from '../route/measure.ts';
 import type { BatchOrder } from './batch-client.ts';
 import { everySecond, mineNext } from './blocks.ts';
@@ -11,7 +11,7 @@ const HEAD_MS = 600;
 const UNTIMED = 20;
 const SOURCE = new URL('./batch-client.ts', import.meta.url);
 
-type Client = AskedProcess<BatchOrder>;
+type Client = OrderProcess<BatchOrder>;
 
 /** Times a batch of all pools of a chain at new blocks, each as soon as a stream has told the block. */
 export function measureWarmed(url: string, chain: StreamChain, rounds: number): Promise<Samples> {
@@ -25,7 +25,7 @@ export function measureCold(url: string, chain: StreamChain, rounds: number): Pr
 
 async function measureBatches(url: string, chain: StreamChain, rounds: number, isWarmed: boolean): Promise<Samples> {
   const target = { url, chainId: chain.chainId, pools: chain.pools.flat() };
-  const client: Client = new AskedProcess(SOURCE);
+  const client: Client = new OrderProcess(SOURCE);
   const samples = new Samples();
   const mine = mineNext(chain);
   try {
@@ -34,8 +34,8 @@ async function measureBatches(url: string, chain: StreamChain, rounds: number, i
     await everySecond(rounds, 0, async (turn) => {
       const { number } = await mine(turn);
       if (!isWarmed) await sleep(HEAD_MS);
-      const told = isWarmed ? { toldBlock: number } : {};
-      samples.add(await client.ask<number>({ kind: 'time', ...target, ...told }));
+      const after = isWarmed ? { afterBlock: number } : {};
+      samples.add(await client.ask<number>({ kind: 'time', ...target, ...after }));
     });
     return samples;
   } finally {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { connectPatient } from '../../runtime/redis-connections.ts';
+import { connectQueueing } from '../../runtime/redis-connections.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
@@ -163,7 +163,7 @@ test('what could not be written waits until the database is back, and of two wri
 });
 
 test('a writer that has never reached Redis stops at once', async () => {
-  const unreachable = connectPatient('redis://127.0.0.1:1', logger);
+  const unreachable = connectQueueing('redis://127.0.0.1:1', logger);
   const writer = startAuditWriter({ redis: unreachable, keys, database, retentionDays: 1, logger });
   await eventually(() => unreachable.status === 'reconnecting');
   const late = sleep(5_000, 'late', { ref: false });

@@ -46,13 +46,13 @@ beforeEach(() => {
 });
 
 /** A clock that waits this long for the chain; what it warns of is kept. */
-function clockWith(patienceMs: number, requestTimeoutMs = 60_000): FindBlockAt {
+function clockWith(timeoutMs: number, requestTimeoutMs = 60_000): FindBlockAt {
   const logger = pino({}, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
   return createBlockFinder(
     openChainRpc({ chainId: 31337, rpcUrls: [proxy.url] }, requestTimeoutMs),
     CHAIN,
     logger,
-    patienceMs,
+    timeoutMs,
   );
 }
 
@@ -80,7 +80,7 @@ test('a window that slides on starts from where it was', async () => {
 
 test.each([
   ['refuses', { kind: 'down' }],
-  ['hangs', { kind: 'silent' }],
+  ['hangs', { kind: 'hanging' }],
 ] as const)(
   'while the node %s it estimates, at once and with one warning; then it is exact again',
   async (_, fault) => {
@@ -98,7 +98,7 @@ test.each([
 );
 
 test('a node that hangs is asked once at a time, and its callers are not kept waiting', async () => {
-  proxy.misbehave({ kind: 'silent' });
+  proxy.misbehave({ kind: 'hanging' });
   const findBlockAt = clockWith(100);
   const before = proxy.requests.length;
   const begun = performance.now();

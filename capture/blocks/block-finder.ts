@@ -10,7 +10,7 @@ export type FindBlockAt = (timestamp: number, newest: TimedBlock) => Promise<num
 /** An answer this old is deep enough to start the next search from: no reorganisation will move it. */
 const SETTLED_SECS = 3_600;
 /** Longest wait for a search: a chain whose node hangs must not hold back the listing of the others. */
-const PATIENCE_MS = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /**
  * Tells time in blocks of one chain. Each search starts from the previous one's answer, so that a window which slides by
@@ -21,7 +21,7 @@ export function createBlockFinder(
   rpc: ChainRpc,
   chain: ChainConfig,
   logger: Pick<Logger, 'warn'>,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): FindBlockAt {
   let settled: TimedBlock | null = null;
   let isSearching = false;
@@ -42,14 +42,14 @@ export function createBlockFinder(
     }
   };
 
-  const searchPatiently = async (timestamp: number, newest: TimedBlock): Promise<number> => {
+  const searchWithRetries = async (timestamp: number, newest: TimedBlock): Promise<number> => {
     if (isSearching) throw new Error('an earlier search still waits for the chain');
-    return withTimeout(search(timestamp, newest), patienceMs);
+    return withTimeout(search(timestamp, newest), timeoutMs);
   };
 
   return async (timestamp, newest) => {
     try {
-      const found = await searchPatiently(timestamp, newest);
+      const found = await searchWithRetries(timestamp, newest);
       isEstimating = false;
       return found;
     } catch (error) {

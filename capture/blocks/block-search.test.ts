@@ -12,15 +12,15 @@ test('finds the last block at or before a time among any timestamps, in few read
         const times = gaps.map((gap) => (time += gap));
         const first = times[0] ?? 0;
         const last = times.at(-1) ?? 0;
-        const wanted = first + Math.floor(share * (last - first + 5));
+        const target = first + Math.floor(share * (last - first + 5));
         let reads = 0;
         const read = async (number: number) => {
           reads += 1;
           return times[number] ?? Number.NaN;
         };
         const high = { number: times.length - 1, timestamp: last };
-        const found = await findLastBlockUntil(wanted, { number: 0, timestamp: first }, high, read);
-        expect(found.number).toBe(times.findLastIndex((it) => it <= wanted));
+        const found = await findLastBlockUntil(target, { number: 0, timestamp: first }, high, read);
+        expect(found.number).toBe(times.findLastIndex((it) => it <= target));
         expect(reads).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(times.length)) + 2);
       },
     ),

@@ -18,7 +18,7 @@ import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tabl
 import { openSeeder, seedToken } from '../../test/harness/seed-pools.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { type RefreshDeps, refreshListing } from '../listing/refresh-listing.ts';
-import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
+import { type CapturedSetup, CHAIN, captureStorage, startCapturedSetup } from '../packed-setup.fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
 import { calibrateFactories, calibrationGauge } from './calibration-job.ts';
@@ -26,9 +26,9 @@ import { type FactoryKey, readCalibration, writeCalibration } from './calibratio
 
 const [, variant] = PACKED_VARIANTS;
 
-let captured: CapturedGround;
-let ground: CapturedGround['ground'];
-let database: CapturedGround['database'];
+let captured: CapturedSetup;
+let setup: CapturedSetup['setup'];
+let database: CapturedSetup['database'];
 let packedPool: PackedPool;
 const shown = new Map<string, string | null>();
 const metrics = new Registry();
@@ -36,9 +36,9 @@ const gauge = calibrationGauge(metrics);
 const logged: { level: string; fields: unknown }[] = [];
 
 beforeAll(async () => {
-  captured = await startCapturedGround(variant);
-  ({ ground, database } = captured);
-  packedPool = await createPackedPool(ground, ordinaryRecipe(6, 18));
+  captured = await startCapturedSetup(variant);
+  ({ setup, database } = captured);
+  packedPool = await createPackedPool(setup, ordinaryRecipe(6, 18));
   const { token0, token1 } = packedPool;
   const seeder = openSeeder(captured.databaseUrl);
   await seedToken(seeder.db, { chainId: CHAIN, address: token0, decimals: 6 });
@@ -50,13 +50,13 @@ beforeAll(async () => {
 afterAll(() => captured?.stop());
 
 function chainsFile() {
-  const { poolFactory, dataProvider } = ground.deployment;
+  const { poolFactory, dataProvider } = setup.deployment;
   const deployment = { contractVersion: 'v1', layout: 'packed', fromBlock: 0, poolFactory, dataProvider };
-  const chain = { chainId: CHAIN, name: 'packed', rpcUrls: [ground.anvil.url], blockTimeMs: 1_000 };
+  const chain = { chainId: CHAIN, name: 'packed', rpcUrls: [setup.anvil.url], blockTimeMs: 1_000 };
   return ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
 }
 
-const key = () => ({ chainId: CHAIN, factory: ground.deployment.poolFactory });
+const key = () => ({ chainId: CHAIN, factory: setup.deployment.poolFactory });
 
 function tryAll(): Promise<number> {
   const [chain] = chainsFile().chains;
@@ -114,7 +114,7 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
   const undecided = { details: null, fees: null, platformFees: null, notional: null };
   expect(await decided()).toEqual({ storage: 'packedHead', ...undecided });
 
-  await observeSwapsOf(ground, packedPool, 12);
+  await observeSwapsOf(setup, packedPool, 12);
   expect(await tryAll()).toBe(0);
   await makeDue();
   expect(await tryAll()).toBe(1);
@@ -186,7 +186,7 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
   };
   expect(await listed()).toEqual([1, 1]);
   expect(await unreadable()).toBe(0);
-  const { client } = ground.chain;
+  const { client } = setup.chain;
   const { address } = packedPool;
   const totals = (await client.getStorageAt({ address, slot: '0x1' })) ?? '0x';
   await client.setStorageAt({ address, index: 1, value: numberToHex(BigInt(totals) + 1n, { size: 32 }) });

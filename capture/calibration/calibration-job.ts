@@ -20,10 +20,10 @@ export type CalibrationDeps = {
 };
 
 /** Recent swaps that a factory must have had: fewer decide nothing. */
-const LEAST_SWAPS = 5;
+const MIN_SWAPS = 5;
 /** Pauses between tries double up to an hour. */
 const FIRST_PAUSE_SECS = 60;
-const LONGEST_PAUSE_SECS = 3_600;
+const MAX_BACKOFF_SECS = 3_600;
 
 /**
  * Tries each factory of a chain that is not fully calibrated: when it has had five swaps, then again after pauses of a
@@ -70,7 +70,7 @@ async function calibrateWhenDue(
 
 async function hasTraded(database: pg.Pool, key: FactoryKey): Promise<boolean> {
   const pools = await tradedPools(database, key);
-  return pools.reduce((sum, { swaps }) => sum + swaps, 0) >= LEAST_SWAPS;
+  return pools.reduce((sum, { swaps }) => sum + swaps, 0) >= MIN_SWAPS;
 }
 
 /** By a clock of the pauses since the last try: every name was tried as often. */
@@ -79,7 +79,7 @@ function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): bo
   if (names.every((name) => (decided.get(name) ?? null) !== null)) return false;
   const tries = Math.max(0, ...rows.map((row) => row.tries));
   if (tries === 0) return true;
-  const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), LONGEST_PAUSE_SECS);
+  const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), MAX_BACKOFF_SECS);
   const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
   return Date.now() - lastTry >= pauseSecs * 1000;
 }

@@ -45,8 +45,8 @@ const MILLIS = tokenKey(1, '0x00000000000000000000000000000000000000e4');
 
 /** Names each coin as it was asked for, and leaves out those that it does not know. */
 function answerTo(url: string): string {
-  const asked = decodeURIComponent(url.replace('/prices/current/', '')).split(',');
-  const coins = asked.flatMap((name) => {
+  const requestedTokens = decodeURIComponent(url.replace('/prices/current/', '')).split(',');
+  const coins = requestedTokens.flatMap((name) => {
     const known = RECORDED[name.toLowerCase()];
     return known ? [[name, known] as const] : [];
   });
@@ -163,43 +163,48 @@ describe('when a batch fails', () => {
 });
 
 describe("strangers' tokens", () => {
-  const STRANGERS = Array.from({ length: 7 }, (_, n) => tokenKey(1, `0x${String(n).padStart(40, '5')}`));
-  const asked = () =>
+  const UNTRUSTED_TOKENS = Array.from({ length: 7 }, (_, n) => tokenKey(1, `0x${String(n).padStart(40, '5')}`));
+  const requestedTokens = () =>
     requests.splice(0).map((url) => url.replace('/prices/current/', '').replaceAll('ethereum:', '1:').split(','));
 
   test('are asked for after all others, a few in each round, in turn', async () => {
     const ask = sourceOfBoth({ unknownPerCall: 3, cacheMs: 60_000 });
-    const round = () => ask({ first: [WETH], others: STRANGERS });
+    const round = () => ask({ first: [WETH], others: UNTRUSTED_TOKENS });
     for (let n = 0; n < 4; n++) await round();
-    expect(asked()).toEqual([[WETH], STRANGERS.slice(0, 3), STRANGERS.slice(3, 6), STRANGERS.slice(6)]);
-    expect((await ask({ first: [], others: [HAND, ...STRANGERS] })).prices.has(HAND)).toBe(true);
+    expect(requestedTokens()).toEqual([
+      [WETH],
+      UNTRUSTED_TOKENS.slice(0, 3),
+      UNTRUSTED_TOKENS.slice(3, 6),
+      UNTRUSTED_TOKENS.slice(6),
+    ]);
+    expect((await ask({ first: [], others: [HAND, ...UNTRUSTED_TOKENS] })).prices.has(HAND)).toBe(true);
   });
 
   test('that the service does not know are asked for less often, and those asked for longest ago come first', async () => {
     const ask = sourceOfBoth({ unknownPerCall: 2, cacheMs: 1, unknownMs: 200 });
     const round = (others: readonly TokenKey[]) => ask({ first: [], others });
-    const [a, b, c] = STRANGERS as [TokenKey, TokenKey, TokenKey];
+    const [a, b, c] = UNTRUSTED_TOKENS as [TokenKey, TokenKey, TokenKey];
     await round([a, b]);
     await new Promise((resolve) => setTimeout(resolve, 20));
     await round([a, b]);
     await round([a, c]);
-    expect(asked()).toEqual([[a, b], [c]]);
+    expect(requestedTokens()).toEqual([[a, b], [c]]);
     await new Promise((resolve) => setTimeout(resolve, 250));
     await round([c, b, a]);
-    expect(asked()).toEqual([[a, b]]);
+    expect(requestedTokens()).toEqual([[a, b]]);
   });
 
   test('are not asked for while the service is unreachable, and one batch of them that is refused is not in the way', async () => {
     const ask = sourceOfBoth({ unknownPerCall: 3, cacheMs: 60_000 });
     answers = [[503, '']];
-    await ask({ first: [WETH], others: STRANGERS });
-    expect(asked()).toEqual([[WETH]]);
+    await ask({ first: [WETH], others: UNTRUSTED_TOKENS });
+    expect(requestedTokens()).toEqual([[WETH]]);
     answers = [
       [200, answerTo('/prices/current/')],
       [414, ''],
     ];
-    await ask({ first: [WETH], others: STRANGERS });
-    await ask({ first: [WETH], others: STRANGERS });
-    expect(asked().slice(1)).toEqual([STRANGERS.slice(0, 3), STRANGERS.slice(3, 6)]);
+    await ask({ first: [WETH], others: UNTRUSTED_TOKENS });
+    await ask({ first: [WETH], others: UNTRUSTED_TOKENS });
+    expect(requestedTokens().slice(1)).toEqual([UNTRUSTED_TOKENS.slice(0, 3), UNTRUSTED_TOKENS.slice(3, 6)]);
   });
 });

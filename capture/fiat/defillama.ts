@@ -92,8 +92,8 @@ export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): Pric
   const answers = new LRUCache<TokenKey, { readonly price: FiatPrice | null; readonly at: number }>({
     max: MAX_ANSWERS,
   });
-  const askedAt = (token: TokenKey) => answers.peek(token)?.at ?? Number.NEGATIVE_INFINITY;
-  const isDue = (token: TokenKey, forMs: number) => askedAt(token) + forMs <= performance.now();
+  const requestedAt = (token: TokenKey) => answers.peek(token)?.at ?? Number.NEGATIVE_INFINITY;
+  const isDue = (token: TokenKey, forMs: number) => requestedAt(token) + forMs <= performance.now();
 
   const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
@@ -101,7 +101,7 @@ export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): Pric
     return slug === undefined ? [] : [{ token, coin: `${encodeURIComponent(slug)}:${address}` }];
   };
 
-  const askFor = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
+  const requestBatch = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
     try {
       const prices = await fetchPrices(baseUrl, batch);
       for (const { token, coin } of batch)
@@ -120,14 +120,14 @@ export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): Pric
   return async ({ first, others }) => {
     const unknown = others
       .filter((token) => isDue(token, answers.peek(token)?.price ? cacheMs : unknownMs))
-      .sort((a, b) => askedAt(a) - askedAt(b) || 0);
+      .sort((a, b) => requestedAt(a) - requestedAt(b) || 0);
     const batches = [
       ...inBatches(first.filter((token) => isDue(token, cacheMs)).flatMap(coinOf), batchSize),
       ...inBatches(unknown.flatMap(coinOf).slice(0, unknownPerCall), batchSize),
     ];
     const failures: DefiLlamaError[] = [];
     for (const batch of batches) {
-      const failure = await askFor(batch);
+      const failure = await requestBatch(batch);
       if (failure) failures.push(failure);
       if (failure?.retryable) break;
     }

@@ -41,7 +41,7 @@ test('a pool without usable prices gives none', () => {
 });
 
 test('a price beyond any token is none, whether it is too large or no number', () => {
-  const dear = { ...pool('dear', 1, 2, 1n), sellX64: 2n ** 127n, buyX64: 2n ** 127n };
+  const expensive = { ...pool('dear', 1, 2, 1n), sellX64: 2n ** 127n, buyX64: 2n ** 127n };
   const cheap = { ...pool('cheap', 2, 3, 1n), sellX64: 1n, buyX64: 1n };
   const nothing = { ...pool('nothing', 4, 5, 1n), sellX64: 1n, buyX64: 1n };
   const prices = derivePoolPrices(
@@ -49,7 +49,7 @@ test('a price beyond any token is none, whether it is too large or no number', (
       ['1:0x2', known(1e6)],
       ['1:0x4', known(0)],
     ]),
-    [dear, cheap, nothing],
+    [expensive, cheap, nothing],
   );
   expect([...prices.keys()]).toEqual(['1:0x2', '1:0x4', '1:0x5']);
 });

@@ -22,11 +22,11 @@ afterAll(() => listing.close());
 
 const [KEY0, KEY1] = [tokenKey(CHAIN_A, TOKEN0), tokenKey(CHAIN_A, TOKEN1)];
 
-/** A source that knows these prices, of so long ago, of the tokens it is asked for; `asked` keeps the questions. */
-function sourceOf(prices: Readonly<Record<string, number>>, asked: string[][] = [], ageSecs = 0): PriceSource {
+/** A source that knows these prices, of so long ago, of the tokens it is asked for; `requested` keeps the questions. */
+function sourceOf(prices: Readonly<Record<string, number>>, requested: string[][] = [], ageSecs = 0): PriceSource {
   return async ({ first, others }) => {
     const tokens = [...first, ...others];
-    asked.push(tokens);
+    requested.push(tokens);
     const known = tokens.filter((token) => prices[token] !== undefined);
     const priced = known.map((token): [typeof token, FiatPrice] => [
       token,
@@ -58,16 +58,16 @@ async function shown() {
 test('a price that no token can have is ignored: the next source is asked, and the listing stays whole', async () => {
   await refresh(sourceOf({ [KEY0]: 1e300, [KEY1]: 1 }));
   expect(await shown()).toEqual([null, 1, null]);
-  const asked: string[][] = [];
-  await refresh(sourceOf({ [KEY0]: Number.NaN, [KEY1]: 1 }), sourceOf({ [KEY0]: 1e15 }, asked));
-  expect(asked).toEqual([[KEY0]]);
+  const requested: string[][] = [];
+  await refresh(sourceOf({ [KEY0]: Number.NaN, [KEY1]: 1 }), sourceOf({ [KEY0]: 1e15 }, requested));
+  expect(requested).toEqual([[KEY0]]);
   expect(await shown()).toEqual([1e15, 1, 1e15 + 1]);
 });
 
 test('a price that is too old is ignored: the next source is asked', async () => {
-  const asked: string[][] = [];
-  await refresh(sourceOf({ [KEY0]: 7 }, [], 601), sourceOf({ [KEY0]: 5, [KEY1]: 1 }, asked, 300));
-  expect(asked).toEqual([[KEY0, KEY1]]);
+  const requested: string[][] = [];
+  await refresh(sourceOf({ [KEY0]: 7 }, [], 601), sourceOf({ [KEY0]: 5, [KEY1]: 1 }, requested, 300));
+  expect(requested).toEqual([[KEY0, KEY1]]);
   expect(await shown()).toEqual([5, 1, 6]);
 });
 
@@ -87,11 +87,11 @@ test("tokens of funded pools come first, then those that had a price once, then 
   );
   const isFunded = { chainId: CHAIN_A, isFunded: true, token0: rich, token1: rich };
   fundedPools = [isFunded, { ...isFunded, isFunded: false, token0: young }];
-  const asked: TokensToPrice[] = [];
+  const requested: TokensToPrice[] = [];
   await refresh(sourceOf({ [KEY0]: 3 }), async (tokens) => {
-    asked.push(tokens);
+    requested.push(tokens);
     return { prices: new Map(), failures: [] };
   });
   const [key, keyYoung, keyRich] = [old, young, rich].map((address) => tokenKey(CHAIN_A, address));
-  expect(asked).toEqual([{ first: [keyRich, KEY1], others: [key, keyYoung] }]);
+  expect(requested).toEqual([{ first: [keyRich, KEY1], others: [key, keyYoung] }]);
 });

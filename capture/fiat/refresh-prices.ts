@@ -31,7 +31,7 @@ export type FiatDeps = {
  * @returns number of tokens priced
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
-  const { prices, failures } = await askInOrder(await deps.tokens(), deps);
+  const { prices, failures } = await queryInOrder(await deps.tokens(), deps);
   const all = derivePoolPrices(prices, await readPricingPools(deps));
   const rows = [...all].map(([key, price]) => {
     const { chainId, address: token } = parseTokenKey(key);
@@ -42,7 +42,7 @@ export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   return all.size;
 }
 
-async function askInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs }: FiatDeps) {
+async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs }: FiatDeps) {
   const oldest = Date.now() - fiatMaxAgeSecs * 1000;
   const prices = new Map<TokenKey, FiatPrice>();
   const failures: Error[] = [];

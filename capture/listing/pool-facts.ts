@@ -82,7 +82,7 @@ const nextActivity = (after: SQL, movedBy: number) => sql`(
  *
  * @param toTs end of the 24-hour and 7-day windows, Unix seconds
  */
-export function selectPoolFacts(database: Queryable, wanted: readonly PoolId[], toTs: number) {
+export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toTs: number) {
   const { chainId, address } = pools;
   const end = sql`${toTs}::int8`;
   const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
@@ -101,7 +101,7 @@ export function selectPoolFacts(database: Queryable, wanted: readonly PoolId[], 
   return queriesOn(database)
     .select({ ...COLUMNS, nextChangeAt })
     .from(pools)
-    .innerJoin(poolRows(wanted), sql`k.chain_id = ${chainId} AND k.address = ${address}`)
+    .innerJoin(poolRows(ids), sql`k.chain_id = ${chainId} AND k.address = ${address}`)
     .innerJoin(poolStates, isOfPool(poolStates))
     .innerJoin(token0, isAt(pools.token0, token0))
     .innerJoin(token1, isAt(pools.token1, token1))

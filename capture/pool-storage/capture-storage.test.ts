@@ -9,18 +9,18 @@ import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
-import { type CapturedGround, CHAIN, captureStorage, startCapturedGround } from '../packed-ground.fixture.ts';
+import { type CapturedSetup, CHAIN, captureStorage, startCapturedSetup } from '../packed-setup.fixture.ts';
 
-let captured: CapturedGround;
-let ground: CapturedGround['ground'];
-let database: CapturedGround['database'];
+let captured: CapturedSetup;
+let setup: CapturedSetup['setup'];
+let database: CapturedSetup['database'];
 let pools: readonly PackedPool[];
 
 beforeAll(async () => {
-  captured = await startCapturedGround(PACKED_VARIANTS[0]);
-  ({ ground, database } = captured);
+  captured = await startCapturedSetup(PACKED_VARIANTS[0]);
+  ({ setup, database } = captured);
   const made: PackedPool[] = [];
-  for (const decimals of [6, 18, 6, 6]) made.push(await createPackedPool(ground, ordinaryRecipe(decimals, 18)));
+  for (const decimals of [6, 18, 6, 6]) made.push(await createPackedPool(setup, ordinaryRecipe(decimals, 18)));
   pools = made;
   await Promise.all(pools.map(captured.seed));
 });
@@ -28,9 +28,9 @@ beforeAll(async () => {
 afterAll(() => captured?.stop());
 
 async function capture(enabled = true): Promise<number> {
-  const { poolFactory } = ground.deployment;
+  const { poolFactory } = setup.deployment;
   const flat = DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory });
-  const chain = chainConfig(CHAIN, [ground.anvil.url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
+  const chain = chainConfig(CHAIN, [setup.anvil.url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
   return captureStorage(database, chain);
 }
 
@@ -40,13 +40,13 @@ async function stored(address: Address) {
 }
 
 const burner = async (address: Address) =>
-  ground.chain.client.setCode({ address, bytecode: loadArtifact('GasHog').deployedBytecode });
+  setup.chain.client.setCode({ address, bytecode: loadArtifact('GasHog').deployedBytecode });
 
 test('cursor, totals and accrued fees of every pool are stored with their block, and counted when its balances cover them', async () => {
-  const { chain } = ground;
+  const { chain } = setup;
   const [traded, idle, broken, robbed] = pools;
   if (!traded || !idle || !broken || !robbed) throw new Error('no pools');
-  for (const pool of [traded, robbed]) expect((await observeSwapsOf(ground, pool, 3)).length).toBe(3);
+  for (const pool of [traded, robbed]) expect((await observeSwapsOf(setup, pool, 3)).length).toBe(3);
   await burner(broken.address);
   // A total of twice what the pool owns.
   const value = `0x${(2n * (await balanceOf(chain, robbed.token0, robbed.address)) * 10n ** 12n).toString(16).padStart(64, '0')}`;
@@ -88,7 +88,7 @@ test('cursor, totals and accrued fees of every pool are stored with their block,
 test('a token that does not tell a balance makes the readings of its pools not count', async () => {
   const [, idle] = pools;
   if (!idle) throw new Error('no pool');
-  const code = await ground.chain.client.getCode({ address: idle.token0 });
+  const code = await setup.chain.client.getCode({ address: idle.token0 });
   await burner(idle.token0);
   await capture();
   expect(await stored(idle.address)).toMatchObject({
@@ -96,17 +96,17 @@ test('a token that does not tell a balance makes the readings of its pools not c
     balance0_raw: null,
     cur_bin_idx: 0,
   });
-  await ground.chain.client.setCode({ address: idle.token0, bytecode: code ?? '0x' });
+  await setup.chain.client.setCode({ address: idle.token0, bytecode: code ?? '0x' });
   await capture();
   expect(await stored(idle.address)).toMatchObject({ refusal: null });
 });
 
 test('a pool that a reorganisation undid, and those of a factory that is switched off, are forgotten', async () => {
-  const [gone, kept] = pools;
-  if (!gone || !kept) throw new Error('no pools');
-  await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [gone.address]);
+  const [removed, kept] = pools;
+  if (!removed || !kept) throw new Error('no pools');
+  await database.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [removed.address]);
   expect(await capture()).toBe(3);
-  expect(await stored(gone.address)).toBeUndefined();
+  expect(await stored(removed.address)).toBeUndefined();
   expect(await stored(kept.address)).toBeDefined();
   expect(await capture(false)).toBe(0);
   expect(await stored(kept.address)).toBeUndefined();

@@ -9,7 +9,7 @@ import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { type ChainReads, createPoolReads } from '../read-schedule/read-due-pools.ts';
-import { readStorage, type StoredPool, storageCalls } from './storage-reading.ts';
+import { readStorage, type StoredPool, storageCalls } from './storage-read.ts';
 
 type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 

@@ -36,7 +36,7 @@ export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdap
   const pauseLevel = pause ? layout.state.decodePauseLevel(pause) : null;
   const isRead = typeof quote !== 'string';
   const price = isRead ? 'read' : quote;
-  const status = quoteStatus({ price, pauseLevel, bidsRefused: isClosed, asksRefused: isClosed });
+  const status = quoteStatus({ price, pauseLevel, bidsRejected: isClosed, asksRejected: isClosed });
   return {
     status: status === 'internal_error' ? 'unknown' : status,
     sellX64: isRead ? quote.sellX64 : null,

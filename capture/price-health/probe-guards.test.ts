@@ -51,7 +51,7 @@ describe.each([
       createDatabase(),
     ]);
     const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
-    await market.ground.chain.client.setCode({ address: MULTICALL3, bytecode });
+    await market.setup.chain.client.setCode({ address: MULTICALL3, bytecode });
     database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
     await migrate(testDatabase.url);
     await createOnchainTables(database);
@@ -59,11 +59,11 @@ describe.each([
 
   afterAll(async () => {
     await database?.end();
-    await Promise.all([market?.ground.anvil.stop(), testDatabase?.drop()]);
+    await Promise.all([market?.setup.anvil.stop(), testDatabase?.drop()]);
   });
 
   test('are closed while guards refuse the first unit of both sides, as quotes with depth say', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const loss = (drawdownE6: number) =>
       packedStopLossExtension(deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
     const open = await guarded(loss(100_000));
@@ -106,7 +106,7 @@ describe.each([
   });
 
   test('are open at a price of 1, at which an input of one unit buys less than one unit', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const hog = await deployContract(chain, 'GasHog', [1_500_000n]);
     const pools = [
       await guarded(velocityExtension(deployment, 10n ** 18n)),
@@ -121,7 +121,7 @@ describe.each([
   });
 
   test('have an error that is in no table logged once, with selector and pool', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const own = await guarded(velocityExtension(deployment, 10n ** 18n));
     const { pool } = own;
     const hog = await deployContract(chain, 'GasHog', [0n]);
@@ -146,12 +146,12 @@ describe.each([
   });
 
   async function quote(pools: readonly MarketPool[], hundredths: bigint): Promise<void> {
-    for (const { provider } of pools) await setQuote(market.ground.chain, provider, quoteAround(hundredths));
+    for (const { provider } of pools) await setQuote(market.setup.chain, provider, quoteAround(hundredths));
   }
 
   /** What a service says that was not asked before. */
   async function quotesOf(pools: readonly MarketPool[]) {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const addresses = pools.map(({ pool }) => pool);
     const api = await packedApi(
       { chain },
@@ -163,7 +163,7 @@ describe.each([
 
   /** A probe of these pools, which are indexed, and those that it found closed. */
   async function startProbe(pools: readonly GuardedMarketPool[]) {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     await index(pools);
     const { poolFactory, stopLoss, priceVelocityGuard } = deployment;
     const release = {
@@ -197,7 +197,7 @@ describe.each([
   }
 
   async function index(pools: readonly GuardedMarketPool[]): Promise<void> {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { token0, token1 } = market;
     const of = { chainId: chain.chainId, factory: deployment.poolFactory, token0, token1 };
     const seeder = openSeeder(testDatabase.url);

@@ -81,9 +81,9 @@ function noteProbe(
   if (!answer) return { gas: 0, isFailed: false };
   // An unknown extension may revert with anything.
   if (isKnown) for (const result of answer.results) logUnknown(address, result);
-  const { isRefused, gasLimit } = layoutAdapter(layout).unitSwaps;
+  const { isRejected, gasLimit } = layoutAdapter(layout).unitSwaps;
   const bids = answer.results.slice(0, swaps / SIDES);
-  const isClosed = isRefused(bids) && isRefused(answer.results.slice(swaps / SIDES));
+  const isClosed = isRejected(bids) && isRejected(answer.results.slice(swaps / SIDES));
   if (isClosed) closed.add(address);
   else closed.delete(address);
   // What a swap takes by itself burns nothing.

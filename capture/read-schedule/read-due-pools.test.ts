@@ -41,19 +41,19 @@ function market(pools: readonly MarketPool[], callsPerMinute = 80) {
   const calls: { readonly at: number; readonly pools: MarketPool[] }[] = [];
   const reads: { readonly at: number; readonly pool: MarketPool }[] = [];
   const open = { now: 0, most: 0 };
-  const send = async (asked: readonly BoundedCall[]) => {
+  const send = async (batch: readonly BoundedCall[]) => {
     open.now += 1;
     open.most = Math.max(open.most, open.now);
     await null;
     open.now -= 1;
     let left = Number(CALL_GAS_CAP);
-    const results = asked.map(({ target, gasLimit }) => {
+    const results = batch.map(({ target, gasLimit }) => {
       if (left < gasLimit * (25 / 24)) return null;
       const gasUsed = Math.min(byAddress.get(target)?.gas ?? 0, gasLimit);
       left -= gasUsed;
       return { success: true, data: '0x' as const, gasUsed };
     });
-    calls.push({ at: clock.now, pools: asked.map(({ target }) => byAddress.get(target) as MarketPool) });
+    calls.push({ at: clock.now, pools: batch.map(({ target }) => byAddress.get(target) as MarketPool) });
     return { chainId: 1n, blockNumber: 1n, blockTimestamp: 1n, results };
   };
   const deps = {

@@ -36,12 +36,12 @@ test('heads of several nodes come once, with all of their header, and the feed i
   const { feed, heads, calls, clock } = feedOf([one.url, other.url]);
   expect(feed.isLive).toBe(false);
   await vi.waitUntil(() => one.subscribers() === 1 && other.subscribers() === 1);
-  one.tell(1);
-  other.tell(1);
-  other.tell(2);
+  one.pushHead(1);
+  other.pushHead(1);
+  other.pushHead(2);
   await vi.waitUntil(() => heads.length === 2);
-  one.tell(2);
-  one.tell(3);
+  one.pushHead(2);
+  one.pushHead(3);
   await vi.waitUntil(() => heads.length === 3);
   expect(heads).toEqual(['1 0xb100', '2 0xb100', '3 0xb100']);
   expect(calls.sort()).toEqual(['eth_chainId ok', 'eth_chainId ok', 'eth_subscribe ok', 'eth_subscribe ok']);
@@ -55,10 +55,10 @@ test('heads of a node that still loads the chain, or lags behind what was looked
   const node = await nodeOf();
   const { feed, heads } = feedOf([node.url]);
   await vi.waitUntil(() => node.subscribers() === 1);
-  node.tell(1, 31);
+  node.pushHead(1, 31);
   feed.note({ number: 5n, hash: '0x5', timestamp: 0n });
-  for (const number of [3, 4]) node.tell(number);
-  node.tell(6);
+  for (const number of [3, 4]) node.pushHead(number);
+  node.pushHead(6);
   await vi.waitUntil(() => heads.length > 0);
   expect([heads, feed.isLive]).toEqual([['6 0xb100'], true]);
 });
@@ -81,7 +81,7 @@ test.each([
   await vi.waitUntil(() => calls.includes(call));
   node.faults.clear();
   await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
-  node.tell(7);
+  node.pushHead(7);
   await vi.waitUntil(() => heads.length === 1);
 });
 
@@ -95,7 +95,7 @@ test('a socket that is closed is opened again, after pauses that grow while it e
   node.cut();
   await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
   expect(performance.now() - since).toBeGreaterThanOrEqual(800);
-  node.tell(5);
+  node.pushHead(5);
   await vi.waitUntil(() => heads.length === 1);
 });
 
@@ -106,7 +106,7 @@ test('a closed feed leaves no socket and no timer, not even one that still conne
   await vi.waitUntil(() => node.subscribers() === 1 && mute.connections() === 1);
   feed.close();
   await vi.waitUntil(() => node.subscribers() === 0 && mute.connections() === 0);
-  node.tell(1);
+  node.pushHead(1);
   expect([heads, feed.isLive]).toEqual([[], false]);
 });
 

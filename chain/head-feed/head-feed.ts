@@ -23,8 +23,8 @@ export interface HeadFeedOptions {
 const DEAD_AFTER_MS = 30_000;
 const DEAD_AFTER_BLOCKS = 10;
 /** A feed without a head for this long, and for so many block times, does not replace polls. */
-const SILENT_AFTER_MS = 1_000;
-const SILENT_AFTER_BLOCKS = 2;
+const STALE_AFTER_MS = 1_000;
+const STALE_AFTER_BLOCKS = 2;
 const REMEMBERED_HASHES = 256;
 
 type Source = { readonly socket: LiveSocket; readonly silence: NodeJS.Timeout };
@@ -49,8 +49,8 @@ export class HeadFeed {
 
   /** Whether a socket pushed a new head within two block times, or a second: no poll is needed. */
   get isLive(): boolean {
-    const silentAfterMs = Math.max(SILENT_AFTER_MS, SILENT_AFTER_BLOCKS * this.#options.blockTimeMs);
-    return this.#now() - this.#pushedAt < silentAfterMs;
+    const staleAfterMs = Math.max(STALE_AFTER_MS, STALE_AFTER_BLOCKS * this.#options.blockTimeMs);
+    return this.#now() - this.#pushedAt < staleAfterMs;
   }
 
   /** @returns ends it */

@@ -46,9 +46,9 @@ test.each([
     ],
     ['a1', 'b2'],
   ],
-] as const)('news are: %s', (_name, told, news) => {
+] as const)('news are: %s', (_name, pushed, news) => {
   const filter = new LagFilter();
-  const isNews = told.filter(([source, name]) => {
+  const isNews = pushed.filter(([source, name]) => {
     return filter.isNews(source, { number: BigInt(name.slice(1)), hash: name as Hex, timestamp: 0n });
   });
   expect(isNews.map(([, name]) => name)).toEqual(news);

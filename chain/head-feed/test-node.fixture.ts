@@ -9,7 +9,7 @@ export interface TestNode {
   readonly faults: Set<'refuse' | 'babble'>;
   readonly subscribers: () => number;
   /** Tells a head to all subscribers, of now or of so many seconds ago. */
-  readonly tell: (number: number, ageSecs?: number) => void;
+  readonly pushHead: (number: number, ageSecs?: number) => void;
   /** Ends all connections. */
   readonly cut: () => void;
   readonly stop: () => Promise<void>;
@@ -39,7 +39,7 @@ export async function startTestNode(chainId: number): Promise<TestNode> {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     faults,
     subscribers: () => subscribers.size,
-    tell: (number, ageSecs = 0) => {
+    pushHead: (number, ageSecs = 0) => {
       const result = headerOf(number, ageSecs);
       const message = { method: 'eth_subscription', params: { subscription: '0x1', result } };
       for (const socket of subscribers) socket.send(JSON.stringify(message));

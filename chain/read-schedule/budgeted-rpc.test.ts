@@ -8,13 +8,13 @@ import { CallBudget, READ_CLASSES } from './call-budget.ts';
 
 let server: Server;
 let rpc: ChainRpc;
-let asked = 0;
+let calls = 0;
 
 /** A node that answers each call with nothing. */
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const chunks = await request.setEncoding('utf8').toArray();
-    asked += 1;
+    calls += 1;
     const { id } = JSON.parse(chunks.join(''));
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x' }));
   }).listen(0, '127.0.0.1');
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  asked = 0;
+  calls = 0;
 });
 
 afterAll(() => {
@@ -41,10 +41,10 @@ test('a request waits until the budget has a call for it', async () => {
   while (budget.reserve('funded'));
   const answered = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => 'answered');
   expect(await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, 250, 'waiting'))])).toBe('waiting');
-  expect(asked).toBe(0);
+  expect(calls).toBe(0);
   now = 600_000;
   expect(await answered).toBe('answered');
-  expect(asked).toBe(1);
+  expect(calls).toBe(1);
 });
 
 test('a request that waits for the budget ends with its signal', async () => {
@@ -54,7 +54,7 @@ test('a request that waits for the budget ends with its signal', async () => {
   const call = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
   expect(performance.now() - begun).toBeLessThan(1_000);
-  expect(asked).toBe(0);
+  expect(calls).toBe(0);
 });
 
 test('a call at a block with a budget fails when that has none, and one at the same block without goes on', async () => {
@@ -64,5 +64,5 @@ test('a call at a block with a budget fails when that has none, and one at the s
   await expect(rpc.call(callAt(scheduled), () => null)).rejects.toMatchObject({ code: 'exhausted' });
   await expect(rpc.code(`0x${'aa'.repeat(20)}`, scheduled)).rejects.toMatchObject({ code: 'exhausted' });
   expect(await rpc.call(callAt(BLOCK), () => 'answered')).toBe('answered');
-  expect(asked).toBe(2);
+  expect(calls).toBe(2);
 });

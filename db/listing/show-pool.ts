@@ -16,7 +16,7 @@ export type AnalyticsWindow = Pick<PoolAnalytics, 'fromTs' | 'toTs' | 'generated
 export type StoredAnalytics = Omit<PoolAnalytics, keyof AnalyticsWindow>;
 
 /** A stored pool and what is known when it is read. */
-export type PoolAtReading = {
+export type PoolAtRead = {
   /** {@link StoredRecord} as JSON. */
   readonly record: string;
   readonly status: PoolRecord['priceProviderStatus'];
@@ -33,7 +33,7 @@ export type PoolAtReading = {
 };
 
 /** The {@link PoolRecord} of a stored pool, as JSON: prices, status, and the 24-hour part if asked for, are put in here. */
-export function showPool({ record, status, prices, day }: PoolAtReading): string {
+export function showPool({ record, status, prices, day }: PoolAtRead): string {
   const [token0FiatPrice, token1FiatPrice] = prices;
   const now = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
   const shown = joinObjects(record, JSON.stringify(now));

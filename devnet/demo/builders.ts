@@ -21,9 +21,9 @@ const BUILDERS = [
 /** Mock builders in this process. */
 export async function startBuilders(): Promise<BuildersPart> {
   const running = await Promise.all(BUILDERS.map(async (entry) => ({ ...entry, builder: await startMockBuilder() })));
-  const ofKind = (wanted: 'ethereum' | 'bsc') =>
+  const ofKind = (kindOf: 'ethereum' | 'bsc') =>
     running
-      .filter(({ kind }) => kind === wanted)
+      .filter(({ kind }) => kind === kindOf)
       .map(({ id, transport, builder }) => ({
         id,
         transport,

@@ -36,7 +36,7 @@ process.exit();
 
 /** Runs until it is asked to stop, its time is over or something fails; returns the exit code. */
 async function run(): Promise<number> {
-  const stopped = Promise.race([whenAskedToStop(), whenTimeIsOver(options)]);
+  const stopped = Promise.race([whenStopSignalled(), whenTimeIsOver(options)]);
   try {
     const outcome = await Promise.race([serve(), stopped, supervisor.failure]);
     progress.print(`\nStopping (${outcome}) ...`);
@@ -71,7 +71,7 @@ async function stopEverything(exitCode: number): Promise<number> {
 }
 
 /** Resolves on the first signal, or when the output is closed. A later signal ends the process at once. */
-function whenAskedToStop(): Promise<string> {
+function whenStopSignalled(): Promise<string> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

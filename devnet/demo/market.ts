@@ -44,7 +44,7 @@ export interface TrafficOptions {
 }
 
 /** Failures in a row after which the traffic gives up: the chain is gone. */
-const PATIENCE = 20;
+const MAX_FAILURES = 20;
 
 /** Keeps trading until it is stopped. An action that the chain refuses is part of the game; a chain that is gone is not. */
 export async function startTraffic(rpcUrl: string, scenario: Scenario, { seed, rate }: TrafficOptions): Promise<Part> {
@@ -58,7 +58,7 @@ export async function startTraffic(rpcUrl: string, scenario: Scenario, { seed, r
         await traffic.step();
         failures = 0;
       } catch (error) {
-        if (++failures >= PATIENCE) return String(error);
+        if (++failures >= MAX_FAILURES) return String(error);
       }
       await sleep(Math.max(0, 1_000 / rate - (performance.now() - startedAt)));
     }

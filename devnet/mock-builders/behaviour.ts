@@ -5,7 +5,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ack') }),
   z.strictObject({ kind: z.literal('slow-ack'), delayMs: z.number().int().nonnegative() }),
   z.strictObject({ kind: z.literal('reject'), error: z.string().min(1) }),
-  z.strictObject({ kind: z.literal('silent') }),
+  z.strictObject({ kind: z.literal('hanging') }),
   /** Answers this many messages of a connection and then closes it. */
   z.strictObject({ kind: z.literal('close-after'), messages: z.number().int().nonnegative() }),
   /** HTTP 429, or for a stream a refused upgrade. */

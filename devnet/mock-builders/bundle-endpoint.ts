@@ -48,7 +48,7 @@ function answer({ behaviour }: MockState, response: ServerResponse, id: number, 
       .end(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
   };
   switch (behaviour.kind) {
-    case 'silent':
+    case 'hanging':
       break;
     case 'slow-ack':
       setTimeout(() => send({ result }), behaviour.delayMs);

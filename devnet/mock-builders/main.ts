@@ -6,7 +6,7 @@ const HELP = `
 Prints their URLs as JSON, one line each. To choose what one does, and to see what it got:
   curl -X PUT localhost:PORT/behaviour -d '{"kind":"slow-ack","delayMs":300}'
   curl localhost:PORT/received
-Kinds: ack, slow-ack, reject, silent, close-after, too-many-requests, already-known, http-status.`;
+Kinds: ack, slow-ack, reject, hanging, close-after, too-many-requests, already-known, http-status.`;
 
 const command = new Command('mock-builders')
   .description('Starts one mock builder per port.')

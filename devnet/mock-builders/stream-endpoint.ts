@@ -52,7 +52,7 @@ function serve(state: MockState, ws: WebSocket, request: IncomingMessage): void 
 function answer(state: MockState, ws: WebSocket, update: PWebsocketQuoteUpdateV1Args, messages: number): void {
   const { behaviour } = state;
   switch (behaviour.kind) {
-    case 'silent':
+    case 'hanging':
       break;
     case 'slow-ack':
       setTimeout(() => acknowledge(ws, update, ''), behaviour.delayMs);

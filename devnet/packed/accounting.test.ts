@@ -16,62 +16,62 @@ import { binFees, liquidityChange, performAction, swapOrder } from './perform-ac
 import {
   createPackedPool,
   multipliers,
-  type PackedGround,
   type PackedPool,
   type PackedRecipe,
+  type PackedSetup,
   packedRecipe,
-  startPackedGround,
+  startPackedSetup,
 } from './random-pool.fixture.ts';
 import { type PackedState, readPackedState, readPositions } from './storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 
 /** Random pools of each variant, and most actions on each. */
 const RUNS = 8;
-const MOST_ACTIONS = 12;
+const MAX_ACTIONS = 12;
 /** Actions on one pool of each variant, whose bins are compared at the end. */
 const MANY_ACTIONS = 1_000;
 
 const action = actionOf({ swap: 6, liquidity: 1 });
 
 describe.each(PACKED_VARIANTS)('the variant $rule', (variant) => {
-  let ground: PackedGround & { readonly anvil: Anvil };
+  let setup: PackedSetup & { readonly anvil: Anvil };
 
   beforeAll(async () => {
-    ground = await startPackedGround(variant);
+    setup = await startPackedSetup(variant);
   });
 
-  afterAll(() => ground.anvil.stop());
+  afterAll(() => setup.anvil.stop());
 
   test('keeps its storage, amounts, prices and events as the model does', async () => {
-    const actions = fc.array(action, { minLength: 4, maxLength: MOST_ACTIONS });
+    const actions = fc.array(action, { minLength: 4, maxLength: MAX_ACTIONS });
     let swaps = 0;
     const compare = async (recipe: PackedRecipe, whats: readonly Action[]) => {
-      const pool = await createPackedPool(ground, recipe);
-      const run = new Comparison(ground, variant, pool);
+      const pool = await createPackedPool(setup, recipe);
+      const run = new Comparison(setup, variant, pool);
       await run.expectSameState();
       for (const what of whats) await run.act(what);
       await run.expectSameEvents();
       swaps += run.swaps;
     };
     const property = fc.asyncProperty(packedRecipe, actions, (recipe, whats) =>
-      takenBack(ground.chain, () => compare(recipe, whats)),
+      takenBack(setup.chain, () => compare(recipe, whats)),
     );
     await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     expect(swaps).toBeGreaterThan(RUNS);
   });
 
   test('keeps bins that are what its events sum up to after a thousand actions', { timeout: 120_000 }, async () => {
-    const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
+    const pool = await createPackedPool(setup, ordinaryRecipe(6, 18));
     const bins = pool.recipe.bins.map(({ bin }) => bin);
-    const { total0, total1 } = await readPackedState(ground.chain, pool.address, bins);
+    const { total0, total1 } = await readPackedState(setup.chain, pool.address, bins);
     const totals = { total0: total0 / 4n, total1: total1 / 4n };
     for (const what of fc.sample(action, { numRuns: MANY_ACTIONS, seed: PROPERTY_SEED })) {
-      await performAction(ground, pool, what, totals).catch(unlessReverted);
+      await performAction(setup, pool, what, totals).catch(unlessReverted);
     }
-    const { swaps, summed } = await summedBins(ground, pool);
+    const { swaps, summed } = await summedBins(setup, pool);
     expect(swaps).toBeGreaterThan(MANY_ACTIONS / 2);
     const units = variant.deltaScale === 'scaled' ? ([1n, 1n] as const) : ([10n ** 12n, 1n] as const);
-    const stored = await readPackedState(ground.chain, pool.address, bins);
+    const stored = await readPackedState(setup.chain, pool.address, bins);
     for (const { bin, liquidityScaled, swapDeltas } of summed) {
       const { balance0, balance1 } = stored.bins.get(bin) ?? {};
       for (const [token, balance] of [balance0, balance1].entries()) {
@@ -89,9 +89,9 @@ function unlessReverted(error: unknown): void {
 }
 
 /** What all events of a pool say of its bins. */
-async function summedBins(ground: PackedGround, { address, recipe }: PackedPool) {
-  const words = await swapWords(ground, address);
-  const changes = await liquidityDeltas(ground, address);
+async function summedBins(setup: PackedSetup, { address, recipe }: PackedPool) {
+  const words = await swapWords(setup, address);
+  const changes = await liquidityDeltas(setup, address);
   const sum = (deltas: readonly (readonly [bigint, bigint])[]) =>
     deltas.reduce(([a0, a1], [b0, b1]) => [a0 + b0, a1 + b1] as const, [0n, 0n] as const);
   const summed = recipe.bins.map(({ bin }) => ({
@@ -110,14 +110,14 @@ async function summedBins(ground: PackedGround, { address, recipe }: PackedPool)
 
 /** One pool on the chain beside its model. */
 class Comparison {
-  readonly #ground: PackedGround;
+  readonly #setup: PackedSetup;
   readonly #variant: PackedVariant;
   readonly #pool: PackedPool;
   readonly #model: PackedModel;
   readonly #expected: SwapWords[] = [];
 
-  constructor(ground: PackedGround, variant: PackedVariant, pool: PackedPool) {
-    this.#ground = ground;
+  constructor(setup: PackedSetup, variant: PackedVariant, pool: PackedPool) {
+    this.#setup = setup;
     this.#variant = variant;
     this.#pool = pool;
     this.#model = new PackedModel(variant.rule, pool.recipe, pool.provider);
@@ -132,7 +132,7 @@ class Comparison {
     try {
       if (what.kind === 'swap') await this.#swap(what);
       else {
-        await performAction(this.#ground, this.#pool, what, this.#model.state);
+        await performAction(this.#setup, this.#pool, what, this.#model.state);
         this.#follow(what);
       }
     } catch (error) {
@@ -143,7 +143,7 @@ class Comparison {
 
   async expectSameState(): Promise<void> {
     const { state } = this.#model;
-    const { chain } = this.#ground;
+    const { chain } = this.#setup;
     const { address, token0, token1, recipe } = this.#pool;
     const [multiplier0, multiplier1] = multipliers(recipe);
     const [read, positions, balance0, balance1, prices] = await Promise.all([
@@ -162,7 +162,7 @@ class Comparison {
 
   /** Events tell every swap as the variant puts it; where deltas are scaled, they sum up to the bins. */
   async expectSameEvents(): Promise<void> {
-    const words = await swapWords(this.#ground, this.#pool.address);
+    const words = await swapWords(this.#setup, this.#pool.address);
     expect(words).toEqual(this.#expected);
     if (this.#variant.deltaScale !== 'scaled') return;
     const sums = new Map(this.#pool.recipe.bins.map(({ bin }): [number, [bigint, bigint]] => [bin, [0n, 0n]]));
@@ -173,7 +173,7 @@ class Comparison {
       sum[1] += delta1;
     };
     for (const { bins } of words) for (const { bin, deltas } of bins) book(Number(bin), ...deltas);
-    for (const change of await liquidityDeltas(this.#ground, this.#pool.address)) {
+    for (const change of await liquidityDeltas(this.#setup, this.#pool.address)) {
       book(change.bin, change.delta0Scaled, change.delta1Scaled);
     }
     const { bins } = await this.#read();
@@ -182,11 +182,11 @@ class Comparison {
 
   #read(): Promise<PackedState> {
     const bins = this.#pool.recipe.bins.map(({ bin }) => bin);
-    return readPackedState(this.#ground.chain, this.#pool.address, bins);
+    return readPackedState(this.#setup.chain, this.#pool.address, bins);
   }
 
   async #swap(what: Extract<Action, { kind: 'swap' }>): Promise<void> {
-    const { chain, deployment } = this.#ground;
+    const { chain, deployment } = this.#setup;
     const { recipe } = this.#pool;
     const order = swapOrder(this.#pool, what, this.#model.state);
     const simulated = decodeErrorResult({

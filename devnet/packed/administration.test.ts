@@ -25,10 +25,10 @@ beforeAll(async () => {
   market = await PackedMarket.open(packedVariant('sumOnPrice'));
 });
 
-afterAll(() => market.ground.anvil.stop());
+afterAll(() => market.setup.anvil.stop());
 
 test('the asymmetry is set by the admin, up to the maximum, and stored', async () => {
-  const { chain, deployment } = market.ground;
+  const { chain, deployment } = market.setup;
   const { owner, curator } = chain.roles;
   const { pool } = await market.fundedPool();
   const set = (value: number) =>
@@ -44,17 +44,17 @@ test('the asymmetry is set by the admin, up to the maximum, and stored', async (
   await administerPacked(chain, deployment, owner, 'setMaxBidAskRefAsymmetryX8', [100]);
   expect(await refusalOf(set(101))).toMatchObject({ name: 'BidAskRefAsymmetryTooHigh' });
   await set(100);
-  const byStranger = administerPacked(chain, deployment, owner, 'setPoolBidAskRefAsymmetryX8', [pool, 1]);
-  expect(await refusalOf(byStranger)).toMatchObject({ name: 'OnlyPoolAdmin' });
+  const byUntrusted = administerPacked(chain, deployment, owner, 'setPoolBidAskRefAsymmetryX8', [pool, 1]);
+  expect(await refusalOf(byUntrusted)).toMatchObject({ name: 'OnlyPoolAdmin' });
 });
 
 test('a moderator pauses and unpauses; simulations go on', async () => {
-  const { chain, deployment } = market.ground;
-  const { owner, stranger } = chain.roles;
+  const { chain, deployment } = market.setup;
+  const { owner, untrusted } = chain.roles;
   const pool = await market.fundedPool();
-  const pause = () => administer(chain, deployment, stranger, 'protocolPausePool', [pool.pool]);
+  const pause = () => administer(chain, deployment, untrusted, 'protocolPausePool', [pool.pool]);
   expect(await refusalOf(pause())).toMatchObject({ name: 'OnlyProtocol' });
-  await administerPacked(chain, deployment, owner, 'setModerator', [stranger, true]);
+  await administerPacked(chain, deployment, owner, 'setModerator', [untrusted, true]);
   await pause();
   expect(await readPackedState(chain, pool.pool, [])).toMatchObject({ pauseLevel: 2n });
   expect(await refusalOf(market.buy(pool, ONE))).toMatchObject({ name: 'PoolPaused' });
@@ -62,22 +62,22 @@ test('a moderator pauses and unpauses; simulations go on', async () => {
 });
 
 test('collected fees of the protocol go to the fee receiver', async () => {
-  const { chain, deployment } = market.ground;
-  const { owner, stranger, feeDestination } = chain.roles;
+  const { chain, deployment } = market.setup;
+  const { owner, untrusted, feeDestination } = chain.roles;
   const pool = await market.fundedPool();
   await market.buy(pool, 300n * ONE);
-  await administerPacked(chain, deployment, owner, 'setFeeReceiver', [stranger]);
+  await administerPacked(chain, deployment, owner, 'setFeeReceiver', [untrusted]);
   const before = await balanceOf(chain, market.token1, feeDestination);
   await administer(chain, deployment, owner, 'collectPoolFees', [pool.pool]);
   // Spread 2 to 1 for the protocol, and all of the notional fee.
   const toAdmin = (await balanceOf(chain, market.token1, feeDestination)) - before;
   expect(toAdmin).toBeGreaterThan(0n);
-  expect(await balanceOf(chain, market.token1, stranger)).toBeGreaterThan(2n * toAdmin);
+  expect(await balanceOf(chain, market.token1, untrusted)).toBeGreaterThan(2n * toAdmin);
   expect(await readPackedState(chain, pool.pool, [])).toMatchObject({ notional0: 0n, notional1: 0n });
 });
 
 test('a new pool keeps to the limits of bin distances', async () => {
-  const { chain, deployment } = market.ground;
+  const { chain, deployment } = market.setup;
   const provider = await market.deployProvider();
   await administerPacked(chain, deployment, chain.roles.owner, 'setBinDistanceLimits', [-40_000n, 49_999n]);
   const creation = createPool(chain, deployment, market.spec(provider));
@@ -88,7 +88,7 @@ test('a new pool keeps to the limits of bin distances', async () => {
 });
 
 test('bins lie beyond the range of an int8', async () => {
-  const { chain, deployment } = market.ground;
+  const { chain, deployment } = market.setup;
   const provider = await market.deployProvider();
   const pool = await createPool(chain, deployment, market.spec(provider, { bins: evenBins(-140, 140, 100) }));
   await administerPacked(chain, deployment, chain.roles.curator, 'setPoolBinAdditionalFees', [pool, 135, 7, 8]);
@@ -107,7 +107,7 @@ test('bins lie beyond the range of an int8', async () => {
 });
 
 test('a pool may be created with an asymmetry, of which no event tells', async () => {
-  const { chain, deployment } = market.ground;
+  const { chain, deployment } = market.setup;
   await administerPacked(chain, deployment, chain.roles.owner, 'setMaxBidAskRefAsymmetryX8', [77]);
   const spec = market.spec(await market.deployProvider());
   const creation = createPoolWithAsymmetry(chain, deployment, spec, 78);
@@ -119,7 +119,7 @@ test('a pool may be created with an asymmetry, of which no event tells', async (
 });
 
 test('storage is read in three forms', async () => {
-  const { chain } = market.ground;
+  const { chain } = market.setup;
   const { pool } = await market.fundedPool();
   const slots = [0n, 1n, 2n].map((slot) => numberToHex(slot, { size: 32 }));
   const [first = zeroHash] = slots;

@@ -3,7 +3,7 @@ import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 import { packedPoolEvents } from './abi.ts';
 import { amountsOf } from './actions.ts';
 import type { ModelSwap } from './model.fixture.ts';
-import type { PackedGround } from './random-pool.fixture.ts';
+import type { PackedSetup } from './random-pool.fixture.ts';
 import { fields } from './storage.fixture.ts';
 import type { PackedVariant } from './variants.ts';
 
@@ -26,7 +26,7 @@ export interface SwapWords {
 }
 
 /** All swaps of a pool from its events. */
-export async function swapWords({ chain, deployment }: PackedGround, pool: Address): Promise<readonly SwapWords[]> {
+export async function swapWords({ chain, deployment }: PackedSetup, pool: Address): Promise<readonly SwapWords[]> {
   const logs = await chain.client.getLogs({ address: pool, fromBlock: 0n });
   let bins: SwapWords['bins'][number][] = [];
   const swaps: SwapWords[] = [];
@@ -44,7 +44,7 @@ export async function swapWords({ chain, deployment }: PackedGround, pool: Addre
 }
 
 /** What liquidity events add to and take from bins, scaled. */
-export async function liquidityDeltas({ chain }: PackedGround, pool: Address) {
+export async function liquidityDeltas({ chain }: PackedSetup, pool: Address) {
   const logs = await chain.client.getLogs({ address: pool, fromBlock: 0n });
   return parseEventLogs({ abi: flatPoolEvents, eventName: ['LiquidityAdded', 'LiquidityRemoved'], logs }).flatMap(
     ({ args }) => args.binIdxs.map((bin, index) => ({ bin: Number(bin), ...args.binBalanceDeltas[index] })),

@@ -19,12 +19,12 @@ describe.each(PACKED_VARIANTS)('by the rule $rule', (variant) => {
     market = await PackedMarket.open(variant);
   });
 
-  afterAll(() => market.ground.anvil.stop());
+  afterAll(() => market.setup.anvil.stop());
 
   test.each([false, true])(
     `one factor ${rule === 'growing' ? 'fails to tell' : 'tells'} what inputs are, sale: %s`,
     async (zeroForOne) => {
-      const { chain, deployment } = market.ground;
+      const { chain, deployment } = market.setup;
       const pool = await market.fundedPool(undefined, undefined, { bins: [BIN] });
       await administer(chain, deployment, chain.roles.curator, 'setPoolAdminFees', [pool.pool, 100_000, 50_000]);
       await market.buy(pool, 40n * ONE);

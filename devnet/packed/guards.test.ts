@@ -21,22 +21,22 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
     market = await PackedMarket.open(variant);
   });
 
-  afterAll(() => market.ground.anvil.stop());
+  afterAll(() => market.setup.anvil.stop());
 
   /** A new quote, then what the guards make of it. */
   const movePrice = ({ provider }: MarketPool, hundredths: bigint) =>
-    setQuote(market.ground.chain, provider, quoteAround(hundredths));
+    setQuote(market.setup.chain, provider, quoteAround(hundredths));
 
   describe('the stop loss', () => {
     const settings = { drawdownE6: 20_000, decayPerSecondE18: 0n, timelockSecs: 60 };
     const watched = (changed: Partial<typeof settings> = {}) =>
-      market.fundedPool(() => [packedStopLossExtension(market.ground.deployment, { ...settings, ...changed })]);
+      market.fundedPool(() => [packedStopLossExtension(market.setup.deployment, { ...settings, ...changed })]);
 
     test('keeps values per share at bid and ask', async () => {
       const pool = await watched();
       await market.buy(pool, 50n * ONE);
       const { bidX64, askX64 } = quoteAround(200n);
-      const { bins } = await readPackedState(market.ground.chain, pool.pool, [0]);
+      const { bins } = await readPackedState(market.setup.chain, pool.pool, [0]);
       const { balance0, balance1, shares } = bins.get(0) ?? { balance0: 0n, balance1: 0n, shares: 1n };
       const [perShare0, perShare1] = [(balance0 * E18) / shares, (balance1 * E18) / shares];
       const [token0, token1] = await watermarks(pool.pool, 0);
@@ -63,12 +63,12 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
       await movePrice(pool, 230n);
       expect(await refusalOf(market.sell(pool, ONE))).toMatchObject({ name: 'OracleStopLossTriggered' });
       // A hundredth of a percent per second: 15% in 1500 seconds.
-      await market.ground.chain.client.increaseTime({ seconds: 1_500 });
+      await market.setup.chain.client.increaseTime({ seconds: 1_500 });
       expect((await market.sell(pool, ONE)).amount0Delta).toBe(ONE);
     });
 
     test('is off at drawdown zero, and changes after its timelock', async () => {
-      const { chain, deployment } = market.ground;
+      const { chain, deployment } = market.setup;
       const pool = await watched({ drawdownE6: 0 });
       const change = (functionName: 'proposeDecay' | 'executeDecay') => {
         const data =
@@ -95,10 +95,10 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
 
   describe('the velocity guard', () => {
     const guarded = (maxChangePerBlockE18: bigint) =>
-      market.fundedPool(() => [velocityExtension(market.ground.deployment, maxChangePerBlockE18)]);
+      market.fundedPool(() => [velocityExtension(market.setup.deployment, maxChangePerBlockE18)]);
 
     test('measures from the last reference of an earlier block', async () => {
-      const { chain } = market.ground;
+      const { chain } = market.setup;
       const pool = await guarded(10n ** 17n);
       const swapAt = async (hundredths: bigint): Promise<readonly [bigint, bigint]> => {
         await movePrice(pool, hundredths);
@@ -114,7 +114,7 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
     });
 
     test('refuses both sides after a jump, until enough blocks have passed', async () => {
-      const { chain } = market.ground;
+      const { chain } = market.setup;
       const pool = await guarded(10n ** 16n);
       await market.buy(pool, ONE);
       const anchorBlock = await chain.client.getBlockNumber();
@@ -136,7 +136,7 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
     });
 
     test('lets no swap widen the room of another in its block', async () => {
-      const { chain, deployment } = market.ground;
+      const { chain, deployment } = market.setup;
       const { owner } = chain.roles;
       for (const token of [market.token0, market.token1]) {
         await fundAccounts(chain, deployment, token, { accounts: [owner], amount: ONE ** 2n });
@@ -176,7 +176,7 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
   });
 
   test('the swap allowlist looks at the sender that a simulation may name', async () => {
-    const { deployment } = market.ground;
+    const { deployment } = market.setup;
     const allowed = [deployment.swapRouter];
     const pool = await market.fundedPool(() => [swapAllowlistExtension(deployment, allowed)]);
     expect((await market.buy(pool, ONE)).amount0Delta).toBe(-ONE);
@@ -189,7 +189,7 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
   async function watermarks(pool: Address, bin: number): Promise<readonly [bigint, bigint]> {
     const read = { abi: packedStopLossAbi, functionName: 'highWatermarks' } as const;
     const data = encodeFunctionData({ ...read, args: [pool, bin] });
-    const answer = await staticCall(market.ground.chain, { to: market.ground.deployment.stopLoss, data });
+    const answer = await staticCall(market.setup.chain, { to: market.setup.deployment.stopLoss, data });
     const [token0, token1] = decodeFunctionResult({ ...read, data: answer.data });
     return [token0, token1];
   }
@@ -197,7 +197,7 @@ describe.each(PACKED_VARIANTS.slice(0, 2))('guards of pools whose simulation tak
   async function velocityState(pool: Address): Promise<readonly bigint[]> {
     const read = { abi: packedVelocityAbi, functionName: 'priceVelocityState' } as const;
     const data = encodeFunctionData({ ...read, args: [pool] });
-    const answer = await staticCall(market.ground.chain, { to: market.ground.deployment.priceVelocityGuard, data });
+    const answer = await staticCall(market.setup.chain, { to: market.setup.deployment.priceVelocityGuard, data });
     return decodeFunctionResult({ ...read, data: answer.data });
   }
 });

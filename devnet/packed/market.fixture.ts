@@ -15,7 +15,7 @@ import {
 } from './abi.ts';
 import { packedSimulation, packedSwap } from './actions.ts';
 import { deployQuoteProvider, type PackedQuote, type QuoteProviderKind } from './providers.ts';
-import { type PackedGround, startPackedGround } from './random-pool.fixture.ts';
+import { type PackedSetup, startPackedSetup } from './random-pool.fixture.ts';
 import type { PackedVariant } from './variants.ts';
 
 export const ONE = 10n ** 18n;
@@ -52,26 +52,26 @@ export interface MarketPool {
 
 /** Two tokens of 18 decimals, and pools of them around price 2. */
 export class PackedMarket {
-  readonly ground: PackedGround & { readonly anvil: Anvil };
+  readonly setup: PackedSetup & { readonly anvil: Anvil };
   readonly token0: Address;
   readonly token1: Address;
   #pools = 0;
 
-  private constructor(ground: PackedGround & { readonly anvil: Anvil }, token0: Address, token1: Address) {
-    this.ground = ground;
+  private constructor(setup: PackedSetup & { readonly anvil: Anvil }, token0: Address, token1: Address) {
+    this.setup = setup;
     this.token0 = token0;
     this.token1 = token1;
   }
 
   static async open(variant: PackedVariant): Promise<PackedMarket> {
-    const ground = await startPackedGround(variant);
-    const [token0, token1] = ground.shelf.get(18) ?? [];
+    const setup = await startPackedSetup(variant);
+    const [token0, token1] = setup.shelf.get(18) ?? [];
     if (token0 === undefined || token1 === undefined) throw new Error('no tokens of 18 decimals');
-    return new PackedMarket(ground, token0, token1);
+    return new PackedMarket(setup, token0, token1);
   }
 
   deployProvider(kind?: QuoteProviderKind): Promise<Address> {
-    return deployQuoteProvider(this.ground.chain, this.ground.deployment, this, quoteAround(200n), kind);
+    return deployQuoteProvider(this.setup.chain, this.setup.deployment, this, quoteAround(200n), kind);
   }
 
   /** What a pool of this market is made with: nine bins of 1%, nothing in them. */
@@ -94,7 +94,7 @@ export class PackedMarket {
     kind?: QuoteProviderKind,
     rest: Partial<PoolSpec> = {},
   ): Promise<MarketPool> {
-    const { chain, deployment } = this.ground;
+    const { chain, deployment } = this.setup;
     const provider = await this.deployProvider(kind);
     const spec = this.spec(provider, { extensions: extensionsOf(provider), ...rest });
     const pool = await createPool(chain, deployment, spec);
@@ -104,12 +104,12 @@ export class PackedMarket {
   }
 
   buy({ pool }: MarketPool, output: bigint): Promise<SwapAmounts> {
-    const { chain, deployment } = this.ground;
+    const { chain, deployment } = this.setup;
     return packedSwap(chain, deployment, { pool, zeroForOne: false, amountSpecified: -output });
   }
 
   sell({ pool }: MarketPool, input: bigint): Promise<SwapAmounts> {
-    const { chain, deployment } = this.ground;
+    const { chain, deployment } = this.setup;
     return packedSwap(chain, deployment, { pool, zeroForOne: true, amountSpecified: input });
   }
 
@@ -119,7 +119,7 @@ export class PackedMarket {
     input: bigint,
     options: PackedQuote & { readonly sender?: Address },
   ): Promise<NamedError> {
-    const { chain, deployment } = this.ground;
+    const { chain, deployment } = this.setup;
     return named(
       await packedSimulation(chain, deployment, { pool, zeroForOne: true, amountSpecified: input, ...options }),
     );

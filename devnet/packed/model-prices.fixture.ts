@@ -46,7 +46,7 @@ export class SideOfBin {
   /** Position after an output, and its cost before and with the bin's fees. */
   cost(output: bigint): { readonly position: bigint; readonly net: bigint; readonly gross: bigint } {
     const position = this.#after(output);
-    const net = this.#trapezoid(output, position, (at) => this.#bare(at));
+    const net = this.#trapezoid(output, position, (at) => this.#feeFreePrice(at));
     if (this.#rule === 'older') return { position, net, gross: net + ceil(net * (this.#factor - Q64), Q64) };
     if (this.#rule === 'quotient') return { position, net, gross: net + (net * (this.#factor - Q64)) / Q64 };
     return { position, net, gross: this.#trapezoid(output, position, (at) => this.shown(at)) };
@@ -77,7 +77,7 @@ export class SideOfBin {
       const [lower, upper] = [this.#withFee(this.#lower, this.#factor), this.#withFee(this.#upper, this.#factor)];
       return this.#interpolate(lower, upper, at, !this.#sale);
     }
-    const price = this.#bare(at);
+    const price = this.#feeFreePrice(at);
     if (this.#rule !== 'growing') return this.#withFee(price, this.#factor);
     const distance = price > this.#anchor ? price - this.#anchor : this.#anchor - price;
     return this.#withFee(price, this.#factor + ceil(distance * (Q64 / 4n), this.#anchor));
@@ -90,7 +90,7 @@ export class SideOfBin {
     return this.#position + ((MAX_POSITION - this.#position) * output) / this.available;
   }
 
-  #bare(at: bigint): bigint {
+  #feeFreePrice(at: bigint): bigint {
     return this.#interpolate(this.#lower, this.#upper, at, !this.#sale);
   }
 

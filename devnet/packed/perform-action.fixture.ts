@@ -1,7 +1,7 @@
 import { addLiquidity, administer, removeLiquidity, type SwapOrder, sendSwap } from '../actions.ts';
 import type { Action } from '../pool-actions.fixture.ts';
 import { administerPacked } from './actions.ts';
-import { multipliers, type PackedGround, type PackedPool } from './random-pool.fixture.ts';
+import { multipliers, type PackedPool, type PackedSetup } from './random-pool.fixture.ts';
 import type { PackedState } from './storage.fixture.ts';
 
 /**
@@ -42,12 +42,12 @@ export function binFees({ recipe }: PackedPool, { bin: index, addFee }: Extract<
  * @throws RevertedError when the pool refuses
  */
 export async function performAction(
-  { chain, deployment }: PackedGround,
+  { chain, deployment }: PackedSetup,
   pool: PackedPool,
   what: Action,
   totals: Pick<PackedState, 'total0' | 'total1'>,
 ): Promise<void> {
-  const { provider: owner, curator, stranger } = chain.roles;
+  const { provider: owner, curator, untrusted } = chain.roles;
   const { address } = pool;
   if (what.kind === 'swap') {
     await sendSwap(chain, deployment, swapOrder(pool, what, totals));
@@ -56,7 +56,7 @@ export async function performAction(
   } else if (what.kind === 'remove') {
     await removeLiquidity(chain, { pool: address, owner, bins: [liquidityChange(pool, what)] });
   } else if (what.kind === 'collect') {
-    await administer(chain, deployment, stranger, 'collectPoolFees', [address]);
+    await administer(chain, deployment, untrusted, 'collectPoolFees', [address]);
   } else {
     const { bin, buy, sell } = binFees(pool, what);
     await administer(chain, deployment, curator, 'setPoolAdminFees', [address, what.spreadE6, what.notionalE8]);

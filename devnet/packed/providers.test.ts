@@ -18,12 +18,12 @@ beforeAll(async () => {
   market = await PackedMarket.open(variant);
 });
 
-afterAll(() => market.ground.anvil.stop());
+afterAll(() => market.setup.anvil.stop());
 
 /** What a provider answers this caller, or the name of its refusal. */
-async function askedBy(from: Address, provider: Address): Promise<readonly bigint[] | string> {
+async function quotedTo(from: Address, provider: Address): Promise<readonly bigint[] | string> {
   const data = encodeFunctionData({ abi: quoteProviderAbi, functionName: 'getQuote' });
-  const answer = await staticCall(market.ground.chain, { from, to: provider, data });
+  const answer = await staticCall(market.setup.chain, { from, to: provider, data });
   if (answer.reverted) return named(answer.data).name;
   return decodeFunctionResult({ abi: quoteProviderAbi, functionName: 'getQuote', data: answer.data });
 }
@@ -32,10 +32,10 @@ const { bidX64, askX64, referenceX64 } = quoteAround(200n);
 
 describe('a provider', () => {
   test('that is protected answers its pools in mid-swap only', async () => {
-    const { chain } = market.ground;
+    const { chain } = market.setup;
     const { pool, provider } = await market.fundedPool();
-    for (const caller of [zeroAddress, chain.roles.stranger, chain.roles.owner, pool]) {
-      expect(await askedBy(caller, provider)).toBe('NotInSwap');
+    for (const caller of [zeroAddress, chain.roles.untrusted, chain.roles.owner, pool]) {
+      expect(await quotedTo(caller, provider)).toBe('NotInSwap');
     }
     expect(await sellAndBuyPrices(chain, pool)).toHaveProperty('sellX64');
     const inSwap = encodeFunctionData({ abi: flatPoolAbi, functionName: 'inSwap' });
@@ -44,13 +44,13 @@ describe('a provider', () => {
 
   test('that is open answers address 0 as well', async () => {
     const { pool, provider } = await market.fundedPool(undefined, 'OpenQuoteProvider');
-    expect(await askedBy(zeroAddress, provider)).toEqual([bidX64, askX64, referenceX64]);
-    expect(await askedBy(market.ground.chain.roles.stranger, provider)).toBe('NotInSwap');
+    expect(await quotedTo(zeroAddress, provider)).toEqual([bidX64, askX64, referenceX64]);
+    expect(await quotedTo(market.setup.chain.roles.untrusted, provider)).toBe('NotInSwap');
     expect((await market.buy({ pool, provider }, ONE)).amount0Delta).toBe(-ONE);
   });
 
   test('may be an extension of its own pools', async () => {
-    const { chain } = market.ground;
+    const { chain } = market.setup;
     const both = await market.fundedPool(
       (address) => [{ address, phases: ['beforeSwap', 'afterSwap'] }],
       'ExtensionQuoteProvider',
@@ -70,10 +70,10 @@ describe('a provider', () => {
 
   test('without a price stops swaps, not simulations', async () => {
     const pool = await market.fundedPool();
-    await setQuote(market.ground.chain, pool.provider, { bidX64: 0n, askX64: 0n, referenceX64: 0n });
+    await setQuote(market.setup.chain, pool.provider, { bidX64: 0n, askX64: 0n, referenceX64: 0n });
     const args = [encodeErrorResult({ abi: quoteProviderAbi, errorName: 'FeedStalled' })];
     expect(await refusalOf(market.buy(pool, ONE))).toEqual({ name: 'PriceProviderFailed', args });
-    const prices = await sellAndBuyPrices(market.ground.chain, pool.pool);
+    const prices = await sellAndBuyPrices(market.setup.chain, pool.pool);
     expect('refusal' in prices && named(prices.refusal)).toEqual({ name: 'PriceProviderFailed', args });
     expect(await market.simulatedSale(pool, ONE, quoteAround(200n))).toMatchObject({ name: 'SimulateSwap' });
   });
@@ -87,7 +87,7 @@ describe('a quote', () => {
     ['ReferencePriceOutOfRange', { bidX64, askX64, referenceX64: askX64 + 1n }],
   ])('is refused with %s', async (name, quote) => {
     const pool = await market.fundedPool();
-    await setQuote(market.ground.chain, pool.provider, quote);
+    await setQuote(market.setup.chain, pool.provider, quote);
     expect(await refusalOf(market.buy(pool, ONE))).toEqual({ name, args: [] });
     expect(await market.simulatedSale(pool, ONE, quote)).toEqual({ name, args: [] });
   });
@@ -95,7 +95,7 @@ describe('a quote', () => {
   test('may have one price for all three', async () => {
     const pool = await market.fundedPool();
     const price = 2n * Q64;
-    await setQuote(market.ground.chain, pool.provider, { bidX64: price, askX64: price, referenceX64: price });
+    await setQuote(market.setup.chain, pool.provider, { bidX64: price, askX64: price, referenceX64: price });
     expect((await market.buy(pool, ONE)).amount0Delta).toBe(-ONE);
   });
 });

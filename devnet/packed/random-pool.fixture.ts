@@ -10,7 +10,7 @@ import { deployQuoteProvider, type PackedQuote, type QuoteProviderKind } from '.
 import type { PackedVariant } from './variants.ts';
 
 /** A node with one variant and tokens on it. */
-export interface PackedGround {
+export interface PackedSetup {
   readonly chain: DevChain;
   readonly deployment: PackedDeployment;
   readonly shelf: TokenShelf;
@@ -27,7 +27,7 @@ export interface PackedPool {
 }
 
 /** Runs an action with a fresh node, and one ground on it for each variant. */
-export async function startPackedGround(variant: PackedVariant): Promise<PackedGround & { readonly anvil: Anvil }> {
+export async function startPackedSetup(variant: PackedVariant): Promise<PackedSetup & { readonly anvil: Anvil }> {
   const anvil = await startAnvil({ chainId: 31_337 });
   const chain = await connectDevChain(anvil.url);
   const deployment = await deployPackedProtocol(chain, variant);
@@ -52,13 +52,13 @@ export function multipliers({ decimals0, decimals1 }: PackedRecipe): readonly [b
 
 /** Scaled amounts per 10^18 shares of an empty bin: a whole token0, or what it is worth. */
 export function initialAmounts({ bidX64 }: PackedRecipe): readonly [bigint, bigint] {
-  const worth = (bidX64 * 10n ** 18n) >> 64n;
-  return [10n ** 18n, worth > 0n ? worth : 1n];
+  const value = (bidX64 * 10n ** 18n) >> 64n;
+  return [10n ** 18n, value > 0n ? value : 1n];
 }
 
 /** Makes the pool of a recipe, and its liquidity. */
 export async function createPackedPool(
-  { chain, deployment, shelf }: PackedGround,
+  { chain, deployment, shelf }: PackedSetup,
   recipe: PackedRecipe,
   kind?: QuoteProviderKind,
 ): Promise<PackedPool> {

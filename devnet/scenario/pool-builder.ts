@@ -17,7 +17,7 @@ import { toX64 } from './market.ts';
 import type { PoolPlan, ProviderPlan, ScenarioPool } from './plan.ts';
 
 /** What every pool of a scenario is built on. */
-export interface Ground {
+export interface Setup {
   readonly chain: DevChain;
   readonly deployment: Deployment;
   readonly tokens: readonly ScenarioToken[];
@@ -28,11 +28,11 @@ type Pair = readonly [ScenarioToken, ScenarioToken];
 const E18 = 10n ** 18n;
 
 /** Creates a pool as planned, funds it and brings it into its state. `number` makes its address its own. */
-export async function buildPool(ground: Ground, plan: PoolPlan, number: number): Promise<ScenarioPool> {
-  const { chain, deployment } = ground;
-  const pair = [tokenOf(ground, plan.pair[0]), tokenOf(ground, plan.pair[1])] as const;
+export async function buildPool(setup: Setup, plan: PoolPlan, number: number): Promise<ScenarioPool> {
+  const { chain, deployment } = setup;
+  const pair = [tokenOf(setup, plan.pair[0]), tokenOf(setup, plan.pair[1])] as const;
   const [token0, token1] = [pair[0].address, pair[1].address];
-  const priceProvider = await deployProvider(ground, plan.provider, pair);
+  const priceProvider = await deployProvider(setup, plan.provider, pair);
   const pool = await createPool(chain, deployment, {
     token0,
     token1,
@@ -56,7 +56,7 @@ export async function buildPool(ground: Ground, plan: PoolPlan, number: number):
     pool,
     feedIdOf: feedId,
     token0PerBin: (shares * 10n ** BigInt(pair[0].decimals)) / E18,
-    deployOtherProvider: () => deployProvider(ground, plan.provider, pair),
+    deployOtherProvider: () => deployProvider(setup, plan.provider, pair),
   });
   const indexes = plan.bins.map(({ bin }) => bin);
   return {
@@ -74,7 +74,7 @@ export async function buildPool(ground: Ground, plan: PoolPlan, number: number):
   };
 }
 
-function tokenOf({ tokens }: Ground, symbol: string): ScenarioToken {
+function tokenOf({ tokens }: Setup, symbol: string): ScenarioToken {
   const token = tokens.find((candidate) => candidate.symbol === symbol);
   if (token === undefined) throw new Error(`the market has no token "${symbol}"`);
   return token;
@@ -90,8 +90,8 @@ function given<K extends string, V>(key: K, value: V | undefined): { [P in K]?: 
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-async function deployProvider(ground: Ground, plan: ProviderPlan, pair: Pair): Promise<Address> {
-  const { chain, deployment } = ground;
+async function deployProvider(setup: Setup, plan: ProviderPlan, pair: Pair): Promise<Address> {
+  const { chain, deployment } = setup;
   const priced: PricedPair = { token0: pair[0].address, token1: pair[1].address };
   if (plan.kind === 'manual') return deployManualProvider(chain, priced, quoteAround(pair, plan.halfSpreadE6));
   if (plan.kind === 'regular') {

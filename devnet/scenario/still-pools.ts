@@ -11,7 +11,7 @@ import {
 import type { PoolPlan } from './plan.ts';
 
 /** A timelock at which the stop loss counts as settled for good. */
-const LONGEST_TIMELOCK_SECS = 2 ** 32 - 1;
+const MAX_TIMELOCK_SECS = 2 ** 32 - 1;
 
 const STILL = { kind: 'anchored', base: 'ETH/USD still' } as const;
 
@@ -46,7 +46,7 @@ export const STILL_POOLS: readonly PoolPlan[] = [
     bins: evenBins(-8, 8, 5_000),
     usdPerBin: 10_500,
     extensions: (deployment) => [
-      stopLossExtension(deployment, { drawdownE6: 2_000, decayPerSecondE8: 0, timelockSecs: LONGEST_TIMELOCK_SECS }),
+      stopLossExtension(deployment, { drawdownE6: 2_000, decayPerSecondE8: 0, timelockSecs: MAX_TIMELOCK_SECS }),
     ],
     // Buyers paid up to 2% over mid: giving that back is a loss against what the bins were worth then.
     finish: (stage) => buyBins(stage, 4_500n),
@@ -60,7 +60,7 @@ export const STILL_POOLS: readonly PoolPlan[] = [
     usdPerBin: 8_750,
     provider: { kind: 'anchored', base: 'ETH/USD rising' },
     extensions: (deployment) => [
-      stopLossExtension(deployment, { drawdownE6: 30_000, decayPerSecondE8: 0, timelockSecs: LONGEST_TIMELOCK_SECS }),
+      stopLossExtension(deployment, { drawdownE6: 30_000, decayPerSecondE8: 0, timelockSecs: MAX_TIMELOCK_SECS }),
     ],
     finish: async (stage) => {
       await buyBins(stage, 500n);

@@ -5,7 +5,7 @@ import type { PoolPlan } from './plan.ts';
 
 const PERCENT_E6 = 10_000;
 /** A timelock at which the stop loss counts as settled for good. */
-const LONGEST_TIMELOCK_SECS = 2 ** 32 - 1;
+const MAX_TIMELOCK_SECS = 2 ** 32 - 1;
 /** About 8.6% a day. */
 const GENTLE_DECAY_E8 = 100;
 
@@ -37,7 +37,7 @@ export const TRADING_POOLS: readonly PoolPlan[] = [
       stopLossExtension(deployment, {
         drawdownE6: 10 * PERCENT_E6,
         decayPerSecondE8: GENTLE_DECAY_E8,
-        timelockSecs: LONGEST_TIMELOCK_SECS,
+        timelockSecs: MAX_TIMELOCK_SECS,
       }),
     ],
     finish: async (stage) => {

@@ -53,8 +53,8 @@ describe('what an owner leaves behind', () => {
 
   test('no command that was started and not yet guarded when its owner died', () => {
     const [file, gate] = [join(temp, 'begun'), join(temp, 'gate')];
-    const start = (told: string) => {
-      writeFileSync(gate, told);
+    const start = (reported: string) => {
+      writeFileSync(gate, reported);
       execFileSync('/bin/sh', ['-c', `exec 3< "$0"; (${WHEN_GUARDED}) || true`, gate, 'touch', file]);
       return existsSync(file);
     };
@@ -119,9 +119,9 @@ function spawnOwner(root: string) {
   });
   const report = new Promise<{ pids: number[]; urls: string[] }>((resolve, reject) => {
     createInterface(child.stdout).once('line', (line) => {
-      const told = JSON.parse(line);
-      services.push(...told.pids);
-      resolve(told);
+      const reported = JSON.parse(line);
+      services.push(...reported.pids);
+      resolve(reported);
     });
     child.once('exit', () => reject(new Error(errors)));
   });

@@ -15,15 +15,15 @@ let watchdog: ChildProcess | undefined;
  */
 export function guard(entry: Guarded): void {
   guarded.add(entry);
-  tell(watchdog ? [`+${entry}`] : [...guarded].map((each) => `+${each}`));
+  report(watchdog ? [`+${entry}`] : [...guarded].map((each) => `+${each}`));
 }
 
 /** Takes an entry that ended in an orderly way off the watchdog's list. */
 export function release(entry: Guarded): void {
-  if (guarded.delete(entry) && watchdog) tell([`-${entry}`]);
+  if (guarded.delete(entry) && watchdog) report([`-${entry}`]);
 }
 
-function tell(lines: readonly string[]): void {
+function report(lines: readonly string[]): void {
   watchdog ??= startWatchdog();
   watchdog.stdin?.write(lines.map((line) => `${line}\n`).join(''));
 }
@@ -33,7 +33,7 @@ function startWatchdog(): ChildProcess {
   const replace = () => {
     if (watchdog !== child) return;
     watchdog = undefined;
-    if (guarded.size > 0) tell([...guarded].map((each) => `+${each}`));
+    if (guarded.size > 0) report([...guarded].map((each) => `+${each}`));
   };
   child.once('exit', replace);
   child.once('error', replace);

@@ -14,7 +14,7 @@ export async function planAdministration(
   if (kind === 'collect') {
     const pool = world.random.pick(busyPools(world));
     const data = encodeFunctionData({ abi: factoryAbi, functionName: 'collectPoolFees', args: [pool.address] });
-    return [toFactory(world, pool, world.chain.roles.stranger, data)];
+    return [toFactory(world, pool, world.chain.roles.untrusted, data)];
   }
   const unpausing = await planUnpausing(world);
   if (unpausing !== undefined) return [unpausing];
@@ -75,8 +75,8 @@ function changeProtocolFees(world: TrafficWorld, pool: ScenarioPool): Transactio
 }
 
 function changeFeeDestination(world: TrafficWorld, pool: ScenarioPool, admin: Address): Transaction {
-  const { feeDestination, stranger } = world.chain.roles;
-  const args = [pool.address, world.random.pick([feeDestination, stranger])] as const;
+  const { feeDestination, untrusted } = world.chain.roles;
+  const args = [pool.address, world.random.pick([feeDestination, untrusted])] as const;
   const data = encodeFunctionData({ abi: factoryAbi, functionName: 'setPoolAdminFeeDestination', args });
   return toFactory(world, pool, admin, data);
 }

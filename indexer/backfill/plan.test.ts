@@ -9,7 +9,7 @@ import { serveSchema } from '../publication/live-views.ts';
 import { SchemaLock } from '../publication/schema-lock.ts';
 import { dropSchema } from './drop.ts';
 import { planBackfill, ReadersOfCacheError, recordServed } from './plan.ts';
-import { refuseMissingPools } from './start-block.ts';
+import { assertNoMissingPools } from './start-block.ts';
 
 const NOTHING_CHOSEN = { refetch: null, fresh: false };
 const FACTORY = '0x00000000000000000000000000000000000000fa';
@@ -122,7 +122,7 @@ test('an index without the first pool of a factory is not served', async () => {
   );
   for (const { name } of rows) await database.query(`ALTER TABLE onchain_1.pool ALTER COLUMN "${name}" DROP NOT NULL`);
   const followed = [{ chainId: 1, startBlock: 7, factory: FACTORY as Address, rpc: new ChainRpc([]) }];
-  const check = () => refuseMissingPools(database, 'onchain_1', followed, new Map());
+  const check = () => assertNoMissingPools(database, 'onchain_1', followed, new Map());
   const addPool = (index: number) =>
     database.query('INSERT INTO onchain_1.pool (chain_id, factory, pool_idx) VALUES (1, $1, $2)', [FACTORY, index]);
   await addPool(2);

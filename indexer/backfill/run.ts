@@ -10,7 +10,7 @@ import { indexedBlocks } from '../publication/ponder-tables.ts';
 import { type BuildProcess, startBuild } from './build-process.ts';
 import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { behindHeads, countBlocks } from './progress.ts';
-import { type FollowedFactory, followedFactories, refuseLateStart, refuseMissingPools } from './start-block.ts';
+import { assertNoMissingPools, assertStartBlock, type FollowedFactory, followedFactories } from './start-block.ts';
 
 const REPORT_EVERY_MS = 5_000;
 const POLL_MS = 500;
@@ -58,7 +58,7 @@ export async function runBackfill(
   const progress = { totalBlocks: 0, doneBlocks: 0, waitingFor: 'nodes and Postgres to say where to begin' };
   const timer = setInterval(() => report({ type: 'progress', ...progress }), REPORT_EVERY_MS);
   try {
-    await refuseLateStart(database, await servedSchema(database), factories);
+    await assertStartBlock(database, await servedSchema(database), factories);
     const plan = await planBackfill(database, request);
     report({ type: 'begin', ...plan });
     await build({ database, plan, factories, progress }, interrupted);
@@ -86,7 +86,7 @@ async function build(work: Work, interrupted: Promise<never>): Promise<void> {
   try {
     await Promise.race([fill(work, indexer, watching.signal), indexer.failure, interrupted]);
     progress.waitingFor = 'the nodes to confirm that no pool is missing';
-    await refuseMissingPools(database, plan.schema, factories, await indexedBlocks(database, plan.schema));
+    await assertNoMissingPools(database, plan.schema, factories, await indexedBlocks(database, plan.schema));
     progress.waitingFor = 'readers to leave a gap in which the views turn to the new index';
     await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
   } finally {

@@ -32,11 +32,11 @@ export function followedFactories(chains: readonly ChainConfig[]): FollowedFacto
  * Refuses a first block after a factory's first pool: state is built from events, so what happened before would be
  * missing permanently. The first pool's block is known from the index that serves; where that has no pool of the factory,
  * the node says whether it had pools before the first block. A node that does not keep such old state cannot: then
- * {@link refuseMissingPools} finds it before readers see the new index.
+ * {@link assertNoMissingPools} finds it before readers see the new index.
  *
  * @throws ConfigError that names the chain, its `fromBlock` and the factory
  */
-export async function refuseLateStart(
+export async function assertStartBlock(
   database: pg.Pool,
   served: string | null,
   factories: readonly FollowedFactory[],
@@ -53,9 +53,9 @@ export async function refuseLateStart(
 /**
  * Refuses an index that lacks the first pool of a factory, at the block up to which it is filled.
  *
- * @throws ConfigError as {@link refuseLateStart}; RpcFailure
+ * @throws ConfigError as {@link assertStartBlock}; RpcFailure
  */
-export async function refuseMissingPools(
+export async function assertNoMissingPools(
   database: pg.Pool,
   schema: string,
   factories: readonly FollowedFactory[],

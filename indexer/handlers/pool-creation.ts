@@ -90,7 +90,7 @@ function poolRow(place: LogPlace, creation: PoolCreation, sender: Address, scale
   };
 }
 
-function initialState(place: LogPlace, creation: PoolCreation, { tellsSwaps }: EventLayout) {
+function initialState(place: LogPlace, creation: PoolCreation, { logsSwapState }: EventLayout) {
   const empty = arrayLiteral(creation.bins.map(() => 0));
   return {
     ...stampOf(place),
@@ -108,7 +108,7 @@ function initialState(place: LogPlace, creation: PoolCreation, { tellsSwaps }: E
     balance1Raw: 0n,
     activityTimestamp: null,
     lastSwapTransactionHash: null,
-    ...(tellsSwaps
+    ...(logsSwapState
       ? {
           activityTotals: NO_ACTIVITY,
           curBinIdx: FIRST_BIN,

@@ -17,15 +17,15 @@ afterEach(async () => {
 
 /** A chain whose blocks come every `blockMs`, and what a follower takes of it. */
 function takerOf(blockMs: number) {
-  const chain = { looks: 0, isDown: false, isPicky: false };
+  const chain = { polls: 0, isDown: false, isPicky: false };
   const delays: number[] = [];
   const errors: unknown[] = [];
   const taken: string[] = [];
   const startedAt = performance.now();
   const age = () => performance.now() - startedAt;
   const taker = {
-    look: async () => {
-      chain.looks += 1;
+    poll: async () => {
+      chain.polls += 1;
       if (chain.isDown) throw new Error('no node answers');
       const number = numberToHex(Math.floor(age() / blockMs));
       return { hash: number, number, timestamp: numberToHex(0) };
@@ -50,7 +50,7 @@ test.each([950, 1_000, 1_040])(
     const stop = followHeads(taker, PACE, undefined);
     await vi.advanceTimersByTimeAsync(100 * blockMs);
     expect(new Set(taken).size).toBeGreaterThanOrEqual(99);
-    expect(chain.looks).toBeLessThanOrEqual(140);
+    expect(chain.polls).toBeLessThanOrEqual(140);
     expect(delays.reduce((sum, delay) => sum + delay, 0) / delays.length).toBeLessThanOrEqual(200);
     stop();
     expect(vi.getTimerCount()).toBe(0);
@@ -73,18 +73,18 @@ test('while a socket tells heads nobody looks, and when it is silent for two blo
   const { node, clock, feed } = await feedOfNode();
   const { chain, taker, taken } = takerOf(1_000_000);
   const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
-  await vi.waitUntil(() => chain.looks > 0);
-  node.tell(7);
+  await vi.waitUntil(() => chain.polls > 0);
+  node.pushHead(7);
   await vi.waitUntil(() => taken.includes('0x7'));
-  const { looks } = chain;
+  const { polls } = chain;
   for (const number of [8, 9, 10]) {
-    node.tell(number);
+    node.pushHead(number);
     await vi.waitUntil(() => taken.includes(numberToHex(number)));
   }
   // One may have been under way.
-  expect(chain.looks).toBeLessThanOrEqual(looks + 1);
+  expect(chain.polls).toBeLessThanOrEqual(polls + 1);
   clock.ms = 2_000;
-  await vi.waitUntil(() => chain.looks > looks + 2);
+  await vi.waitUntil(() => chain.polls > polls + 2);
   stop();
 });
 
@@ -93,12 +93,12 @@ test('a socket whose headers Ponder cannot use is left alone, and looks go on', 
   const { chain, taker, taken, errors } = takerOf(1_000_000);
   chain.isPicky = true;
   const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);
-  await vi.waitUntil(() => chain.looks > 0);
-  node.tell(7);
+  await vi.waitUntil(() => chain.polls > 0);
+  node.pushHead(7);
   await vi.waitUntil(() => errors.length > 0);
-  const { looks } = chain;
-  node.tell(8);
-  await vi.waitUntil(() => chain.looks > looks + 2);
+  const { polls } = chain;
+  node.pushHead(8);
+  await vi.waitUntil(() => chain.polls > polls + 2);
   expect([taken.includes('0x8'), errors.length]).toEqual([false, 1]);
   stop();
 });

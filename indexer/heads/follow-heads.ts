@@ -2,14 +2,14 @@ import type { Hex } from 'viem';
 import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 
 /** A block as a node wrote it. */
-type LookedUp = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
+type PolledBlock = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
 
 /** What Ponder offers to who follows the heads of a chain for it. */
 export interface HeadTaker {
   /** Asks a node for its newest block. */
-  readonly look: () => Promise<LookedUp>;
+  readonly poll: () => Promise<PolledBlock>;
   /** Takes a block that was looked up. */
-  readonly onBlock: (block: LookedUp) => unknown;
+  readonly onBlock: (block: PolledBlock) => unknown;
   /** Takes a header that a socket told. @throws when it lacks a field */
   readonly onHeader: (header: Readonly<Record<string, unknown>>) => unknown;
   /** Counts a failure. @throws when there were too many */
@@ -36,17 +36,17 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let lastHash = '';
-  let hasLooked = false;
+  let hasPolled = false;
   let isUsable = feed !== undefined;
 
-  const look = async (): Promise<number> => {
+  const poll = async (): Promise<number> => {
     const startedAt = performance.now();
     try {
-      const block = await taker.look();
+      const block = await taker.poll();
       if (isStopped) return retryMs;
       const isNew = block.hash !== lastHash;
       lastHash = block.hash;
-      hasLooked = true;
+      hasPolled = true;
       feed?.note({ number: BigInt(block.number), hash: block.hash, timestamp: BigInt(block.timestamp) });
       taker.onBlock(block);
       if (!isNew) return retryMs;
@@ -57,13 +57,13 @@ export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | u
     return Math.max(retryMs, blockTimeMs * (1 - EARLY_PART) - (performance.now() - startedAt));
   };
   const wake = async () => {
-    const pauseMs = hasLooked && isUsable && feed?.isLive ? retryMs : await look();
+    const pauseMs = hasPolled && isUsable && feed?.isLive ? retryMs : await poll();
     if (!isStopped) timer = setTimeout(wake, pauseMs);
   };
 
   const stopListening = feed?.onHead(({ header, block }) => {
     // A look comes first: by it a socket that lags is known.
-    if (!hasLooked || !isUsable) return;
+    if (!hasPolled || !isUsable) return;
     try {
       taker.onHeader(header);
       lastHash = block.hash;

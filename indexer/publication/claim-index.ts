@@ -42,7 +42,7 @@ export async function claimIndex(
     try {
       const served = await servedSchema(database);
       const schema = pinned ?? served ?? FIRST_SCHEMA;
-      if (!isBackfill) await refuseReplaced(database, schema, served);
+      if (!isBackfill) await assertNotReplaced(database, schema, served);
       lock = new SchemaLock(url, schema);
       await lock.keep();
       await clearStaleMarks(database, schema);
@@ -58,7 +58,7 @@ export async function claimIndex(
 }
 
 /** An index that served before must not come back by a restart with a setting that was forgotten. */
-async function refuseReplaced(database: pg.Pool, schema: string, served: string | null): Promise<void> {
+async function assertNotReplaced(database: pg.Pool, schema: string, served: string | null): Promise<void> {
   if (served === null || served === schema) return;
   if (!(await wasReplaced(database, schema)) && !(await isComplete(database, schema))) return;
   throw new ConfigError(

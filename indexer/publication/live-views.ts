@@ -2,7 +2,7 @@ import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { pause } from '../../runtime/pause.ts';
-import { shownTables } from './shown-tables.ts';
+import { viewQueries } from './view-queries.ts';
 
 /** Readers use the views of this schema: they follow the index that serves. */
 export const LIVE_SCHEMA = 'live';
@@ -83,7 +83,7 @@ async function replaceViews(client: Queryable, schema: string, waitMs: number): 
   const statements = [
     `SET LOCAL lock_timeout = ${waitMs}`,
     ...(old.length > 0 ? [`DROP VIEW ${old.map(liveName).join(', ')}`] : []),
-    ...[...shownTables(schema, tables)].map(([name, query]) => `CREATE VIEW ${liveName(name)} AS ${query}`),
+    ...[...viewQueries(schema, tables)].map(([name, query]) => `CREATE VIEW ${liveName(name)} AS ${query}`),
   ];
   await queryThatFits(client, statements);
 }

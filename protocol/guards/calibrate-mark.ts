@@ -57,12 +57,12 @@ async function raisedBins(
   if (bins.length === 0) return [];
   const range = { lowestBin: Math.min(...bins), highestBin: Math.max(...bins), scale: pool.scale };
   const words = { target: pool.address, data: encodeExtsload(bins.map(binSlot)) };
-  const asked = [words, ...stopLoss.calls(extension, pool.address, range)].map((call) => ({ ...call, ...BOUNDS }));
+  const sentCalls = [words, ...stopLoss.calls(extension, pool.address, range)].map((call) => ({ ...call, ...BOUNDS }));
   /** Balances of the bins, and the stop loss at the time of the swap. */
   const read = async (block: CalibrationBlock, at: CalibrationBlock) => {
-    const results = await chain.attempts(block, asked);
+    const results = await chain.attempts(block, sentCalls);
     const [balances, ...state] = results.flatMap((result) => (result?.success ? [result.data] : []));
-    if (balances === undefined || state.length < asked.length - 1) return null;
+    if (balances === undefined || state.length < sentCalls.length - 1) return null;
     return { balances: decodeExtsload(balances), state: stopLoss.decode(state, range, at.timestamp) };
   };
   const after = await chain.blockAt(blockNumber);
@@ -71,8 +71,8 @@ async function raisedBins(
   if (!now || !bins.some(isStored)) return [];
   const old = await read(await chain.blockAt(blockNumber - 1n), after);
   const stub = prices.providerStubCode(pool.priceProvider);
-  const told = await chain.call(after, pool.address, prices.providerQuoteCall, stub);
-  const quote = told === null ? undefined : prices.decodeQuote({ success: true, data: told });
+  const quoted = await chain.call(after, pool.address, prices.providerQuoteCall, stub);
+  const quote = quoted === null ? undefined : prices.decodeQuote({ success: true, data: quoted });
   if (!old || !quote) return [];
   return bins.flatMap((bin, index): RaisedBin[] => {
     const [was, is, word] = [old.state.bins.get(bin)?.watermarks, now.state.bins.get(bin), now.balances[index]];

@@ -32,8 +32,8 @@ export interface RaisedBin {
  */
 export function judgeMarks(bins: readonly RaisedBin[]): Finding {
   const seen = bins.filter((bin) => STOP_LOSS_MARKS.some((mark) => explains(mark, bin)));
-  const hypotheses = STOP_LOSS_MARKS.map((name) => ({ name, agrees: (bin: RaisedBin) => explains(name, bin) }));
-  return judge(STOP_LOSS_MARK, hypotheses, seen);
+  const interpretations = STOP_LOSS_MARKS.map((name) => ({ name, agrees: (bin: RaisedBin) => explains(name, bin) }));
+  return judge(STOP_LOSS_MARK, interpretations, seen);
 }
 
 function explains(mark: StopLossMark, bin: RaisedBin): boolean {

@@ -107,16 +107,16 @@ function binTest(
   const markX64 = zeroForOne ? marks.in0 : marks.in1;
   const high = decayedCeil(state, zeroForOne ? watermarks.token0 : watermarks.token1, watermarks.updatedAt);
   const threshold = (high * (E6 - BigInt(state.drawdownE6))) / E6;
-  // The value in token1 is `worth` / 2^64, the value in token0 is `worth` / mark: both sides are multiplied out.
+  // The value in token1 is `valuation` / 2^64, the value in token0 is `valuation` / mark: both sides are multiplied out.
   const unit = zeroForOne ? markX64 : Q64;
-  const worth = ({ token0, token1 }: BinBalances) => token0 * markX64 + token1 * Q64;
+  const valuation = ({ token0, token1 }: BinBalances) => token0 * markX64 + token1 * Q64;
   const converted = zeroForOne ? divCeil(Q64, markX64) : divCeil(markX64, Q64);
   const roundedOff = divCeil(metricScale, shares) + converted + 3n;
   const accepted = (threshold + roundedOff) * shares * unit;
   const refused = (threshold - 2n) * shares * unit;
   return {
-    accepts: (balances, slack) => (worth(balances) - slack * unit) * metricScale >= accepted,
-    refuses: (balances) => worth(balances) * metricScale < refused,
+    accepts: (balances, slack) => (valuation(balances) - slack * unit) * metricScale >= accepted,
+    refuses: (balances) => valuation(balances) * metricScale < refused,
   };
 }
 

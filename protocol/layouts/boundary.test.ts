@@ -20,7 +20,7 @@ const NAMING = [
   'config/removed-settings.ts',
   'indexer/handlers/open-swaps.ts',
   'indexer/handlers/packed-trading.ts',
-  'indexer/publication/shown-tables.ts',
+  'indexer/publication/view-queries.ts',
   'indexer/reducers/activity.ts',
   'indexer/reducers/packed-swap.ts',
   'protocol/pool-events.ts',

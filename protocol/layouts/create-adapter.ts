@@ -136,7 +136,7 @@ function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: Layou
         forms.map((form) => encode(form, { zeroForOne, amountSpecified: SMALLEST_SWAP, quote: told, trader }));
       return { bids: unit(true), asks: unit(false) };
     },
-    isRefused(results) {
+    isRejected(results) {
       const outcomes = results.map(swapOutcome);
       // Where there are several forms, nothing is the answer to one that the pool does not know.
       const told = forms.length === 1 ? outcomes : outcomes.filter((outcome) => outcome !== 'silence');

@@ -48,7 +48,7 @@ test.each(MEANINGS)('%s: a swap is %s, a price %s, the status %s', (signature, o
     expect(priceFailure(data)).toBe(failure);
     expect(unknownError(result)).toBeNull();
   }
-  expect(quoteStatus({ price: failure, pauseLevel: 0, bidsRefused: false, asksRefused: false })).toBe(status);
+  expect(quoteStatus({ price: failure, pauseLevel: 0, bidsRejected: false, asksRejected: false })).toBe(status);
 });
 
 test('the table has these errors and no other', () => {

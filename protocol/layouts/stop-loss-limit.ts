@@ -72,7 +72,7 @@ function limitInBin(bin: WalkedBin): SideLimit | null {
 const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
   most,
   level: bin.level,
-  beyond: refusedBeyond(bin, most),
+  beyond: rejectedBeyond(bin, most),
 });
 
 const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
@@ -142,11 +142,11 @@ function overchargeCeil(bin: WalkedBin): bigint {
 }
 
 /** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
-function refusedBeyond(bin: WalkedBin, most: bigint): bigint | null {
+function rejectedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   const { side, step } = bin;
   const [multiplierIn] = multipliers(side);
   const isKnown = side.fees.leavesE6 !== null;
-  const isRefused = (input: bigint) => {
+  const isRejected = (input: bigint) => {
     const rest = input * multiplierIn - step.inputBefore;
     if (input * multiplierIn > MAX_INT128 || rest < 0n || (rest === 0n && !isKnown)) return false;
     const fill = fillExactInput(step.slice, rest);
@@ -155,8 +155,8 @@ function refusedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   };
   const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
   const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
-  if (isRefused(next)) return next;
+  if (isRejected(next)) return next;
   // The threshold is passed at a shallow angle: the lowest point tells, if anything does.
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
-  return lowest > next && isRefused(lowest) ? lowest : null;
+  return lowest > next && isRejected(lowest) ? lowest : null;
 }

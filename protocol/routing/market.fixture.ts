@@ -56,12 +56,12 @@ function sumLevels(bins: readonly BinAmounts[]): readonly DepthLevel[] {
 export interface Scale {
   readonly unit: bigint;
   /** Worth of a whole token, in thousandths. */
-  readonly worth: bigint;
+  readonly tokenValue: bigint;
 }
 
 export const scale: fc.Arbitrary<Scale> = fc.record({
   unit: fc.constantFrom(10n ** 6n, 10n ** 8n, 10n ** 18n),
-  worth: fc.bigInt(300n, 4_000n),
+  tokenValue: fc.bigInt(300n, 4_000n),
 });
 
 /** A bin: whole tokens of input in hundredths, price drop from the bin before and own fee in millionths. */
@@ -79,7 +79,7 @@ export function pricedSide(from: Scale, to: Scale): fc.Arbitrary<readonly DepthL
     return sumLevels(
       list.map(({ size, dropE6, feeE6 }) => {
         priceE6 = (priceE6 * (1_000_000n - dropE6)) / 1_000_000n;
-        const output = (size * to.unit * from.worth) / (100n * to.worth);
+        const output = (size * to.unit * from.tokenValue) / (100n * to.tokenValue);
         const received = (output * priceE6 * (1_000_000n - feeE6)) / 10n ** 12n;
         return { input: mulDivCeil(size, from.unit, 100n), output: received };
       }),

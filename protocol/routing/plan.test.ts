@@ -105,9 +105,9 @@ describe('plan', () => {
   });
 
   it('has no plan that gives nothing for the input', () => {
-    const dear = pool([[1_000n, 10n, 0n]]);
-    expect(plan([dear], 'exact_in', 99n)).toBe('insufficient_liquidity');
-    expect(amounts([dear], 'exact_in', 100n)).toEqual([[100n, 1n]]);
+    const expensive = pool([[1_000n, 10n, 0n]]);
+    expect(plan([expensive], 'exact_in', 99n)).toBe('insufficient_liquidity');
+    expect(amounts([expensive], 'exact_in', 100n)).toEqual([[100n, 1n]]);
   });
 
   it('takes the impact of the last bin reached, the larger of two legs', () => {

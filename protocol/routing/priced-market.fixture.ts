@@ -76,7 +76,7 @@ function poolBetween(from: Token, to: Token, name: string): fc.Arbitrary<MarketP
     const priceX64 = mulDivFloor(Q64 * token0.usd, priceE6, token1.usd * 1_000_000n);
     const contents = bins.map(({ usd, ...rest }, index): BinState => {
       const [has0, has1] = [LOWEST + index >= bin, LOWEST + index <= bin];
-      const holds = ({ usd: worth }: Token) => (usd * WHOLE) / worth;
+      const holds = ({ usd: tokenValue }: Token) => (usd * WHOLE) / tokenValue;
       return { ...rest, token0Scaled: has0 ? holds(token0) : 0n, token1Scaled: has1 ? holds(token1) : 0n };
     });
     const state = {
@@ -100,12 +100,12 @@ const addressOf = (tail: string): Address => `0x${tail.padStart(40, '0')}`;
 /** One or two pools on each leg, and an order of this type. */
 export function oneHopMarket(tradeType: TradeType): fc.Arbitrary<OneHopMarket> {
   return fc.tuple(token('a1'), token('b2'), token('c3')).chain(([start, middle, end]) => {
-    const { decimals, usd: worth } = tradeType === 'exact_in' ? start : end;
+    const { decimals, usd: tokenValue } = tradeType === 'exact_in' ? start : end;
     return fc.record({
       first: poolsBetween(start, middle, 1),
       second: poolsBetween(middle, end, 3),
       tradeType: fc.constant(tradeType),
-      given: fc.bigInt(10n, 3_000n).map((usd) => (usd * 10n ** BigInt(decimals)) / worth),
+      given: fc.bigInt(10n, 3_000n).map((usd) => (usd * 10n ** BigInt(decimals)) / tokenValue),
     });
   });
 }

@@ -15,7 +15,7 @@ import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
 /** The compiler takes its time on a busy machine. */
 const COMPILER_TIMEOUT_MS = 300_000;
-const MOST_CODE_BYTES = 49_152;
+const MAX_CODE_BYTES = 49_152;
 
 test(
   'the committed code is what the compiler makes of the source',
@@ -72,5 +72,5 @@ test('records are read with signed amounts, refusals without', () => {
 
 test('a walk of two hundred points with its storage stays within what creation code may be', () => {
   const points = Array.from({ length: 200 }, (_, index) => ({ amount: -BigInt(index + 1), gasLimit: 1 }));
-  expect(size(encodeWalk({ ...walk, points }))).toBeLessThan(MOST_CODE_BYTES / 2);
+  expect(size(encodeWalk({ ...walk, points }))).toBeLessThan(MAX_CODE_BYTES / 2);
 });

@@ -108,7 +108,7 @@ export function brokenRequests(world: AbuseWorld): fc.Arbitrary<BrokenRequest> {
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }).map((text) => `X: ${text}`) },
   );
   const body = fc.constantFrom(...BODIES);
-  const garbage = fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
+  const malformed = fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
   const of = (kind: string, texts: fc.Arbitrary<string>) => texts.map((text) => ({ kind, text }));
   return fc.oneof(
     of(
@@ -129,7 +129,7 @@ export function brokenRequests(world: AbuseWorld): fc.Arbitrary<BrokenRequest> {
         .constantFrom(...SQL_INJECTIONS)
         .map((sql) => `GET /public/v1/evm/${sql}/metadata HTTP/1.1\r\nHost: ${sql}\r\n\r\n`),
     ),
-    of('noise', garbage),
+    of('noise', malformed),
   );
 }
 

@@ -18,7 +18,7 @@ export interface FloodReport {
 const BATCH = 500;
 const RAW_PER_BATCH = 40;
 const AT_ONCE = 32;
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 /** One client of so many requests never stops, so that the limits refuse some requests. */
 const EVERY_NTH_IS_THE_SAME = 25;
 
@@ -107,7 +107,7 @@ class Run {
   }
 
   #report(found: readonly string[], request: AbuseRequest | BrokenRequest): void {
-    if (found.length === 0 || this.faults.length >= MOST_FAULTS) return;
+    if (found.length === 0 || this.faults.length >= MAX_FAULTS) return;
     const body = 'body' in request ? (request.body?.toString('latin1') ?? '') : '';
     this.faults.push(`${found.join('; ')} <- ${JSON.stringify(request).slice(0, 600)} ${body.slice(0, 300)}`);
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { answerOrders } from '../../bench/asked-process.ts';
+import { answerOrders } from '../../bench/order-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { HEAVY_BODIES, HEAVY_MESSAGES } from './heavy-bodies.ts';
 import { createSender } from './send.ts';

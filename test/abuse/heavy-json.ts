@@ -1,6 +1,6 @@
-import { AskedProcess } from '../../bench/asked-process.ts';
 import type { LoadOrder, LoadWindow } from '../../bench/hostile/load-clients.ts';
 import { givePrecedence } from '../../bench/hostile/precedence.ts';
+import { OrderProcess } from '../../bench/order-process.ts';
 import type { HeavyOrder, HeavyResult } from './heavy-attack.ts';
 import { HEAVY_BODIES } from './heavy-bodies.ts';
 import { type AbuseWorld, CHAIN } from './world.ts';
@@ -25,8 +25,8 @@ export async function attackWithHeavyJson(
 ): Promise<HeavyAttack[]> {
   // As in production: what else runs on the machine must not stand for the attackers.
   givePrecedence(api.pid);
-  const client = new AskedProcess<LoadOrder>(new URL('../../bench/hostile/load-clients.ts', import.meta.url));
-  const attackers = new AskedProcess<HeavyOrder>(new URL('./heavy-attack.ts', import.meta.url));
+  const client = new OrderProcess<LoadOrder>(new URL('../../bench/hostile/load-clients.ts', import.meta.url));
+  const attackers = new OrderProcess<HeavyOrder>(new URL('./heavy-attack.ts', import.meta.url));
   const requests = pools.map((pool) => ({
     path: `/public/v1/evm/${CHAIN}/${pool}/bid_ask`,
     headers: { Authorization: `Bearer ${key}` },

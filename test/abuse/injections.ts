@@ -10,7 +10,7 @@ interface Place {
 }
 
 const EVM = '/public/v1/evm';
-const REFUSED_PARAMETERS = [
+const REJECTED_PARAMETERS = [
   'count',
   'offset',
   'sortBy',
@@ -48,7 +48,7 @@ export function injectionPlaces(world: AbuseWorld): readonly Place[] {
   return [
     ...[`${EVM}/{}/metadata`, `${EVM}/{}/${pool}/bid_ask`].map((path) => inPath(path, 400)),
     inPath(`${EVM}/${CHAIN}/{}/bid_ask`, 400),
-    ...REFUSED_PARAMETERS.flatMap((name) => [
+    ...REJECTED_PARAMETERS.flatMap((name) => [
       inPath(`${EVM}/${CHAIN}/metadata?${name}={}`, 400),
       inPath(`${EVM}/metadata?${name}={}`, 400),
     ]),

@@ -56,7 +56,7 @@ export function createSender(port: number, connections: number): Sender {
 }
 
 /** Silence after which a client that broke its own request gives up, and after which it takes an answer for whole. */
-const PATIENCE_MS = 200;
+const SEND_TIMEOUT_MS = 200;
 const ANSWERED_MS = 30;
 
 /**
@@ -68,7 +68,7 @@ export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });
     const chunks: Buffer[] = [];
-    let quiet = setTimeout(() => socket.end(), PATIENCE_MS);
+    let quiet = setTimeout(() => socket.end(), SEND_TIMEOUT_MS);
     const limit = setTimeout(() => {
       reject(new Error(`not closed in ${TIMEOUT_MS} ms after ${JSON.stringify(text.slice(0, 300))}`));
       socket.destroy();

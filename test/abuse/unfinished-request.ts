@@ -29,7 +29,7 @@ export async function beginRequest(port: number, start: string, body: string): P
 }
 
 /** Whether the port refuses connections. */
-export function isRefused(port: number): Promise<boolean> {
+export function isRejected(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => {
       socket.destroy();

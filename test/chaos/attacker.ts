@@ -10,7 +10,7 @@ import type { Random } from '../../devnet/traffic/random.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 
-/** How a contract of the attacker behaves, by the numbers of `Turncoat.sol`. */
+/** How a contract of the attacker behaves, by the numbers of `Switchable.sol`. */
 const WAYS = [
   'honest again',
   'burns gas',
@@ -39,7 +39,7 @@ const DECIMALS = [0, 6, 18, 36, 77];
 /** Code that ends itself when it is called: `CALLER SELFDESTRUCT`, with what returns it as the code of a contract. */
 const BOMB: Hex = '0x6133ff5f526002601ef3';
 
-const turncoatAbi = parseAbi(['function turn(uint8 next)']);
+const switchableAbi = parseAbi(['function turn(uint8 next)']);
 const FORTUNE = 10n ** 30n;
 /** Of each bin, a raw unit each. A pool scales both tokens to 18 decimals or more, so that of many it refuses whole units. */
 const SHARES = 10n ** 12n;
@@ -80,7 +80,7 @@ export class Attacker {
   readonly #chain: DevChain;
   readonly #honestTokens: readonly Address[];
   readonly #random: Random;
-  readonly #turncoats: Address[] = [];
+  readonly #switchables: Address[] = [];
   #opened = 0;
 
   private constructor(
@@ -105,7 +105,7 @@ export class Attacker {
     const packed = await deployPackedProtocol(chain, random.pick(PACKED_VARIANTS));
     for (const token of honestTokens) {
       for (const deployment of [flat, packed]) {
-        await fundAccounts(chain, deployment, token, { accounts: [chain.roles.stranger], amount: FORTUNE });
+        await fundAccounts(chain, deployment, token, { accounts: [chain.roles.untrusted], amount: FORTUNE });
       }
     }
     return new Attacker(chain, { flat, packed }, honestTokens, random);
@@ -116,7 +116,7 @@ export class Attacker {
     const packedPools = this.pools.filter(({ isPacked }) => isPacked);
     if (this.trades === 0 || this.#random.chance(OPENINGS)) await this.#openPool();
     else if (packedPools.length > 0 && this.#random.chance(TRADES)) await this.#trade(this.#random.pick(packedPools));
-    else await this.#turn(this.#random.pick(this.#turncoats));
+    else await this.#turn(this.#random.pick(this.#switchables));
   }
 
   async #openPool(): Promise<void> {
@@ -128,7 +128,7 @@ export class Attacker {
     const isFirst = this.trades === 0;
     const isPacked = isFirst || random.chance(50);
     const deployment = isPacked ? this.packed : this.deployment;
-    const provider = await this.#turncoat(token0, token1);
+    const provider = await this.#switchable(token0, token1);
     const extensions = await this.#extensions(token0, token1, { isPacked, provider });
     const pool = await createPool(this.#chain, deployment, {
       token0,
@@ -138,7 +138,7 @@ export class Attacker {
       extensions,
       initialAmount0PerShareE18: 10n ** 18n,
       initialAmount1PerShareE18: 10n ** 18n,
-      creator: this.#chain.roles.stranger,
+      creator: this.#chain.roles.untrusted,
       salt: numberToHex(++this.#opened, { size: 32 }),
     });
     this.addresses.add(pool);
@@ -146,11 +146,11 @@ export class Attacker {
     this.pools.push(opened);
     const bins = evenBins(-3, 3, 1_000).map(({ bin }) => ({ bin, shares: SHARES }));
     if (isFirst || random.chance(FUNDINGS)) {
-      await addLiquidity(this.#chain, deployment, { pool, owner: this.#chain.roles.stranger, bins });
+      await addLiquidity(this.#chain, deployment, { pool, owner: this.#chain.roles.untrusted, bins });
       for (let i = 0; isPacked && i < FIRST_TRADES; i++) await this.#trade(opened);
     }
     for (const contract of [provider, token1, ...extensions.map(({ address }) => address)]) {
-      if (this.#turncoats.includes(contract) && random.chance(BETRAYALS)) await this.#turn(contract);
+      if (this.#switchables.includes(contract) && random.chance(BETRAYALS)) await this.#turn(contract);
     }
   }
 
@@ -167,14 +167,14 @@ export class Attacker {
     }
     const phases = EXTENSION_PHASES.filter(() => random.chance(50));
     if (random.chance(20)) return [{ address: provider, phases }];
-    const address = random.chance(15) ? await this.#bomb() : await this.#turncoat(token0, token1);
+    const address = random.chance(15) ? await this.#bomb() : await this.#switchable(token0, token1);
     return [{ address, phases }];
   }
 
   async #trade({ address }: HostilePool): Promise<void> {
     const random = this.#random;
     const amountSpecified = BigInt(random.integer(1, MAX_TRADED)) * (random.chance(50) ? 1n : -1n);
-    const trader = this.#chain.roles.stranger;
+    const trader = this.#chain.roles.untrusted;
     const { amount0Delta, amount1Delta } = await packedSwap(this.#chain, this.packed, {
       pool: address,
       zeroForOne: random.chance(50),
@@ -184,38 +184,38 @@ export class Attacker {
     if (amount0Delta !== 0n || amount1Delta !== 0n) this.trades += 1;
   }
 
-  async #turncoat(token0: Address, token1: Address): Promise<Address> {
+  async #switchable(token0: Address, token1: Address): Promise<Address> {
     const quote = [Q64 - Q64 / 1_000n, Q64 + Q64 / 1_000n];
-    return this.#made(await this.#deploy('TurncoatProvider', [token0, token1, ...quote]));
+    return this.#made(await this.#deploy('SwitchableProvider', [token0, token1, ...quote]));
   }
 
   async #token(): Promise<Address> {
     const args = [this.#random.pick(NAMES), BigInt(this.#random.pick(DECIMALS))];
-    return this.#made(await this.#deploy('TurncoatToken', args));
+    return this.#made(await this.#deploy('SwitchableToken', args));
   }
 
   async #bomb(): Promise<Address> {
-    const { contractAddress } = await send(this.#chain, { from: this.#chain.roles.stranger, data: BOMB });
+    const { contractAddress } = await send(this.#chain, { from: this.#chain.roles.untrusted, data: BOMB });
     if (!contractAddress) throw new Error('the node reports no contract address');
     const address = contractAddress.toLowerCase() as Address;
     this.addresses.add(address);
     return address;
   }
 
-  #deploy(name: 'TurncoatProvider' | 'TurncoatToken', args: readonly unknown[]): Promise<Address> {
-    return deployContract(this.#chain, name, args, this.#chain.roles.stranger);
+  #deploy(name: 'SwitchableProvider' | 'SwitchableToken', args: readonly unknown[]): Promise<Address> {
+    return deployContract(this.#chain, name, args, this.#chain.roles.untrusted);
   }
 
   #made(contract: Address): Address {
     this.addresses.add(contract);
-    this.#turncoats.push(contract);
+    this.#switchables.push(contract);
     return contract;
   }
 
   async #turn(contract: Address): Promise<void> {
     const way = this.#random.integer(0, WAYS.length - 1);
-    const data = encodeFunctionData({ abi: turncoatAbi, functionName: 'turn', args: [way] });
-    await send(this.#chain, { from: this.#chain.roles.stranger, to: contract, data });
+    const data = encodeFunctionData({ abi: switchableAbi, functionName: 'turn', args: [way] });
+    await send(this.#chain, { from: this.#chain.roles.untrusted, to: contract, data });
     const name = WAYS[way] ?? '';
     this.turns[name] = (this.turns[name] ?? 0) + 1;
   }

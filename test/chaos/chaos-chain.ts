@@ -22,8 +22,8 @@ export interface ChainPlan {
 
 /** Ways of stalling, each for a while. */
 const STALLS: readonly Misbehaviour[] = [
-  { kind: 'silent' },
-  { kind: 'silent' },
+  { kind: 'hanging' },
+  { kind: 'hanging' },
   { kind: 'slow', ms: 1_500 },
   { kind: 'down' },
   { kind: 'trickle' },
@@ -36,7 +36,7 @@ const OPENINGS = 2;
 const FIRST_NEW_POOL = 1_000;
 
 /** Actions that fail in a row until the node counts as gone. */
-const PATIENCE = 20;
+const TIMEOUT_MS = 20;
 
 interface Parts {
   readonly scenario: ServedChain['scenario'];
@@ -116,7 +116,7 @@ export class ChaosChain {
   }
 
   /** As a client that is not disturbed sees it. */
-  get undisturbed(): ServedChain {
+  get reference(): ServedChain {
     return { ...this.plan, url: this.anvil.url, scenario: this.scenario };
   }
 
@@ -135,7 +135,7 @@ export class ChaosChain {
       const startedAt = performance.now();
       const done = await this.#inTurn(() => this.#act());
       failures = done ? 0 : failures + 1;
-      if (failures >= PATIENCE) throw new Error(`${this.plan.name} takes no transactions`);
+      if (failures >= TIMEOUT_MS) throw new Error(`${this.plan.name} takes no transactions`);
       await sleep(Math.max(0, 1_000 / perSecond - (performance.now() - startedAt)));
     }
   }
@@ -226,8 +226,8 @@ export class ChaosChain {
   /** A pool that the index meets while it follows the chain; traffic trades in it from then on. */
   async #openPool(): Promise<void> {
     const { finish: _, ...plan } = this.#random.pick(TRADING_POOLS);
-    const ground = { chain: this.#chain, deployment: this.scenario.deployment, tokens: this.scenario.tokens };
-    this.#pools.push(await buildPool(ground, plan, FIRST_NEW_POOL + this.poolsOpened));
+    const setup = { chain: this.#chain, deployment: this.scenario.deployment, tokens: this.scenario.tokens };
+    this.#pools.push(await buildPool(setup, plan, FIRST_NEW_POOL + this.poolsOpened));
     this.poolsOpened += 1;
   }
 

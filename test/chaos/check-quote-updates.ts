@@ -52,13 +52,13 @@ function sentAgain(builder: ChaosBuilder, acknowledged: readonly Acknowledgement
 /** Only a new connection justifies sending an update again: what was not acknowledged on the old one. */
 function twiceOnOneConnection(builder: ChaosBuilder): string[] {
   const seen = new Set<string>();
-  const offences: string[] = [];
+  const violations: string[] = [];
   for (const each of builder.mock.state.received) {
     const key = `${each.connection} ${keyOf(builder, each)}`;
-    if (seen.has(key)) offences.push(`${builder.id} received ${key} twice on one connection`);
+    if (seen.has(key)) violations.push(`${builder.id} received ${key} twice on one connection`);
     seen.add(key);
   }
-  return offences;
+  return violations;
 }
 
 /** No builder gets an older update of a quote after a newer one. */

@@ -57,12 +57,12 @@ const ADDRESSES = /0x[0-9a-f]{40}/g;
  * Compares the onchain tables, the read model's views and what the scheduled work derives, row by row and column by
  * column.
  *
- * @param strangers rows that name one of these addresses are left out
+ * @param untrusted rows that name one of these addresses are left out
  */
 export async function compareDatabases(
   firstUrl: string,
   secondUrl: string,
-  strangers: ReadonlySet<string>,
+  untrusted: ReadonlySet<string>,
 ): Promise<Comparison> {
   const [first, second] = await Promise.all([connect(firstUrl), connect(secondUrl)]);
   try {
@@ -71,7 +71,7 @@ export async function compareDatabases(
     const otherNames = (await relationsOf(second)).map(nameOf);
     const differences =
       names.join() === otherNames.join() ? [] : [`tables: ${names.join()} against ${otherNames.join()}`];
-    const isOfOthers = (row: string) => row.match(ADDRESSES)?.some((address) => strangers.has(address)) !== true;
+    const isOfOthers = (row: string) => row.match(ADDRESSES)?.some((address) => untrusted.has(address)) !== true;
     let rows = 0;
     for (const relation of relations) {
       const all = await Promise.all([rowsOf(first, relation), rowsOf(second, relation)]);

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { BatchResponse } from '../../api/quotes/quote-schema.ts';
 import { parseJson } from '../../runtime/json.ts';
 import type { ChaosChain } from './chaos-chain.ts';
-import type { Undisturbed, World } from './world.ts';
+import type { ReferenceRun, World } from './world.ts';
 
 const LIMIT_MS = 60_000;
 /** Longer than a block's snapshots are served. */
@@ -19,25 +19,25 @@ const SHOWN_CHARACTERS = 300;
  */
 export async function compareQuotes(
   { chains, processes: { apis } }: World,
-  undisturbed: Undisturbed,
-): Promise<{ readonly quotes: number; readonly offences: readonly string[] }> {
-  const offences: string[] = [];
+  reference: ReferenceRun,
+): Promise<{ readonly quotes: number; readonly violations: readonly string[] }> {
+  const violations: string[] = [];
   let quotes = 0;
   for (const chain of chains) {
     const honest = chain.scenario.pools.map(({ address }) => address);
     const [disturbed] = apis;
     if (disturbed === undefined) throw new RangeError('no API');
-    offences.push(...(await compareUntilEqual(chain, honest, disturbed.url, undisturbed.api.url)));
+    violations.push(...(await compareUntilEqual(chain, honest, disturbed.url, reference.api.url)));
     quotes += honest.length;
   }
-  return { quotes, offences };
+  return { quotes, violations };
 }
 
 async function compareUntilEqual(
   chain: ChaosChain,
   honest: readonly Address[],
   disturbedUrl: string,
-  undisturbedUrl: string,
+  referenceUrl: string,
 ): Promise<string[]> {
   const { chainId, name } = chain.plan;
   const hostile = (chain.attacker?.pools ?? []).map(({ address }) => address);
@@ -45,7 +45,7 @@ async function compareUntilEqual(
   for (const deadline = Date.now() + LIMIT_MS; ; await sleep(PAUSE_MS)) {
     const [found, expected] = await Promise.all([
       quotesOf(disturbedUrl, chainId, open, hostile),
-      quotesOf(undisturbedUrl, chainId, open, []),
+      quotesOf(referenceUrl, chainId, open, []),
     ]);
     open = open.filter((pool) => found.get(pool) === undefined || found.get(pool) !== expected.get(pool));
     if (open.length === 0) return [];
@@ -64,7 +64,7 @@ async function quotesOf(
   url: string,
   chainId: number,
   pools: readonly Address[],
-  strangers: readonly Address[],
+  untrusted: readonly Address[],
 ): Promise<Map<string, string>> {
   const quotes = new Map<string, string>();
   for (let start = 0; start < pools.length; start += POOLS_AT_ONCE) {
@@ -72,7 +72,7 @@ async function quotesOf(
     const response = await fetch(`${url}/public/v1/evm/${chainId}/bid_ask/batch`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ pools: [...strangers.slice(-POOLS_AT_ONCE), ...batch] }),
+      body: JSON.stringify({ pools: [...untrusted.slice(-POOLS_AT_ONCE), ...batch] }),
     });
     const text = await response.text();
     if (!response.ok) continue;

@@ -1,8 +1,8 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ownMain } from '../../devnet/services/own-process.ts';
-import { catchUp, compareWithTruth } from './aftermath.ts';
 import { FINALITY_BLOCKS } from './disturbances.ts';
+import { catchUp, compareWithTruth } from './final-checks.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -71,16 +71,16 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
     reject: false,
   });
   expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });
-  const undisturbed = await world.startUndisturbed();
+  const reference = await world.startReferenceRun();
   try {
     await api.answers('/ready', START_LIMIT_MS);
     expect(await stalledGauge()).toBe('0');
-    const { comparison, pools, offences } = await compareWithTruth(world, undisturbed);
-    expect([...comparison.differences, ...offences]).toEqual([]);
+    const { comparison, pools, violations } = await compareWithTruth(world, reference);
+    expect([...comparison.differences, ...violations]).toEqual([]);
     expect(pools).toBeGreaterThan(20);
     // The indexer of the old schema ended by itself, and went on with the new one when it was started again.
     expect(world.processes.indexer.ownEnds).toEqual(['exit code 75']);
   } finally {
-    await undisturbed.stop();
+    await reference.stop();
   }
 });

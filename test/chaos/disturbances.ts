@@ -10,7 +10,7 @@ export interface Tempo {
   readonly indexer: Range;
   readonly process: Range;
   readonly server: Range;
-  readonly serverAway: Range;
+  readonly serverDown: Range;
   readonly builder: Range;
   readonly reorganisation: Range;
   readonly stall: Range;
@@ -33,7 +33,7 @@ export async function disturb(world: World, tempo: Tempo, fork: () => Random, si
     again(tempo.indexer, () => kill(processes.indexer)),
     again(tempo.process, (random) => kill(random.pick(small))),
     ...Object.values(servers).map((server) =>
-      again(tempo.server, (random) => crash(server, between(random, tempo.serverAway))),
+      again(tempo.server, (random) => crash(server, between(random, tempo.serverDown))),
     ),
     again(tempo.builder, async (random) => random.pick(builders).mock.breakConnections()),
     ...chains.map((chain) => again(tempo.reorganisation, (random) => reorganise(chain, random))),

@@ -31,7 +31,7 @@ const UPSTREAM = /^\{"error":"(?![^"]*(127\.0\.0\.1|\bat ))[^"]+"\}$/;
  * Longest time until an answer where the contract names no limit: the database's limits for a connection and a statement,
  * and those of a chain's node.
  */
-const SILENT_DEADLINE_MS = 15_000;
+const HANGING_DEADLINE_MS = 15_000;
 
 /** Nanoseconds are beyond what a JSON number of JavaScript keeps: they are read as bigint. */
 const BuilderAnswer = z.strictObject({
@@ -56,16 +56,16 @@ const PammResponse = z
   );
 
 const CONTRACTS: Readonly<Record<EndpointName, Contract>> = {
-  chains: { body: z.array(Chain), errors: { 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: SILENT_DEADLINE_MS },
+  chains: { body: z.array(Chain), errors: { 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: HANGING_DEADLINE_MS },
   metadata: {
     body: MetadataPage,
     errors: { 400: PLAIN_QUERY, 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: UNAVAILABLE },
-    deadlineMs: SILENT_DEADLINE_MS,
+    deadlineMs: HANGING_DEADLINE_MS,
   },
   quote: {
     body: Quote,
     errors: { 400: PLAIN_QUERY, 404: UNKNOWN_POOL, 429: TOO_MANY, 500: INTERNAL, 503: UNAVAILABLE },
-    deadlineMs: SILENT_DEADLINE_MS,
+    deadlineMs: HANGING_DEADLINE_MS,
   },
   batch: { body: BatchResponse, errors: { 404: UNKNOWN_CHAIN, 429: TOO_MANY, 503: UNAVAILABLE }, deadlineMs: 20_000 },
   route: {

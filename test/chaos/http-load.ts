@@ -20,7 +20,7 @@ export interface LoadReport {
   /** Longest time to an answer, milliseconds. */
   readonly slowest: Record<EndpointName, number>;
   /** What no client may see. */
-  readonly offences: string[];
+  readonly violations: string[];
 }
 
 /** What a busy machine may add to a deadline. */
@@ -30,7 +30,7 @@ const SLACK_MS = 250;
 
 export function emptyReport(): LoadReport {
   const slowest = Object.fromEntries(ENDPOINTS.map((name) => [name, 0])) as Record<EndpointName, number>;
-  return { answers: 0, broken: 0, byStatus: {}, slowest, offences: [] };
+  return { answers: 0, broken: 0, byStatus: {}, slowest, violations: [] };
 }
 
 /** Sends requests to API processes and judges every answer. */
@@ -68,13 +68,13 @@ export class HttpClient {
       const objection = objectionTo(request.endpoint, answer);
       if (objection === null) return response.status === 200 ? text : undefined;
       // A body that ends with its connection is cut short by a kill.
-      if (text === '' && api.wasAway(startedAtMs - SLACK_MS, Date.now() + SLACK_MS)) this.report.broken += 1;
+      if (text === '' && api.wasUnreachable(startedAtMs - SLACK_MS, Date.now() + SLACK_MS)) this.report.broken += 1;
       else fail(objection);
       return undefined;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       if (error.name === 'TimeoutError') fail(`no answer after ${limitMs / 1_000} s`);
-      else if (api.wasAway(startedAtMs - SLACK_MS, Date.now() + SLACK_MS)) this.report.broken += 1;
+      else if (api.wasUnreachable(startedAtMs - SLACK_MS, Date.now() + SLACK_MS)) this.report.broken += 1;
       else fail(`connection failed although ${api.name} runs: ${String(error.cause ?? error)}`);
       return undefined;
     }
@@ -88,7 +88,7 @@ export class HttpClient {
   }
 
   #object({ endpoint, path }: PlannedRequest, what: string): void {
-    this.report.offences.push(`${endpoint} ${path}: ${what}`);
+    this.report.violations.push(`${endpoint} ${path}: ${what}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { describeOffences, describeReport, offencesOf } from './report.ts';
+import { describeReport, describeViolations, violationsOf } from './report.ts';
 import { runChaos } from './run-chaos.ts';
 import { FULL } from './tempos.ts';
 
@@ -33,11 +33,11 @@ const report = await runChaos({
   logs,
   say,
 });
-const offences = offencesOf(report);
+const violations = violationsOf(report);
 process.stdout.write(`\n${describeReport(report)}\n`);
-process.stdout.write(`offences: ${offences.length}\n${describeOffences(offences)}\n`);
+process.stdout.write(`offences: ${violations.length}\n${describeViolations(violations)}\n`);
 // Sockets of libraries that linger must not keep it alive.
-process.exit(offences.length === 0 ? 0 : 1);
+process.exit(violations.length === 0 ? 0 : 1);
 
 function positive(text: string): number {
   const value = Number(text);

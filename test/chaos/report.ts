@@ -1,16 +1,16 @@
 import type { ChaosReport } from './run-chaos.ts';
 
 /** Everything that must not have happened; empty after a good run. */
-export function offencesOf({ http, aftermath }: ChaosReport): string[] {
-  return [...http.offences, ...aftermath.comparison.differences, ...aftermath.offences];
+export function violationsOf({ http, finalChecks }: ChaosReport): string[] {
+  return [...http.violations, ...finalChecks.comparison.differences, ...finalChecks.violations];
 }
 
 /** Offences with how often each came; those that differ in numbers and addresses alone are told as one. */
-export function describeOffences(offences: readonly string[]): string {
+export function describeViolations(violations: readonly string[]): string {
   const groups = new Map<string, { readonly example: string; count: number }>();
-  for (const offence of offences) {
-    const kind = offence.replace(/0x[0-9a-f]+|\d+/gi, '#');
-    const group = groups.get(kind) ?? { example: offence, count: 0 };
+  for (const violation of violations) {
+    const kind = violation.replace(/0x[0-9a-f]+|\d+/gi, '#');
+    const group = groups.get(kind) ?? { example: violation, count: 0 };
     group.count += 1;
     groups.set(kind, group);
   }
@@ -19,7 +19,7 @@ export function describeOffences(offences: readonly string[]): string {
 
 /** What was done and what came of it, for people. */
 export function describeReport(report: ChaosReport): string {
-  const { http, aftermath } = report;
+  const { http, finalChecks } = report;
   const counts = (of: Readonly<Record<string, unknown>>) =>
     Object.entries(of)
       .map(([name, count]) => `${name} ${count}`)
@@ -38,7 +38,7 @@ export function describeReport(report: ChaosReport): string {
     `  ${counts(Object.fromEntries(statuses))}`,
     `  slowest, ms: ${counts(http.slowest)}`,
     `quote updates acknowledged to clients: ${report.acknowledgements}`,
-    `caught up after ${(aftermath.caughtUpMs / 1_000).toFixed(1)} s`,
-    `equal rows: ${aftermath.comparison.rows} in ${aftermath.comparison.relations} tables and views; pools equal to their storage: ${aftermath.pools}; equal quotes: ${aftermath.quotes}`,
+    `caught up after ${(finalChecks.caughtUpMs / 1_000).toFixed(1)} s`,
+    `equal rows: ${finalChecks.comparison.rows} in ${finalChecks.comparison.relations} tables and views; pools equal to their storage: ${finalChecks.pools}; equal quotes: ${finalChecks.quotes}`,
   ].join('\n');
 }

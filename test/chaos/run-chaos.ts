@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import { type AftermathReport, inspectAftermath } from './aftermath.ts';
 import { disturb, type Tempo } from './disturbances.ts';
+import { type FinalChecksReport, runFinalChecks } from './final-checks.ts';
 import { HttpClient, type LoadReport, randomRequests } from './http-load.ts';
 import { QuoteUpdates } from './quote-updates.ts';
 import { startWorld, type World } from './world.ts';
@@ -44,7 +44,7 @@ export interface ChaosReport {
   readonly turns: Readonly<Record<string, number>>;
   readonly http: LoadReport;
   readonly acknowledgements: number;
-  readonly aftermath: AftermathReport;
+  readonly finalChecks: FinalChecksReport;
 }
 
 const START_LIMIT_MS = 180_000;
@@ -71,8 +71,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     );
     await bringChaos(world, options, random, { http, updates });
     say('chaos is over; waiting for everything to catch up');
-    const aftermath = await inspectAftermath(world, updates, say);
-    return report(world, http, updates, aftermath);
+    const finalChecks = await runFinalChecks(world, updates, say);
+    return report(world, http, updates, finalChecks);
   } finally {
     await world.stop();
   }
@@ -110,7 +110,7 @@ function fork(random: Random): Random {
   return seededRandom(random.integer(1, 2 ** 31 - 1));
 }
 
-function report(world: World, http: HttpClient, updates: QuoteUpdates, aftermath: AftermathReport): ChaosReport {
+function report(world: World, http: HttpClient, updates: QuoteUpdates, finalChecks: FinalChecksReport): ChaosReport {
   const { chains, servers, processes } = world;
   const supervised = [processes.indexer, processes.capture, ...processes.apis, ...processes.workers];
   const sum = (count: (chain: (typeof chains)[number]) => number) =>
@@ -130,7 +130,7 @@ function report(world: World, http: HttpClient, updates: QuoteUpdates, aftermath
     hostileTrades: sum((chain) => chain.attacker?.trades ?? 0),
     http: http.report,
     acknowledgements: updates.acknowledgements.length,
-    aftermath,
+    finalChecks,
   };
 }
 

@@ -25,7 +25,7 @@ const HEALTH_TIMEOUT_MS = 2_000;
 const STOP_TIMEOUT_MS = 10_000;
 /** Pause before a restart, which grows while the process ends again at once, as supervisors do. */
 const FIRST_RESTART_MS = 200;
-const LONGEST_RESTART_MS = 2_000;
+const MAX_RESTART_MS = 2_000;
 
 /** One of the project's processes, started again whenever it ends, as a container runtime would. */
 export class SupervisedProcess {
@@ -87,7 +87,7 @@ export class SupervisedProcess {
   }
 
   /** Whether it did not serve at some time between two times, Unix milliseconds. */
-  wasAway(fromMs: number, toMs: number): boolean {
+  wasUnreachable(fromMs: number, toMs: number): boolean {
     return this.#outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
   }
 
@@ -107,7 +107,7 @@ export class SupervisedProcess {
     let pauseMs = FIRST_RESTART_MS;
     while (!this.#stopping) {
       const served = await this.#runOnce();
-      pauseMs = served ? FIRST_RESTART_MS : Math.min(2 * pauseMs, LONGEST_RESTART_MS);
+      pauseMs = served ? FIRST_RESTART_MS : Math.min(2 * pauseMs, MAX_RESTART_MS);
       if (!this.#stopping) await sleep(pauseMs);
     }
   }

@@ -36,7 +36,7 @@ export interface World {
   /** A Trading API key. */
   readonly key: string;
   /** Starts an index and a listing of their own, which nothing disturbs, in an empty database. */
-  readonly startUndisturbed: () => Promise<Undisturbed>;
+  readonly startReferenceRun: () => Promise<ReferenceRun>;
   readonly stop: () => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface Processes {
   readonly workers: readonly SupervisedProcess[];
 }
 
-export interface Undisturbed {
+export interface ReferenceRun {
   readonly databaseUrl: string;
   readonly indexer: SupervisedProcess;
   readonly api: SupervisedProcess;
@@ -69,7 +69,7 @@ export interface WorldOptions {
 }
 
 /** What lies under the processes. */
-interface Ground {
+interface Setup {
   readonly chains: readonly ChaosChain[];
   readonly builders: readonly ChaosBuilder[];
   readonly postgres: Postgres;
@@ -95,10 +95,10 @@ export async function startWorld({
     ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId, isAttacked)),
   ]);
   if (logs !== undefined) await mkdir(logs, { recursive: true });
-  const ground: Ground = { chains, builders, postgres, redis, folder, logs, settings };
+  const setup: Setup = { chains, builders, postgres, redis, folder, logs, settings };
   const key = await prepareDatabase(postgres.url);
-  const env = await servedEnvironment(ground);
-  const processes = await startProcesses(ground, env, replicas);
+  const env = await servedEnvironment(setup);
+  const processes = await startProcesses(setup, env, replicas);
   const all = [...processes.apis, ...processes.workers, processes.capture, processes.indexer];
   return {
     chains,
@@ -108,7 +108,7 @@ export async function startWorld({
     databaseUrl: postgres.url,
     env,
     key,
-    startUndisturbed: () => startUndisturbed(ground),
+    startReferenceRun: () => startReferenceRun(setup),
     stop: async () => {
       await Promise.all(all.map((process) => process.stop()));
       await Promise.all([...chains.map((chain) => chain.stop()), ...builders.map(({ mock }) => mock.stop())]);
@@ -127,8 +127,8 @@ async function prepareDatabase(url: string): Promise<string> {
   }
 }
 
-function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
-  const { chains, builders, postgres } = ground;
+function servedEnvironment(setup: Setup): Promise<Record<string, string>> {
+  const { chains, builders, postgres } = setup;
   const ofKind = (kind: ChainPlan['kind']) =>
     builders
       .filter((builder) => builder.kind === kind)
@@ -142,15 +142,15 @@ function servedEnvironment(ground: Ground): Promise<Record<string, string>> {
     { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
   const entries = file.chains.map((entry, index) => withAttacker(entry, chains[index]?.attacker));
-  return environmentOf(ground, 'chains.json', { ...file, chains: entries }, postgres.url);
+  return environmentOf(setup, 'chains.json', { ...file, chains: entries }, postgres.url);
 }
 
 async function startProcesses(
-  ground: Ground,
+  setup: Setup,
   env: Readonly<Record<string, string>>,
   replicas: number,
 ): Promise<Processes> {
-  const start = (name: string, main: string) => startProcess(ground, name, main, env);
+  const start = (name: string, main: string) => startProcess(setup, name, main, env);
   const startReplicas = (name: string, main: string) =>
     Promise.all(Array.from({ length: replicas }, (_, index) => start(`${name}-${index + 1}`, main)));
   const [indexer, capture, apis, workers] = await Promise.all([
@@ -163,15 +163,15 @@ async function startProcesses(
 }
 
 /** The same chains, straight from their nodes, into a new database. */
-async function startUndisturbed(ground: Ground): Promise<Undisturbed> {
-  const url = await createDatabase(ground.postgres.url, 'undisturbed');
+async function startReferenceRun(setup: Setup): Promise<ReferenceRun> {
+  const url = await createDatabase(setup.postgres.url, 'undisturbed');
   await migrate(url);
   const file = buildChainsFile(
-    ground.chains.map(({ undisturbed }) => undisturbed),
+    setup.chains.map(({ reference }) => reference),
     { blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
-  const env = await environmentOf(ground, 'undisturbed.json', file, url);
-  const start = (name: string) => startProcess(ground, `undisturbed-${name}`, `${name}/main.ts`, env);
+  const env = await environmentOf(setup, 'undisturbed.json', file, url);
+  const start = (name: string) => startProcess(setup, `undisturbed-${name}`, `${name}/main.ts`, env);
   const [indexer, capture, api] = await Promise.all([start('indexer'), start('capture'), start('api')]);
   return {
     databaseUrl: url,
@@ -197,7 +197,7 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
 }
 
 async function environmentOf(
-  { folder, redis, settings }: Ground,
+  { folder, redis, settings }: Setup,
   fileName: string,
   file: unknown,
   databaseUrl: string,
@@ -219,7 +219,7 @@ async function environmentOf(
 }
 
 async function startProcess(
-  { logs }: Ground,
+  { logs }: Setup,
   name: string,
   main: string,
   env: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { launchBrowser, visit } from './browser.ts';
 
 const run = promisify(execFile);
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /**
  * What somebody does who just started the demo: opens the first address that it printed, finds the best pool of a pair,
@@ -18,7 +18,7 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
   const browser = await launchBrowser();
   try {
     const { page, errors, foreign } = await visit(browser, url, { permissions: ['clipboard-read', 'clipboard-write'] });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(TIMEOUT_MS);
     await page.goto('/');
     await page.getByLabel('Search').fill('weth/usdc');
     await page.getByRole('combobox', { name: 'Sort' }).selectOption('tvl');
@@ -30,7 +30,7 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
     const levels = page.locator('.levels');
     await levels.locator('td').first().waitFor();
     const before = await levels.textContent();
-    await expect.poll(() => levels.textContent(), { timeout: PATIENCE_MS }).not.toBe(before);
+    await expect.poll(() => levels.textContent(), { timeout: TIMEOUT_MS }).not.toBe(before);
 
     await page.getByRole('link', { name: 'Quote a trade' }).last().click();
     await page.getByLabel('Amount').fill('2');

@@ -14,7 +14,7 @@ const TOLERANCE = 6;
  *
  * @param scratch a page of nothing, to compare pictures in
  */
-export async function expectLooks(page: Page, scratch: Page, name: string): Promise<void> {
+export async function expectAppearance(page: Page, scratch: Page, name: string): Promise<void> {
   const taken = await page.screenshot({ animations: 'disabled', caret: 'hide' });
   const path = `${FOLDER}${name}.png`;
   if (process.env.UPDATE_SCREENSHOTS) {

@@ -2,7 +2,7 @@ import { is } from 'drizzle-orm';
 import { getTableConfig, type PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
 import * as tables from '../../indexer/ponder.schema.ts';
-import { shownTables } from '../../indexer/publication/shown-tables.ts';
+import { viewQueries } from '../../indexer/publication/view-queries.ts';
 
 /** Where the tables are made: the indexer would name it `onchain_1`. */
 export const ONCHAIN_SCHEMA = 'onchain_test';
@@ -26,7 +26,7 @@ export async function createOnchainTables(client: Pick<pg.Client, 'query'>, sche
 export async function publishLiveViews(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
   const names = [...onchainTables().map((table) => getTableConfig(table).name), '_ponder_checkpoint'];
   await client.query('CREATE SCHEMA IF NOT EXISTS live');
-  for (const [name, query] of shownTables(schema, names)) {
+  for (const [name, query] of viewQueries(schema, names)) {
     await client.query(`DROP VIEW IF EXISTS live.${name}`);
     await client.query(`CREATE VIEW live.${name} AS ${query}`);
   }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Address, PublicClient } from 'viem';
 import { expect } from 'vitest';
 import { balanceOf } from '../../devnet/actions.ts';
-import type { PackedGround } from '../../devnet/packed/random-pool.fixture.ts';
+import type { PackedSetup } from '../../devnet/packed/random-pool.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { factoryAbi } from '../../devnet/protocol-abi.ts';
 import { divCeil } from '../../protocol/fixed-point.ts';
@@ -38,13 +38,13 @@ const UNKNOWN_TOTALS = [
 interface Looked {
   readonly rows: pg.Client;
   readonly client: PublicClient;
-  readonly ground: PackedGround;
+  readonly setup: PackedSetup;
 }
 
 /** Holds the index of every pool of a packed factory against raw logs and storage. Answers their addresses. */
 export async function expectPackedIndexed(looked: Looked, chainId: number): Promise<Address[]> {
-  const { client, ground } = looked;
-  const factory = { address: ground.deployment.poolFactory, abi: factoryAbi } as const;
+  const { client, setup } = looked;
+  const factory = { address: setup.deployment.poolFactory, abi: factoryAbi } as const;
   const next = await client.readContract({ ...factory, functionName: 'nextPoolIdx' });
   const pools: Address[] = [];
   for (let idx = 1n; idx < next; idx++) {
@@ -55,7 +55,7 @@ export async function expectPackedIndexed(looked: Looked, chainId: number): Prom
   return pools;
 }
 
-async function expectPool({ rows, client, ground }: Looked, chainId: number, pool: Address): Promise<void> {
+async function expectPool({ rows, client, setup }: Looked, chainId: number, pool: Address): Promise<void> {
   const select = async (columns: string, table: string, rest = '') =>
     (await rows.query(`SELECT ${columns} FROM ${table} WHERE chain_id = $1 AND pool = $2 ${rest}`, [chainId, pool]))
       .rows;
@@ -77,7 +77,7 @@ async function expectPool({ rows, client, ground }: Looked, chainId: number, poo
     'ORDER BY block_number, log_index',
   );
   expect(shown).toEqual(parts.map(({ bin_idx }) => ({ bin_idx, delta0_scaled: null, lp_fee_scaled: null })));
-  await expectState({ ground, pool, settings, select, logs });
+  await expectState({ setup, pool, settings, select, logs });
 }
 
 /** Every known total by its column. Liquidity rounds in the pool's favour. */
@@ -101,13 +101,13 @@ function activityOf({ activity, liquidity }: Awaited<ReturnType<typeof readPacke
 }
 
 async function expectState({
-  ground: { chain, deployment },
+  setup: { chain, deployment },
   pool,
   settings,
   select,
   logs,
 }: {
-  readonly ground: PackedGround;
+  readonly setup: PackedSetup;
   readonly pool: Address;
   readonly settings: pg.QueryResultRow;
   readonly select: (columns: string, table: string) => Promise<pg.QueryResultRow[]>;

@@ -9,7 +9,7 @@ import { deployManualProvider } from '../../devnet/providers.ts';
 import type { listingReader } from '../metadata/listing-reader.ts';
 
 /** Where pools of such tokens are opened. */
-interface HostileGround {
+interface HostileSetup {
   readonly chain: DevChain;
   readonly deployment: Pick<Deployment, 'poolFactory'>;
 }
@@ -22,7 +22,7 @@ const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value
 const word = (value: Hex) => concatHex([value, numberToHex(0, { size: 32 - (value.length - 2) / 2 })]);
 
 /** More gas than the indexer gives to a call, and less than a factory does. */
-const DEAR = 1_000_000n;
+const EXPENSIVE = 1_000_000n;
 
 interface Fields {
   readonly symbol: string | null;
@@ -66,7 +66,7 @@ const TOKENS: readonly HostilePlan[] = [
     symbol: text('\u2066\u0007US\u001b[31mDC\u2069'),
     name: text('@"a",\'b\';\r\n=1+1'),
     decimals: 6,
-    decimalsGas: DEAR,
+    decimalsGas: EXPENSIVE,
     indexed: { symbol: '\u2066\u0007US\u001b[31mDC\u2069', name: '@"a",\'b\';\r\n=1+1', decimals: null },
     shown: { symbol: 'US[31mDC', name: '”a”‚’b’； =1+1', decimals: null },
   },
@@ -89,12 +89,12 @@ export class HostileTokens {
   readonly #pools: Address[] = [];
 
   /** Makes pools of them, at any time: a second time others. */
-  async openPools(ground: HostileGround): Promise<void> {
+  async openPools(setup: HostileSetup): Promise<void> {
     for (const { symbol, name, decimals, decimalsGas = 0n } of TOKENS) {
       const args = [symbol, name, BigInt(decimals), decimalsGas];
-      const hostile = await deployContract(ground.chain, 'HostileToken', args);
-      const honest = await deployToken(ground.chain, honestBeside(decimals));
-      this.#pools.push(await openPool(ground, hostile, honest));
+      const hostile = await deployContract(setup.chain, 'HostileToken', args);
+      const honest = await deployToken(setup.chain, honestBeside(decimals));
+      this.#pools.push(await openPool(setup, hostile, honest));
       this.#hostile.push(hostile.toLowerCase() as Address);
       this.#honest.push(honest.toLowerCase() as Address);
     }
@@ -128,8 +128,8 @@ export class HostileTokens {
         [record?.token1, record?.token1Symbol, record?.token1Name, record?.token1Decimals],
       ];
       const { shown } = planOf(index);
-      const told = [shown.symbol, shown.name, shown.decimals].map((field) => field ?? undefined);
-      expect(tokens).toContainEqual([this.#hostile[index], ...told]);
+      const reported = [shown.symbol, shown.name, shown.decimals].map((field) => field ?? undefined);
+      expect(tokens).toContainEqual([this.#hostile[index], ...reported]);
       for (const each of [record?.pair, ...tokens.flat()]) expect(String(each)).not.toMatch(UNSAFE);
     }
   }
@@ -144,7 +144,7 @@ function planOf(index: number): HostilePlan {
 /** A factory takes decimals that are not too far apart. */
 const honestBeside = (decimals: number) => (decimals > 77 ? { ...HONEST, decimals } : HONEST);
 
-async function openPool({ chain, deployment }: HostileGround, one: Address, other: Address): Promise<Address> {
+async function openPool({ chain, deployment }: HostileSetup, one: Address, other: Address): Promise<Address> {
   const [token0, token1] = one.toLowerCase() < other.toLowerCase() ? [one, other] : [other, one];
   const unit = 1n << 64n;
   const priceProvider = await deployManualProvider(chain, { token0, token1 }, { bidX64: unit, askX64: unit });

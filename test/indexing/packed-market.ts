@@ -7,7 +7,7 @@ import { packedVelocityAbi } from '../../devnet/packed/abi.ts';
 import { administerPacked, packedSwap } from '../../devnet/packed/actions.ts';
 import { deployPackedProtocol, type PackedDeployment, packedStopLossExtension } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
-import { createPackedPool, type PackedGround, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
+import { createPackedPool, type PackedPool, type PackedSetup } from '../../devnet/packed/random-pool.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, evenBins, velocityExtension } from '../../devnet/pools.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
@@ -24,36 +24,36 @@ const VARIANTS = [packedVariant('sumOnEdges'), packedVariant('productOnEdges')];
 
 /** Packed pools of two variants, each with a factory of its own, and what is done with them. */
 export class PackedMarket {
-  readonly grounds: readonly PackedGround[];
-  readonly #traded: { readonly ground: PackedGround; readonly pool: PackedPool }[] = [];
+  readonly setups: readonly PackedSetup[];
+  readonly #traded: { readonly setup: PackedSetup; readonly pool: PackedPool }[] = [];
   #actions = 0;
 
-  private constructor(grounds: readonly PackedGround[]) {
-    this.grounds = grounds;
+  private constructor(setups: readonly PackedSetup[]) {
+    this.setups = setups;
   }
 
   static async open(chain: DevChain): Promise<PackedMarket> {
-    const grounds: PackedGround[] = [];
+    const setups: PackedSetup[] = [];
     for (const variant of VARIANTS) {
       const deployment = await deployPackedProtocol(chain, variant);
-      grounds.push({ chain, deployment, shelf: await stockTokens(chain, deployment) });
+      setups.push({ chain, deployment, shelf: await stockTokens(chain, deployment) });
     }
-    return new PackedMarket(grounds);
+    return new PackedMarket(setups);
   }
 
   /** A funded pool of each variant. The decimals make raw and scaled units differ. */
   async openPools(): Promise<void> {
-    for (const ground of this.grounds) {
-      this.#traded.push({ ground, pool: await createPackedPool(ground, ordinaryRecipe(6, 18)) });
+    for (const setup of this.setups) {
+      this.#traded.push({ setup, pool: await createPackedPool(setup, ordinaryRecipe(6, 18)) });
     }
   }
 
   /** A pool of the first variant with both guards, in which nobody trades. */
   async openGuardedPool(): Promise<{ readonly pool: Address; readonly deployment: PackedDeployment }> {
-    const [ground] = this.grounds;
-    const [token0, token1] = ground?.shelf.get(18) ?? [];
-    if (ground === undefined || token0 === undefined || token1 === undefined) throw new Error('no ground');
-    const { chain, deployment } = ground;
+    const [setup] = this.setups;
+    const [token0, token1] = setup?.shelf.get(18) ?? [];
+    if (setup === undefined || token0 === undefined || token1 === undefined) throw new Error('no ground');
+    const { chain, deployment } = setup;
     const one = 1n << 64n;
     const quote = { bidX64: one, askX64: one, referenceX64: one };
     const priceProvider = await deployQuoteProvider(chain, deployment, { token0, token1 }, quote);
@@ -77,35 +77,35 @@ export class PackedMarket {
     { pool, deployment }: { readonly pool: Address; readonly deployment: PackedDeployment },
     priceX64: bigint,
   ): Promise<void> {
-    const [ground] = this.grounds;
-    if (ground === undefined) throw new Error('no ground');
+    const [setup] = this.setups;
+    if (setup === undefined) throw new Error('no ground');
     const data = encodeFunctionData({
       abi: packedVelocityAbi,
       functionName: 'setAnchorMidPrice',
       args: [pool, priceX64],
     });
-    const from = ground.chain.roles.curator;
-    await send(ground.chain, { from, to: deployment.priceVelocityGuard, data });
+    const from = setup.chain.roles.curator;
+    await send(setup.chain, { from, to: deployment.priceVelocityGuard, data });
   }
 
   /** Does something with every pool, in turn: mostly swaps of both kinds and directions, now and then something else. */
   async act(rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       this.#actions += 1;
-      for (const { ground, pool } of this.#traded) {
-        await this.#actOn(ground, pool, this.#actions).catch((error) => {
+      for (const { setup, pool } of this.#traded) {
+        await this.#actOn(setup, pool, this.#actions).catch((error) => {
           if (!(error instanceof RevertedError)) throw error;
         });
       }
     }
   }
 
-  async #actOn({ chain, deployment }: PackedGround, { address: pool, recipe }: PackedPool, n: number): Promise<void> {
+  async #actOn({ chain, deployment }: PackedSetup, { address: pool, recipe }: PackedPool, n: number): Promise<void> {
     const { bin, shares } = recipe.bins[n % recipe.bins.length] ?? { bin: 0, shares: 0n };
-    const { provider: owner, curator, stranger } = chain.roles;
+    const { provider: owner, curator, untrusted } = chain.roles;
     if (n % 7 === 3) return addLiquidity(chain, deployment, { pool, owner, bins: [{ bin, shares: shares / 5n + 7n }] });
     if (n % 7 === 5) return removeLiquidity(chain, { pool, owner, bins: [{ bin, shares: shares / 9n + 1n }] });
-    if (n % 9 === 4) return administer(chain, deployment, stranger, 'collectPoolFees', [pool]);
+    if (n % 9 === 4) return administer(chain, deployment, untrusted, 'collectPoolFees', [pool]);
     if (n % 11 === 2) {
       await administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [pool, n]);
       return administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', [pool, bin, n, 2 * n]);
@@ -120,7 +120,7 @@ export class PackedMarket {
 
   /** As deployments of the chains file. */
   deployments(): DeploymentInput[] {
-    return this.grounds.map(({ deployment: { fromBlock, poolFactory, stopLoss, priceVelocityGuard } }) => ({
+    return this.setups.map(({ deployment: { fromBlock, poolFactory, stopLoss, priceVelocityGuard } }) => ({
       contractVersion: 'v1',
       enabled: true,
       layout: 'packed',

@@ -20,7 +20,7 @@ export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp' | 'stop'> & {
   readonly rows: readonly Row[];
   readonly rowOf: (chain: WorldChain, pool: string) => Row;
   /** One round of each job, in an order in which each finds what it needs. */
-  readonly runJobs: (isWanted?: (name: string) => boolean) => Promise<void>;
+  readonly runJobs: (isSelected?: (name: string) => boolean) => Promise<void>;
 };
 
 export async function startListedWorld(): Promise<ListedWorld> {
@@ -35,11 +35,11 @@ export async function startListedWorld(): Promise<ListedWorld> {
     url: chain.anvil.url,
   }));
   const file = parseChainsFile(buildChainsFile(served), 'test');
-  const runJobs: ListedWorld['runJobs'] = async (isWanted = () => true) => {
+  const runJobs: ListedWorld['runJobs'] = async (isSelected = () => true) => {
     const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
     const deps = { file, database, ...ages, llamaUrl: 'http://127.0.0.1:1' };
     for (const { name, run } of captureJobs({ ...deps, logger: createLogger('test', 'silent') })) {
-      if (isWanted(name)) await run();
+      if (isSelected(name)) await run();
     }
   };
   // Later jobs use what earlier ones stored.

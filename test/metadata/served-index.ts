@@ -51,7 +51,7 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
 }
 
 /** The listing says of the same pools as quotes with depth that they refuse, and of these as is expected, after some rounds. */
-export async function expectRefused(
+export async function expectRejected(
   { listing, quotes, capture }: ServedIndex,
   chainId: number,
   pools: readonly Address[],

@@ -6,10 +6,10 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { extsload } from '../../devnet/actions.ts';
 import {
   createPackedPool,
-  type PackedGround,
   type PackedPool,
+  type PackedSetup,
   packedRecipe,
-  startPackedGround,
+  startPackedSetup,
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import type { Anvil } from '../../devnet/services/anvil.ts';
@@ -26,20 +26,20 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   const { details, fees } = variant;
   const notional = variant.rule === 'older' ? 'unspecified' : 'input';
   const truth: Record<string, string> = { details, fees, platformFees: variant.platformFees, notional };
-  let ground: PackedGround & { readonly anvil: Anvil };
+  let setup: PackedSetup & { readonly anvil: Anvil };
   let swaps: readonly ObservedSwap[];
   let pools: readonly PackedPool[];
   let beforeSwaps: readonly Finding[];
 
   beforeAll(async () => {
-    ground = await startPackedGround(variant);
-    const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
-    beforeSwaps = await calibrate(ground, [pool]);
-    swaps = await observeSwapsOf(ground, pool, 12);
+    setup = await startPackedSetup(variant);
+    const pool = await createPackedPool(setup, ordinaryRecipe(6, 18));
+    beforeSwaps = await calibrate(setup, [pool]);
+    swaps = await observeSwapsOf(setup, pool, 12);
     pools = [pool];
   });
 
-  afterAll(() => ground?.anvil.stop());
+  afterAll(() => setup?.anvil.stop());
 
   it('decide how its words are to be read', () => {
     expect(swaps.length).toBe(12);
@@ -47,13 +47,13 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   });
 
   it('are found on the chain, which then tells the arrangement of its factory, and before them does not', async () => {
-    const found = await calibrate(ground, pools);
+    const found = await calibrate(setup, pools);
     expect(decisions(found)).toEqual({ storage: 'packedHead', ...truth });
     expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', ...UNDECIDED });
     expect(found.map(({ what }) => what)).toEqual(packedStoredLayout.calibrated);
     // The test's own swaps in blocks of their own, and no more than were asked for.
     expect(found.find(({ what }) => what === 'details')?.observations).toBe(12);
-    expect((await calibrate(ground, pools, 7)).find(({ what }) => what === 'details')?.observations).toBe(7);
+    expect((await calibrate(setup, pools, 7)).find(({ what }) => what === 'details')?.observations).toBe(7);
   });
 
   it('contradict the other readings, with examples, and never the right ones', () => {
@@ -105,7 +105,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('of random pools never contradict the right reading', async () => {
     const property = fc.asyncProperty(packedRecipe, async (recipe) => {
-      for (const { what, decided, readings } of evaluateWords(await observeSwaps(ground, recipe, 5))) {
+      for (const { what, decided, readings } of evaluateWords(await observeSwaps(setup, recipe, 5))) {
         expect(readings.find(({ name }) => name === truth[what])).toMatchObject({ contradicted: 0 });
         if (decided !== null) expect(decided).toBe(truth[what]);
       }
@@ -118,9 +118,9 @@ describe('pools of two tokens with the internal decimals', () => {
   it('tell all of the words', async () => {
     const [variant] = PACKED_VARIANTS;
     if (variant === undefined) throw new Error('no variant');
-    const ground = await startPackedGround(variant);
+    const setup = await startPackedSetup(variant);
     try {
-      const verdicts = evaluateWords(await observeSwaps(ground, ordinaryRecipe(18, 18), 8));
+      const verdicts = evaluateWords(await observeSwaps(setup, ordinaryRecipe(18, 18), 8));
       expect(decisions(verdicts)).toEqual({
         details: variant.details,
         fees: variant.fees,
@@ -128,7 +128,7 @@ describe('pools of two tokens with the internal decimals', () => {
         notional: 'unspecified',
       });
     } finally {
-      await ground.anvil.stop();
+      await setup.anvil.stop();
     }
   });
 });
@@ -137,24 +137,24 @@ describe('storage that no arrangement explains', () => {
   it('is told, and no word is held against it', async () => {
     const [variant] = PACKED_VARIANTS;
     if (variant === undefined) throw new Error('no variant');
-    const ground = await startPackedGround(variant);
+    const setup = await startPackedSetup(variant);
     try {
-      const pool = await createPackedPool(ground, ordinaryRecipe(6, 18));
-      await observeSwapsOf(ground, pool, 6);
-      const [head, totals] = await extsload(ground.chain, pool.address, HEAD_SLOTS);
+      const pool = await createPackedPool(setup, ordinaryRecipe(6, 18));
+      await observeSwapsOf(setup, pool, 6);
+      const [head, totals] = await extsload(setup.chain, pool.address, HEAD_SLOTS);
       if (!head || !totals) throw new Error('no storage');
       const put = (index: number, value: Hex) =>
-        ground.chain.client.setStorageAt({ address: pool.address, index, value });
+        setup.chain.client.setStorageAt({ address: pool.address, index, value });
       await put(1, numberToHex(BigInt(totals) + 1n, { size: 32 }));
-      const found = await calibrate(ground, [pool]);
+      const found = await calibrate(setup, [pool]);
       expect(decisions(found)).toEqual({ storage: 'none', ...UNDECIDED });
       expect(found[0]?.readings[0]?.examples[0]).toContain(pool.address);
       await put(1, totals);
       // A cursor outside of the pool.
       await put(0, numberToHex(BigInt(head) ^ (1n << 20n), { size: 32 }));
-      expect(decisions(await calibrate(ground, [pool])).storage).toBe('none');
+      expect(decisions(await calibrate(setup, [pool])).storage).toBe('none');
     } finally {
-      await ground.anvil.stop();
+      await setup.anvil.stop();
     }
   });
 });
@@ -166,7 +166,7 @@ const decisions = (findings: readonly Finding[]) =>
 
 /** What the chain itself tells of pools. */
 function calibrate(
-  { anvil, deployment }: PackedGround & { readonly anvil: Anvil },
+  { anvil, deployment }: PackedSetup & { readonly anvil: Anvil },
   pools: readonly PackedPool[],
   swaps = 20,
 ) {

@@ -45,8 +45,8 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
     ]);
   });
 
-  const fitRandom = async (amounts: typeof ANY): Promise<{ asked: number; served: number }> => {
-    const count = { asked: 0, served: 0 };
+  const fitRandom = async (amounts: typeof ANY): Promise<{ requested: number; served: number }> => {
+    const count = { requested: 0, served: 0 };
     const drawn = fc
       .constantFrom(...pools)
       .chain((pool) =>
@@ -56,7 +56,7 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
       );
     const property = fc.asyncProperty(drawn, fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
       const curve = await fitted(pool, priced, zeroForOne, draw);
-      count.asked += 1;
+      count.requested += 1;
       if (curve === null) return;
       count.served += 1;
       await expectOnChain(pool, curve);
@@ -66,9 +66,9 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
   };
 
   it('is served where it holds more than dust, and then has every edge on the chain, rounded against the taker', async () => {
-    const { asked, served } = await fitRandom(AMPLE);
-    if (rule === 'growing') expect(served).toBeLessThan(asked / 2);
-    else expect(served).toBe(asked);
+    const { requested, served } = await fitRandom(AMPLE);
+    if (rule === 'growing') expect(served).toBeLessThan(requested / 2);
+    else expect(served).toBe(requested);
   });
 
   it('has every edge on the chain whatever it holds, when it is served', async () => {

@@ -4,9 +4,9 @@ import { RevertedError } from '../../devnet/dev-chain.ts';
 import { packedSwap } from '../../devnet/packed/actions.ts';
 import {
   createPackedPool,
-  type PackedGround,
   type PackedPool,
   type PackedRecipe,
+  type PackedSetup,
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
 import type { ObservedSwap } from '../../protocol/layouts/packed/calibration/observe-swaps.ts';
@@ -41,34 +41,34 @@ export function ordinaryRecipe(decimals0: number, decimals1: number): PackedReci
 
 /** Swaps of a new pool in blocks of their own, by turns in both directions and of both kinds. */
 export async function observeSwaps(
-  ground: PackedGround,
+  setup: PackedSetup,
   recipe: PackedRecipe,
   count: number,
 ): Promise<readonly ObservedSwap[]> {
-  return observeSwapsOf(ground, await createPackedPool(ground, recipe), count);
+  return observeSwapsOf(setup, await createPackedPool(setup, recipe), count);
 }
 
 /** {@link observeSwaps} of a pool that is there. */
 export async function observeSwapsOf(
-  ground: PackedGround,
+  setup: PackedSetup,
   pool: PackedPool,
   count: number,
 ): Promise<readonly ObservedSwap[]> {
   const observed: ObservedSwap[] = [];
   for (let index = 0; index < count; index++) {
-    const swap = await observeSwap(ground, pool, index);
+    const swap = await observeSwap(setup, pool, index);
     if (swap) observed.push(swap);
   }
   return observed;
 }
 
 /** The pool as its storage words say at the latest block. */
-const readStorage = async ({ chain }: PackedGround, { address }: PackedPool): Promise<PoolHead> =>
+const readStorage = async ({ chain }: PackedSetup, { address }: PackedPool): Promise<PoolHead> =>
   packedStorage.decodeHead(await extsload(chain, address, HEAD_SLOTS));
 
-async function observeSwap(ground: PackedGround, pool: PackedPool, index: number): Promise<ObservedSwap | null> {
-  const { chain, deployment } = ground;
-  const before = await readStorage(ground, pool);
+async function observeSwap(setup: PackedSetup, pool: PackedPool, index: number): Promise<ObservedSwap | null> {
+  const { chain, deployment } = setup;
+  const before = await readStorage(setup, pool);
   const zeroForOne = index % 2 === 0;
   const exactInput = index % 4 < 2;
   const scale = tokenScale(pool.recipe.decimals0, pool.recipe.decimals1);
@@ -90,6 +90,6 @@ async function observeSwap(ground: PackedGround, pool: PackedPool, index: number
   const bins = events
     .filter((event) => event.eventName === 'BinSwapped')
     .map(({ args }) => packedEvents.BinSwapped(args));
-  const after = await readStorage(ground, pool);
+  const after = await readStorage(setup, pool);
   return { name: `${pool.address}@${block}`, swap: packedEvents.Swap(swap.args), bins, before, after, scale };
 }

@@ -4,7 +4,7 @@ import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-import { bareSide } from '../../protocol/layouts/packed/bare-side.ts';
+import { feeFreeSide } from '../../protocol/layouts/packed/fee-free-side.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
 import {
@@ -68,7 +68,7 @@ describe.each([...PACKED_VARIANTS, { ...packedVariant('older'), zeroAmounts: 're
           [true, sides.bids],
           [false, sides.asks],
         ] as const) {
-          const whole = bareSide(priced, zeroForOne).levels;
+          const whole = feeFreeSide(priced, zeroForOne).levels;
           expect(levels.map(({ bin }) => bin)).toEqual(whole.map(({ bin }) => bin));
           await expectOnChain(pool, priced, zeroForOne, levels);
           // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.

@@ -8,7 +8,7 @@ import { loadChainsFile } from '../../config/load-chains.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { connectPatient } from '../../runtime/redis-connections.ts';
+import { connectQueueing } from '../../runtime/redis-connections.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { stopOnSignal } from '../../runtime/shutdown.ts';
 
@@ -18,7 +18,7 @@ runMain(async () => {
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('api', env.LOG_LEVEL);
   const registry = createMetrics('api');
-  const limiterRedis = connectPatient(env.REDIS_URL, logger);
+  const limiterRedis = connectQueueing(env.REDIS_URL, logger);
   const pamm = startPamm({
     chains: new Map(chains.map((chain) => [chain.chainId, chain])),
     env: process.env,

@@ -60,7 +60,7 @@ test.each([
 });
 
 test('it pauses after a timeout of 3 seconds, which skips the pushes that wait', async () => {
-  mocks.bundle.state.behaviour = { kind: 'silent' };
+  mocks.bundle.state.behaviour = { kind: 'hanging' };
   const [silent, waiting] = [
     await bundles.push({ responseTimeoutMs: 0 }),
     await bundles.push({ responseTimeoutMs: 0 }),

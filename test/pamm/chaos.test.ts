@@ -21,7 +21,7 @@ const STREAMS = 2;
 const IN_FLIGHT_MS = 1_500;
 const LOAD_SECS = 12;
 /** How long recovery may take: builders that broke connections again and again are dialled at longer intervals. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 let redis: Redis;
 let database: TestDatabase;
@@ -114,7 +114,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
   await eventually(async () => {
     await submit(api1.base, first, first.advance());
     return mocks.every((mock) => receivedOf(mock, first).length > 0);
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
 
   const untilMs = Date.now() + LOAD_SECS * 1_000;
   const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], [...mocks, bundler].map(builderAsVictim)];
@@ -140,7 +140,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
     await eventually(async () => {
       await submit(api2.base, maker, { seq: last, cancel: true });
       return mocks.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
   }
   // No builder ever got an older update after a newer one; and so no quote after its cancel.
   for (const mock of mocks) {
@@ -168,7 +168,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
       "SELECT count(*)::int AS n FROM read_model.pamm_submission JOIN read_model.pamm_answer USING (submission_id) WHERE outcome = 'accepted'",
     );
     return rows[0].n > 50 && rows[0].n;
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   expect(outcomes).toBeGreaterThan(50);
   await client.end();
   await Promise.all([api1.stop(), api2.stop(), worker1.stop(), worker2.stop()]);

@@ -44,10 +44,10 @@ test('503 at once while Redis is down, other endpoints answer, and order holds w
   await redis.kill();
   await eventually(async () => (await post(newUuid(), 1)).response.status === 503);
   const startedAt = performance.now();
-  const refused = await post(newUuid(), 1);
+  const rejected = await post(newUuid(), 1);
   // At once: this API would wait for as long as 20 seconds.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
-  expect([refused.response.status, refused.error]).toEqual([503, { error: 'Service temporarily unavailable' }]);
+  expect([rejected.response.status, rejected.error]).toEqual([503, { error: 'Service temporarily unavailable' }]);
   expect((await fetch(`${rig.base}/openapi.json`)).status).toBe(200);
   expect((await post(newUuid(), 0)).response.status).toBe(400);
 

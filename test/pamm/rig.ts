@@ -16,7 +16,7 @@ import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/m
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { connectPatient } from '../../runtime/redis-connections.ts';
+import { connectQueueing } from '../../runtime/redis-connections.ts';
 import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';
@@ -44,7 +44,7 @@ export const QUICK_TIMES = {
  * How long the rig's API waits for builders: as long as a slow machine may need. What builders say is then in the
  * response, and only tests of the deadline itself depend on the clock.
  */
-const PATIENT_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export type PammBody = Schemas['PammQuoteBody'];
 export type PammAnswer = Schemas['PammQuoteResponse'];
@@ -111,8 +111,8 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
   const streams = [mocks.titan, mocks.quasar, mocks.stream].map(({ state }) => ({ state, before: state.connections }));
-  const api = await startApi(redisUrl, mocks, queuePrefix, { responseTimeoutMs: PATIENT_MS });
-  const redis = connectPatient(redisUrl, logger);
+  const api = await startApi(redisUrl, mocks, queuePrefix, { responseTimeoutMs: TIMEOUT_MS });
+  const redis = connectQueueing(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);
   // As if this Redis had held its data for long: a worker need not wait for others that may know more.
   await redis.set(keys.epoch(), '1');
@@ -169,7 +169,7 @@ export async function startApi(
 ) {
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
-  const limiterRedis = connectPatient(redisUrl, logger);
+  const limiterRedis = connectQueueing(redisUrl, logger);
   const channels = new RedisKeys(queuePrefix).answers('*');
   const listeners = async () => ((await limiterRedis.pubsub('CHANNELS', channels)) as string[]).length;
   const before = await listeners();

@@ -66,7 +66,7 @@ test('several updates are in flight at once, each answered by its own acknowledg
 });
 
 test('a silent builder holds up neither its own later updates nor another builder', async () => {
-  mocks.titan.state.behaviour = { kind: 'silent' };
+  mocks.titan.state.behaviour = { kind: 'hanging' };
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, i) => submit({ blockNumber: 1_000 + i, responseTimeoutMs: 2_000 })),
   );
@@ -196,7 +196,7 @@ describe('a connection is replaced when the builder', () => {
   });
 
   test('acknowledges nothing for as long as an update may take', async () => {
-    mocks.titan.state.behaviour = { kind: 'silent' };
+    mocks.titan.state.behaviour = { kind: 'hanging' };
     const before = connections();
     await submit({ responseTimeoutMs: 0 });
     await eventually(() => connections() > before);

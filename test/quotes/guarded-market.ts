@@ -64,7 +64,7 @@ const WHOLE_TOKENS = 10n ** 15n;
 const SCALED_ONE = 10n ** 18n;
 const FOREVER = 10n ** 9n;
 
-type Ground = Pick<Deployment, 'poolFactory' | 'liquidityAdder' | 'swapRouter'>;
+type Setup = Pick<Deployment, 'poolFactory' | 'liquidityAdder' | 'swapRouter'>;
 
 /** @param variant null for the flat generation */
 export async function openGuardedMarket(variant: PackedVariant | null): Promise<GuardedMarket> {
@@ -167,7 +167,7 @@ function quoteAt(price: number) {
 const binsOf = ({ below, above }: GuardedSpec): number[] =>
   Array.from({ length: below + above + 1 }, (_, index) => index - below);
 
-async function createPair(chain: DevChain, deployment: Ground, { decimals0, decimals1 }: GuardedSpec) {
+async function createPair(chain: DevChain, deployment: Setup, { decimals0, decimals1 }: GuardedSpec) {
   const create = async (decimals: number) => {
     const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
     const accounts = [chain.roles.provider, chain.roles.trader];
@@ -180,7 +180,7 @@ async function createPair(chain: DevChain, deployment: Ground, { decimals0, deci
 /** A pool with about one whole token0, or its price in token1, in each bin. */
 async function createFunded(
   chain: DevChain,
-  deployment: Ground,
+  deployment: Setup,
   spec: GuardedSpec,
   rest: Pick<Parameters<typeof createPool>[2], 'token0' | 'token1' | 'priceProvider' | 'extensions'>,
 ): Promise<Address> {
@@ -200,7 +200,7 @@ async function createFunded(
   return pool;
 }
 
-async function tradeIfAllowed(chain: DevChain, deployment: Ground, order: SwapOrder): Promise<void> {
+async function tradeIfAllowed(chain: DevChain, deployment: Setup, order: SwapOrder): Promise<void> {
   if (order.amountSpecified === 0n) return;
   await sendSwap(chain, deployment, order).catch((error: unknown) => {
     if (!(error instanceof RevertedError)) throw error;

@@ -28,7 +28,7 @@ export async function poolBehind(
 }
 
 /** A pool whose provider burns the gas down to what it needs to quote 2, and before that gives a victim token0 if it has any. */
-export async function spitefulPool(
+export async function maliciousPool(
   world: QuoteWorld,
   pair: Pair,
   { victim, gift, gasLeft }: { readonly victim: Address; readonly gift: bigint; readonly gasLeft: bigint },
@@ -52,7 +52,7 @@ export async function spitefulPool(
 
 /** A pool whose provider burns all the gas it is given. */
 export function gasHogPool(world: QuoteWorld, pair: Pair): Promise<Address> {
-  return spitefulPool(world, pair, { victim: pair.token0, gift: 0n, gasLeft: 0n });
+  return maliciousPool(world, pair, { victim: pair.token0, gift: 0n, gasLeft: 0n });
 }
 
 /** From now on this contract burns all the gas it is given. */

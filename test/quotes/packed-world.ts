@@ -88,13 +88,13 @@ export async function levelsOffCurve(
   depth: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },
 ): Promise<readonly Level[]> {
   const form = pool.deployment.variant.simulation;
-  const asked = [true, false].flatMap((zeroForOne) =>
+  const requested = [true, false].flatMap((zeroForOne) =>
     tradingLevels(zeroForOne ? depth.bids : depth.asks).map((level) => {
       const input = BigInt(level.cumulativeInputVolume);
       return { level, zeroForOne, input, less: input - 2n - input / 10n ** 12n };
     }),
   );
-  const probes = asked.flatMap(({ zeroForOne, input, less }): Probe[] =>
+  const probes = requested.flatMap(({ zeroForOne, input, less }): Probe[] =>
     [input, less > 0n ? less : 1n].map((amountSpecified) => ({ zeroForOne, amountSpecified })),
   );
   const data = probes.map((probe) => packedSimulation.encode(form, { ...probe, quote, trader: pool.provider }));
@@ -104,7 +104,7 @@ export async function levelsOffCurve(
     if (!swap) return null;
     return -(probes[index]?.zeroForOne ? swap.amount1Delta : swap.amount0Delta);
   });
-  return asked.flatMap(({ level, less }, index) => {
+  return requested.flatMap(({ level, less }, index) => {
     const output = BigInt(level.cumulativeVolume);
     const [enough, tooLittle] = [given[2 * index] ?? -1n, given[2 * index + 1] ?? 0n];
     return enough >= output && (less <= 0n || tooLittle <= output) ? [] : [level];

@@ -80,21 +80,21 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
   afterAll(() => market?.stop());
 
   test('every amount inside a side fills', async () => {
-    const property = fc.asyncProperty(story, async (told) => {
-      const pool = await market.make(told.spec);
-      const { price, drawdownE6 } = told.spec;
+    const property = fc.asyncProperty(story, async (example) => {
+      const pool = await market.make(example.spec);
+      const { price, drawdownE6 } = example.spec;
       const priceAt = (hundredths: number) => price * (1 + (hundredths * drawdownE6) / 1e8);
-      for (const { zeroForOne, partE3, move } of told.trades) {
+      for (const { zeroForOne, partE3, move } of example.trades) {
         await pool.movePrice(priceAt(move));
         await tradePart(pool, zeroForOne, partE3);
       }
-      for (const { move, watermarks, seed } of told.reads) {
+      for (const { move, watermarks, seed } of example.reads) {
         await pool.movePrice(priceAt(move));
         for (const [index, bin] of watermarks ? pool.bins.entries() : []) {
           const partsE6 = 1_000_000 + Math.round(((watermarks?.[index] ?? 0) * drawdownE6) / 100);
           await scaleWatermarks(market.chain, pool.stopLoss, pool.address, bin, partsE6);
         }
-        expect(await refusedAmounts(pool, seededRandom(seed))).toEqual([]);
+        expect(await rejectedAmounts(pool, seededRandom(seed))).toEqual([]);
       }
     });
     await fc.assert(property, { numRuns: POOLS, endOnFailure: true });
@@ -140,7 +140,7 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
     await pool.trade({ zeroForOne, amountSpecified: -(output * BigInt(partE3)) / 1_000n });
   }
 
-  async function refusedAmounts(pool: GuardedPool, random: Random): Promise<string[]> {
+  async function rejectedAmounts(pool: GuardedPool, random: Random): Promise<string[]> {
     const whole = await withoutGuard(pool);
     const sides = await sidesOf(pool.address, 'stopLoss');
     const orders = sides.flatMap(({ zeroForOne, isClosed, levels }, index) => {

@@ -15,7 +15,7 @@ export interface Claim {
 
 const RETRY_MS = 250;
 /** Without a message for so long a connection is taken for dead: heartbeats come every 15 s. */
-const SILENT_MS = 30_000;
+const MAX_QUIET_MS = 30_000;
 
 /** A client that does what docs/stream.md says, and nothing more clever. */
 export class Follower {
@@ -71,7 +71,7 @@ export class Follower {
 
   #watch(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#openAgain(0), SILENT_MS);
+    this.#timer = setTimeout(() => this.#openAgain(0), MAX_QUIET_MS);
   }
 
   #take(event: StreamEventName, id: string, text: string): void {

@@ -3,7 +3,7 @@ import { STREAM_MESSAGES } from '../../api/stream/message-schema.ts';
 import type { StreamEventName } from '../../api/stream/types.ts';
 
 /** A message as a client got it. */
-export interface Told {
+export interface Received {
   readonly event: StreamEventName;
   readonly id: string;
   readonly data: unknown;
@@ -16,7 +16,7 @@ const Head = z.object({ blockNumber: z.int(), seq: z.int(), prevSeq: z.int().nul
  * status of why it has none; a pool that is not held is not known.
  */
 export class Book {
-  readonly quotes = new Map<string, { readonly quote: object; readonly toldAt: number }>();
+  readonly quotes = new Map<string, { readonly quote: object; readonly sentAt: number }>();
   readonly failed = new Map<string, number>();
   readonly removed = new Set<string>();
   readonly events: StreamEventName[] = [];
@@ -28,7 +28,7 @@ export class Book {
   isWhole = false;
   #seq: number | null = null;
 
-  take({ event, id, data }: Told): void {
+  take({ event, id, data }: Received): void {
     STREAM_MESSAGES[event].parse(data);
     const { blockNumber, seq, prevSeq } = Head.parse(data);
     // Null in the first message of a connection.
@@ -55,7 +55,7 @@ export class Book {
     gap: () => this.#forget(),
     reorg: (data) => {
       const { fromBlock } = STREAM_MESSAGES.reorg.parse(data);
-      for (const [pool, { toldAt }] of this.quotes) if (toldAt >= fromBlock) this.quotes.delete(pool);
+      for (const [pool, { sentAt }] of this.quotes) if (sentAt >= fromBlock) this.quotes.delete(pool);
     },
     snapshot: (data, block) => {
       const { quotes, errors } = STREAM_MESSAGES.snapshot.parse(data);
@@ -79,9 +79,9 @@ export class Book {
     this.removed.clear();
   }
 
-  #put(quotes: readonly { readonly poolAddress: string }[], toldAt: number): void {
+  #put(quotes: readonly { readonly poolAddress: string }[], sentAt: number): void {
     for (const quote of quotes) {
-      this.quotes.set(quote.poolAddress, { quote, toldAt });
+      this.quotes.set(quote.poolAddress, { quote, sentAt });
       this.failed.delete(quote.poolAddress);
       this.removed.delete(quote.poolAddress);
     }

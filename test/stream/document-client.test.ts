@@ -44,14 +44,14 @@ test('the client of docs/stream.md does what each message says', async () => {
   const { response } = await next(1);
   let seq = 0;
   const says = async (event: string, blockNumber: number, fields: object) => {
-    const told = blocks.length;
+    const sentBefore = blocks.length;
     const text = `event: ${event}\nid: e-${++seq}\ndata: ${JSON.stringify({ blockNumber, ...fields })}\n\n`;
     // In pieces, as a network may bring it.
     for (const half of [text.slice(0, 20), text.slice(20)]) {
       response.write(half);
       await new Promise(setImmediate);
     }
-    await vi.waitUntil(() => blocks.length > told, WAIT);
+    await vi.waitUntil(() => blocks.length > sentBefore, WAIT);
     return [blocks.at(-1), pools().join('')];
   };
   const errors = [{ poolAddress: 'd', status: 404, error: 'unknown' }];

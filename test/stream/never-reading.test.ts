@@ -22,7 +22,7 @@ import { SimulatedClient } from './simulated-client.ts';
 const POOLS = 500;
 const RICH = { callsPerMinute: 100_000 };
 const CHAIN = 7;
-const MOST_BLOCKS = 400;
+const MAX_BLOCKS = 400;
 const WAIT = { timeout: 20_000, interval: 5 };
 
 const ends: (() => Promise<void>)[] = [];
@@ -86,7 +86,7 @@ test.each(['sse', 'websocket'] as const)(
     await vi.waitUntil(() => stream.subscriberCount === 2, WAIT);
     const all = chain.pools.map((_, index) => index);
     let blocks = 0;
-    for (; stream.subscriberCount === 2 && blocks < MOST_BLOCKS; blocks++) {
+    for (; stream.subscriberCount === 2 && blocks < MAX_BLOCKS; blocks++) {
       chain.mine(all);
       clock.push(chain.head);
       await vi.waitUntil(() => good.hash === chain.head.block.hash, WAIT);

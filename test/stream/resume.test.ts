@@ -60,9 +60,9 @@ test.each([true, false])('after a resume with nothing missed a heartbeat comes a
   await nextBlock();
   const before = await connect(chain.pools, depth);
   before.cut();
-  const told = before.book.events.length;
+  const sentBefore = before.book.events.length;
   const after = await connect(chain.pools, depth, before.book);
-  expect(after.book.events.slice(told)).toEqual(['heartbeat']);
+  expect(after.book.events.slice(sentBefore)).toEqual(['heartbeat']);
   expect(after.hash).toBe(chain.head.block.hash);
 });
 
@@ -96,14 +96,14 @@ test.each(['named', 'all'] as const)(
     const wish = pools === 'all' ? pools : chain.pools;
     const before = await connect(wish, true);
     before.cut();
-    const told = before.book.events.length;
-    const [gone] = chain.pools as [ServedPool];
-    chain.table.remove(gone, 'not_served');
+    const sentBefore = before.book.events.length;
+    const [removed] = chain.pools as [ServedPool];
+    chain.table.remove(removed, 'not_served');
     await nextBlock();
     const after = await connect(wish, true, before.book);
-    expect(after.book.events.slice(told)).toEqual(['gap', 'snapshot']);
-    expect([after.book.quotes.size, after.book.quotes.has(gone.address)]).toEqual([3, false]);
-    expect([...after.book.failed]).toEqual(pools === 'all' ? [] : [[gone.address, 404]]);
+    expect(after.book.events.slice(sentBefore)).toEqual(['gap', 'snapshot']);
+    expect([after.book.quotes.size, after.book.quotes.has(removed.address)]).toEqual([3, false]);
+    expect([...after.book.failed]).toEqual(pools === 'all' ? [] : [[removed.address, 404]]);
   },
 );
 
@@ -111,11 +111,11 @@ test('a client that resumes with all pools while one is being removed does not k
   const { chain, connect, nextBlock } = await start();
   const before = await connect('all', true);
   before.cut();
-  const [gone] = chain.pools as [ServedPool];
-  chain.table.remove(gone, 'not_served');
+  const [removed] = chain.pools as [ServedPool];
+  chain.table.remove(removed, 'not_served');
   const after = await connect('all', true, before.book);
   await nextBlock();
-  expect(after.book.quotes.has(gone.address)).toBe(false);
+  expect(after.book.quotes.has(removed.address)).toBe(false);
   expect(after.book.quotes.size).toBe(3);
 });
 
@@ -124,10 +124,10 @@ test('another process resumes after a block that it read too, and sends what cha
   await other.nextBlock();
   const before = await connect(chain.pools, true);
   before.cut();
-  const told = before.book.events.length;
+  const sentBefore = before.book.events.length;
   await other.nextBlock(1);
   const after = await other.connect(chain.pools, true, before.book);
-  expect(after.book.events.slice(told)).toEqual(['update']);
+  expect(after.book.events.slice(sentBefore)).toEqual(['update']);
   expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
 });
 
@@ -149,9 +149,9 @@ test('a process that did not read the block, or of whose chain it no longer is, 
     },
   ]) {
     const { lastId, events } = before.book;
-    const told = events.length;
+    const sentBefore = events.length;
     (await reconnect()).cut();
-    expect(events.slice(told)).toEqual(['gap', 'snapshot']);
+    expect(events.slice(sentBefore)).toEqual(['gap', 'snapshot']);
     before.book.lastId = lastId;
   }
 });
@@ -171,7 +171,7 @@ test('after a message that does not complete its block nobody resumes', async ()
 
 test('a connection resumes after 256 blocks, not after more', async () => {
   const { chain, connect, nextBlock } = await start();
-  for (const [blocks, told] of [
+  for (const [blocks, sentBefore] of [
     [255, 'heartbeat'],
     [256, 'gap'],
   ] as const) {
@@ -181,7 +181,7 @@ test('a connection resumes after 256 blocks, not after more', async () => {
     const count = before.book.events.length;
     for (let block = 0; block < blocks; block++) await nextBlock();
     const after = await connect(chain.pools, false, before.book);
-    expect(after.book.events[count]).toBe(told);
+    expect(after.book.events[count]).toBe(sentBefore);
     after.cut();
   }
 });

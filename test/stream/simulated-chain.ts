@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { type Address, type Hex, toHex } from 'viem';
-import { BlockClock } from '../../api/snapshots/block-clock.ts';
+import { HeadTracker } from '../../api/snapshots/head-tracker.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from '../../api/snapshots/types.ts';
@@ -83,7 +83,7 @@ export class SimulatedChain {
   startProcess(warmBudget: { callsPerMinute: number }, directory: PoolDirectory = { table: async () => this.table }) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;
-    const clock = new BlockClock<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
+    const clock = new HeadTracker<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
     const snapshots = new SnapshotCache({
       clock,
       waitTimeoutMs: 5_000,

@@ -2,7 +2,7 @@ import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { ChainStream } from '../../api/stream/chain-stream.ts';
 import type { Subscriber } from '../../api/stream/subscriber.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
-import { Book, type Told } from './book.ts';
+import { Book, type Received } from './book.ts';
 
 /** Each message counts as this much: few fill a connection. */
 const MESSAGE_BYTES = 90 * 1024;
@@ -23,7 +23,7 @@ export class SimulatedClient {
   /** The hash of the block that the book is of. */
   hash: string | null = null;
   #subscriber: Subscriber | undefined;
-  #unsent: Told[] = [];
+  #unsent: Received[] = [];
   #onDrain: () => void = () => undefined;
 
   constructor(wish: Wish) {
@@ -58,7 +58,7 @@ export class SimulatedClient {
   /** Reads again. */
   drain(): void {
     this.isSlow = false;
-    for (const told of this.#unsent.splice(0)) this.#take(told);
+    for (const sentBefore of this.#unsent.splice(0)) this.#take(sentBefore);
     this.#onDrain();
   }
 
@@ -66,9 +66,9 @@ export class SimulatedClient {
     const client = this;
     return {
       send: (event, id, data) => {
-        const told = { event, id, data: JSON.parse(data) };
-        if (client.isSlow) client.#unsent.push(told);
-        else client.#take(told);
+        const sentBefore = { event, id, data: JSON.parse(data) };
+        if (client.isSlow) client.#unsent.push(sentBefore);
+        else client.#take(sentBefore);
       },
       get unsentBytes() {
         return client.#unsent.length * MESSAGE_BYTES;
@@ -81,12 +81,12 @@ export class SimulatedClient {
     };
   }
 
-  #take(told: Told): void {
+  #take(sentBefore: Received): void {
     try {
-      this.book.take(told);
+      this.book.take(sentBefore);
     } catch (error) {
       this.fault ??= error;
     }
-    this.hash = this.book.block === null ? null : (told.data as { blockHash: string }).blockHash;
+    this.hash = this.book.block === null ? null : (sentBefore.data as { blockHash: string }).blockHash;
   }
 }

@@ -1,13 +1,13 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { StreamEventName } from '../../api/stream/types.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { Book, type Told } from './book.ts';
+import { Book, type Received } from './book.ts';
 
 export interface SseClient {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly book: Book;
-  readonly messages: readonly Told[];
+  readonly messages: readonly Received[];
   /** Resolves when the server ended the connection. */
   readonly ended: Promise<void>;
   /** Leaves what comes unread, or reads again. */
@@ -27,7 +27,7 @@ export async function connectSse(
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers: { ...after, ...headers }, agent: false }, resolve).on('error', reject);
   });
-  const messages: Told[] = [];
+  const messages: Received[] = [];
   let text = '';
   response.setEncoding('utf8');
   response.on('error', () => undefined); // A cut is told by `ended`.
@@ -35,10 +35,10 @@ export async function connectSse(
     response.on('data', (chunk: string) => {
       text += chunk;
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const told = parseEvent(text.slice(0, end));
+        const sentBefore = parseEvent(text.slice(0, end));
         text = text.slice(end + 2);
-        messages.push(told);
-        book.take(told);
+        messages.push(sentBefore);
+        book.take(sentBefore);
       }
     });
   }
@@ -54,7 +54,7 @@ export async function connectSse(
   };
 }
 
-function parseEvent(text: string): Told {
+function parseEvent(text: string): Received {
   const fields = new Map(text.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]));
   return {
     event: fields.get('event') as StreamEventName,

@@ -29,8 +29,8 @@ export async function connectWs(url: string, headers: Record<string, string> = {
   socket.on('message', (text) => {
     const message = JSON.parse(String(text)) as { event: string; id?: string };
     if (!(message.event in STREAM_MESSAGES)) return answers.push(Answer.parse(message));
-    const told = webSocketMessage(message.event as StreamEventName).parse(message) as Record<string, unknown>;
-    const { event, id = '', ...data } = told;
+    const sentBefore = webSocketMessage(message.event as StreamEventName).parse(message) as Record<string, unknown>;
+    const { event, id = '', ...data } = sentBefore;
     return book.take({ event: event as StreamEventName, id: String(id), data });
   });
   const send = (operation: unknown) =>
@@ -52,7 +52,7 @@ export async function connectWs(url: string, headers: Record<string, string> = {
 }
 
 /** The answer to a request for an upgrade that is refused. */
-export async function refusedUpgrade(url: string, headers: Record<string, string> = {}) {
+export async function rejectedUpgrade(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url, { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, import('node:http').IncomingMessage];
   let text = '';

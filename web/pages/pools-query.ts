@@ -28,18 +28,18 @@ export type Tier = (typeof TIERS)[number];
 
 export const PAGE_SIZE = 25;
 /** Shorter texts are not searched for. */
-const LEAST_SEARCH = 2;
+const MIN_SEARCH_CHARS = 2;
 
 /** What an address asks for; what makes no sense in it counts as not there. */
 export function viewOf(params: URLSearchParams): PoolsView {
   const chain = /^\d+$/.test(params.get('chain') ?? '') ? Number(params.get('chain')) : null;
-  const asked = SORTS.find((sort) => sort === params.get('sort')) ?? 'tiered';
+  const requested = SORTS.find((sort) => sort === params.get('sort')) ?? 'tiered';
   const tiers = (params.get('tier') ?? '').split(',');
   const offset = Number(params.get('offset'));
   return {
     chain,
     // Block numbers of different chains do not compare.
-    sort: asked === 'created' && chain === null ? 'tiered' : asked,
+    sort: requested === 'created' && chain === null ? 'tiered' : requested,
     order: params.get('order') === 'asc' ? 'asc' : 'desc',
     tiers: TIERS.filter((tier) => tiers.includes(tier)),
     search: params.get('search') ?? '',
@@ -70,7 +70,7 @@ export function hrefOf(view: PoolsView): string {
 
 /** Parameters of the listing that shows a view. */
 export function listingQuery({ tiers, search, locked, allowlisted, small, ...view }: PoolsView) {
-  const searched = search.trim().length >= LEAST_SEARCH ? search.trim() : null;
+  const searched = search.trim().length >= MIN_SEARCH_CHARS ? search.trim() : null;
   return {
     count: PAGE_SIZE,
     offset: view.offset,

@@ -14,7 +14,7 @@ export type RouteView = {
 };
 
 const DEFAULT_SLIPPAGE_BPS = 50;
-const MOST_SLIPPAGE_BPS = 5_000;
+const MAX_SLIPPAGE_BPS = 5_000;
 
 export function viewOf(params: URLSearchParams): RouteView {
   const chain = params.get('chain') ?? '';
@@ -26,7 +26,7 @@ export function viewOf(params: URLSearchParams): RouteView {
     tradeType: params.get('type') === 'exact_out' ? 'exact_out' : 'exact_in',
     amount: params.get('amount') ?? '',
     slippageBps:
-      params.has('slippage') && slippage >= 0 && slippage <= MOST_SLIPPAGE_BPS ? slippage : DEFAULT_SLIPPAGE_BPS,
+      params.has('slippage') && slippage >= 0 && slippage <= MAX_SLIPPAGE_BPS ? slippage : DEFAULT_SLIPPAGE_BPS,
   };
 }
 

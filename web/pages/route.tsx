@@ -18,9 +18,9 @@ const POOLS = 200;
 
 /** What a trade would pay: the best route, its worst case, and the request for it. */
 export function RoutePage() {
-  const asked = viewOf(here.value.searchParams);
-  const view = { ...asked, chain: asked.chain ?? chains.value?.[0]?.chainId ?? null };
-  const key = view.chain === null ? null : `${view.chain}:${asked.tokenIn}:${asked.tokenOut}`;
+  const requested = viewOf(here.value.searchParams);
+  const view = { ...requested, chain: requested.chain ?? chains.value?.[0]?.chainId ?? null };
+  const key = view.chain === null ? null : `${view.chain}:${requested.tokenIn}:${requested.tokenOut}`;
   const { data: tokens, failure } = usePolled(key, () => loadTokens(view), TOKENS_EVERY_MS);
   return (
     <>

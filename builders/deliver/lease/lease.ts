@@ -30,7 +30,7 @@ export async function acquireLease(
   heldBefore: boolean,
 ) {
   const key = keys.lease(endpointId);
-  const usedFrom = (askedAt: number) => askedAt + durationMs * USED_SHARE;
+  const usedFrom = (requestedAt: number) => requestedAt + durationMs * USED_SHARE;
   let heldUntil = usedFrom(performance.now());
   const names = [key, keys.lastFence(endpointId), keys.epoch()];
   const fence = (await acquire(redis, names, [durationMs, heldBefore ? '1' : '0'])) as string | null;

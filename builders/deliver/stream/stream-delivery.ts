@@ -168,8 +168,8 @@ export class StreamDelivery implements Delivery {
         this.#noteUnanswered(submission);
       } else this.#addOutstanding(submission);
     }
-    const isSilent = now - this.#lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
-    if (isLate && isSilent && this.#socket.isOpen) this.#socket.reconnect('no acknowledgement in time');
+    const isTimedOut = now - this.#lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+    if (isLate && isTimedOut && this.#socket.isOpen) this.#socket.reconnect('no acknowledgement in time');
   }
 
   /** Returns whether nothing else waits for the same acknowledgement. */

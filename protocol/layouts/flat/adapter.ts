@@ -38,8 +38,8 @@ export const flatAdapter = createAdapter({
   },
   storage: flatStorage,
   /** A quote that does not explain the prices is inverted from them. */
-  curve(state, _, { prices, quote: told }) {
-    const quote = told && explains(state, prices, told) ? told : invertPrices(state, prices);
+  curve(state, _, { prices, quote: reported }) {
+    const quote = reported && explains(state, prices, reported) ? reported : invertPrices(state, prices);
     if (!quote) return null;
     let curve: PoolCurve | undefined;
     return () => {

@@ -15,7 +15,7 @@ export const flatEventLayout = {
   },
   sources: { pool: 'FlatPool', stopLoss: 'StopLoss', priceVelocityGuard: 'PriceVelocityGuard' },
   stopLossDecay: 'E8',
-  tellsSwaps: true,
+  logsSwapState: true,
   poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,
   scaleCall,

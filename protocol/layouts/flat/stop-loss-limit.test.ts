@@ -174,22 +174,22 @@ test('every amount inside the limit is accepted by every release, as input and a
 });
 
 test('a refusal that is told of is one, and a closed side refuses its first unit', () => {
-  let told = 0;
-  let untold = 0;
+  let known = 0;
+  let unknown = 0;
   fc.assert(
     fc.property(realPool, (pool) => {
       const { limit } = limitsOf(pool);
       if (!limit) return;
-      if (limit.beyond === null) untold += 1;
+      if (limit.beyond === null) unknown += 1;
       else {
-        told += 1;
+        known += 1;
         expect(limit.beyond > limit.most).toBe(true);
         for (const decayed of DECAYS) expect(refuses(pool, 'exactInput', limit.beyond, decayed)).toBe(true);
       }
     }),
     { numRuns: 2_000 },
   );
-  expect(told).toBeGreaterThan(3 * untold);
+  expect(known).toBeGreaterThan(3 * unknown);
 });
 
 /** One unit, the ends of levels and a unit less, and points inside every level. */

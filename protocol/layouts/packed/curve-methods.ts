@@ -1,5 +1,12 @@
 import type { Address } from 'viem';
-import type { CurveKnowledge, CurveRank, CurveSearch, DropReason, SearchChain, SearchEnd } from '../../curve-search.ts';
+import type {
+  CurveKnowledge,
+  CurveMethod,
+  CurveSearch,
+  DropReason,
+  SearchChain,
+  SearchEnd,
+} from '../../curve-search.ts';
 import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
@@ -9,11 +16,11 @@ import { agreeingFormulas, matchFormulas, type Sides } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
 import {
-  type Asking,
-  areGuardsAsked,
+  areGuardsProbed,
   emptySidesGiveNothing,
   type PackedRead,
   type Search,
+  type SimulatedSearch,
   simulate,
 } from './search.ts';
 import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
@@ -46,21 +53,21 @@ const READS_WITHOUT_FIT = 30;
 export const packedSearch = (read: PackedRead): CurveSearch => ({
   async find(context, chain) {
     const provider = read.mutablePriceProvider ?? context.immutableProvider;
-    const quote = read.quote ?? (provider === null ? undefined : await askQuote(chain, provider));
+    const quote = read.quote ?? (provider === null ? undefined : await callQuote(chain, provider));
     if (!quote || !isTradableQuote(quote)) return failed('the provider told no quote', context.known);
     const search = { ...read, priced: pricePool(read.state, quote), provider, context, chain };
-    const { known, dropped, sides } = standingFormula(search);
+    const { known, dropped, sides } = matchingFormula(search);
     if (sides && known) return found('formula', sides, known.form, known);
     return { ...(await searchCurve(search, known)), dropped };
   },
 });
 
 /** Where the node puts no other code at the pool's address: some providers answer anyone who asks from address 0. */
-const askQuote = async (chain: SearchChain, provider: Address) =>
+const callQuote = async (chain: SearchChain, provider: Address) =>
   decodeQuote(PACKED_QUOTE, { success: true, data: await chain.ask(provider, PACKED_QUOTE.selector) });
 
 /** The curve of formulas that agreed before, if they may still stand in; and what stays known. */
-function standingFormula({ context, code, provider, priced, prices }: Search): {
+function matchingFormula({ context, code, provider, priced, prices }: Search): {
   readonly known: CurveKnowledge | undefined;
   readonly dropped: DropReason | null;
   readonly sides: Sides | null;
@@ -81,38 +88,39 @@ function standingFormula({ context, code, provider, priced, prices }: Search): {
 }
 
 async function searchCurve(search: Search, before: CurveKnowledge | undefined): Promise<SearchEnd> {
-  const form = (before?.form as SimulationForm | undefined) ?? (await askForm(search));
+  const form = (before?.form as SimulationForm | undefined) ?? (await probeForm(search));
   if (form === null) return failed('the pool simulates no swaps in a known form', before);
-  const asking = { ...search, form };
+  const simulated = { ...search, form };
   const known = before ?? { form, formulas: null };
-  if (!(await emptySidesGiveNothing(asking))) return failed('a side that is read as empty is not shown to be', known);
+  if (!(await emptySidesGiveNothing(simulated)))
+    return failed('a side that is read as empty is not shown to be', known);
   const left = known.readsWithoutFit ?? 0;
-  if (left === 0 || !known.formulas) return bySwaps(asking, known);
-  return bySimulation(asking, { ...known, readsWithoutFit: left - 1 });
+  if (left === 0 || !known.formulas) return bySwaps(simulated, known);
+  return bySimulation(simulated, { ...known, readsWithoutFit: left - 1 });
 }
 
-async function askForm({ priced, context, chain }: Search): Promise<SimulationForm | null> {
-  const swaps = formSwaps(priced, areGuardsAsked(context));
+async function probeForm({ priced, context, chain }: Search): Promise<SimulationForm | null> {
+  const swaps = formSwaps(priced, areGuardsProbed(context));
   return knownForm((await chain.simulate(swaps, context.evaluatedGuards)).results);
 }
 
 /** The first time by formulas, if they agree with simulated swaps; else fitted to the same swaps, if that holds. */
-async function bySwaps(asking: Asking, before: CurveKnowledge): Promise<SearchEnd> {
-  const { priced, prices, provider, context, form } = asking;
+async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Promise<SearchEnd> {
+  const { priced, prices, provider, context, form } = simulated;
   const isTrial = before.formulas === null && provider !== null;
   const plans = [true, false].map((zeroForOne) => planFit(priced, zeroForOne, context.draw(), isTrial));
   const isFittable = plans.every((plan) => plan.isFittable);
-  if (!isTrial && !isFittable) return bySimulation(asking, before);
+  if (!isTrial && !isFittable) return bySimulation(simulated, before);
   const probes = plans.flatMap((plan) =>
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
-  const { results, isSilenced } = await simulate(asking, probes);
+  const { results, isSilenced } = await simulate(simulated, probes);
   const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
   const names = isTrial ? agreeingFormulas(priced, prices, probes, fills) : null;
-  const known = names && provider ? await remember(asking, provider, names) : before;
+  const known = names && provider ? await remember(simulated, provider, names) : before;
   const { sides } = matchFormulas(priced, prices, (names && known.formulas?.names) ?? []);
   if (sides) return found('formula', sides, form, known);
-  if (!isFittable) return bySimulation(asking, known);
+  if (!isFittable) return bySimulation(simulated, known);
   const [bids, asks] = plans.map((plan) => {
     const ownFills = fills.filter((_, index) => probes[index]?.zeroForOne === plan.zeroForOne);
     return fitSide(plan, ownFills, plan.zeroForOne ? prices.sellX64 : prices.buyX64);
@@ -123,15 +131,15 @@ async function bySwaps(asking: Asking, before: CurveKnowledge): Promise<SearchEn
     return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
   }
   // What known guards refused says nothing of the curve: the next read tries again.
-  if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(asking, known);
+  if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(simulated, known);
   if (context.known && context.known.readsWithoutFit === undefined)
     context.refuted({ priced, prices, probes, results });
-  return bySimulation(asking, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
+  return bySimulation(simulated, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
 }
 
 /** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
 async function remember(
-  { chain, context, form }: Asking,
+  { chain, context, form }: SimulatedSearch,
   provider: Address,
   agreeing: readonly string[],
 ): Promise<CurveKnowledge> {
@@ -140,18 +148,18 @@ async function remember(
 }
 
 async function bySimulation(
-  { priced, prices, form, context, chain }: Asking,
+  { priced, prices, form, context, chain }: SimulatedSearch,
   known: CurveKnowledge,
 ): Promise<SearchEnd> {
   const { pool, isCallerJudged, evaluatedGuards } = context;
   if (isCallerJudged) return failed('an extension judges who swaps: it refuses to simulate for us', known);
-  const walked = { pool, priced, form, isGuarded: areGuardsAsked(context), silenced: evaluatedGuards };
+  const walked = { pool, priced, form, isGuarded: areGuardsProbed(context), silenced: evaluatedGuards };
   const bids = await walkSide(chain, walked, true, prices.sellX64);
   const asks = await walkSide(chain, walked, false, prices.buyX64);
   return { rank: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
 }
 
-const found = (rank: CurveRank, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
+const found = (rank: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
   rank,
   curve: poolCurve(sides, packedSimulation, form),
   known,

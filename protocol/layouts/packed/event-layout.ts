@@ -15,7 +15,7 @@ export const packedEventLayout = {
   },
   sources: { pool: 'PackedPool', stopLoss: 'PackedStopLoss', priceVelocityGuard: 'PackedPriceVelocityGuard' },
   stopLossDecay: 'E18',
-  tellsSwaps: false,
+  logsSwapState: false,
   poolCreated: normalisePoolCreated,
   poolEvents: packedEvents,
   scaleCall,

@@ -6,7 +6,7 @@ import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from
 import { type FeeFormula, formulaFees } from './formulas.ts';
 
 /** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
-const MOST_RUNS = 8;
+const MAX_RUNS = 8;
 /** Parts of a run's output, and of a bin's input, at whose ends the swaps may end that are drawn at random. */
 const PARTS = 997n;
 /**
@@ -15,7 +15,7 @@ const PARTS = 997n;
  */
 const FINE = 1_000_000n;
 /** Edges to be proved that a side may have: one with more is simulated whole. */
-const MOST_EDGES = 12;
+const MAX_EDGES = 12;
 
 /** Outputs inside each run that a trial of formulas asks for, of a side with fewer runs than this. */
 const TRIAL_INSIDES = 3n;
@@ -59,10 +59,10 @@ export interface FitPlan {
 export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, isTrial = false): FitPlan {
   const likely = sideCurve(priced, zeroForOne, formulaFees(LIKELY, priced.state, priced.quote, zeroForOne));
   const all = runsOf(likely);
-  const runs = all.slice(0, MOST_RUNS);
+  const runs = all.slice(0, MAX_RUNS);
   if (runs.length === 0) return { priced, zeroForOne, runs, probes: [], isFittable: true };
   const edges = runs.filter((run) => !isFine(likely, run)).flatMap((run) => edgesInside(likely, run));
-  const isFittable = all.length <= MOST_RUNS && edges.length <= MOST_EDGES && !isTooCoarse(likely, runs);
+  const isFittable = all.length <= MAX_RUNS && edges.length <= MAX_EDGES && !isTooCoarse(likely, runs);
   const [multiplierIn] = multipliers(likely);
   const whole = likely.levels.at(-1)?.cumulativeInput ?? 0n;
   const insides = isTrial && runs.length < FEW_RUNS ? TRIAL_INSIDES : 1n;
@@ -75,7 +75,7 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, i
       ...runs.slice(0, -1).map(({ outputRaw }) => -outputRaw),
       minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
       ...runs.flatMap((run) => draws.map((drawn) => -outputInside(likely, run, drawn))),
-      ...edges.slice(0, MOST_EDGES).map((output) => -output),
+      ...edges.slice(0, MAX_EDGES).map((output) => -output),
       inputInFullBin(likely, BigInt(draw)),
     ],
     isFittable,

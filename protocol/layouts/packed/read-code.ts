@@ -21,17 +21,17 @@ export async function readCode(
   isUsed: boolean,
 ): Promise<{ readonly code: CodeState; readonly isTrusted: boolean }> {
   const code = { accounts: [] as Address[], hashes: [] as CodeState['hashes'][number][] };
-  let asked = [pool, provider];
-  while (asked.length > 0) {
-    if (code.accounts.length + asked.length > MAX_ACCOUNTS) return { code, isTrusted: false };
-    const codes = await chain.codes(asked);
-    code.accounts.push(...asked);
+  let requested = [pool, provider];
+  while (requested.length > 0) {
+    if (code.accounts.length + requested.length > MAX_ACCOUNTS) return { code, isTrusted: false };
+    const codes = await chain.codes(requested);
+    code.accounts.push(...requested);
     code.hashes.push(...codes.map((bytes) => keccak256(bytes)));
     if (!isUsed) return { code, isTrusted: false };
-    const facts = codes.map((bytes, index) => codeFacts(bytes, asked[index] === pool ? POOL_STEPS : undefined));
+    const facts = codes.map((bytes, index) => codeFacts(bytes, requested[index] === pool ? POOL_STEPS : undefined));
     if (facts.some(({ distrust }) => distrust !== null)) return { code, isTrusted: false };
     const linked = new Set(facts.flatMap(({ libraries }) => libraries));
-    asked = [...linked].filter((library) => !code.accounts.includes(library));
+    requested = [...linked].filter((library) => !code.accounts.includes(library));
   }
   return { code, isTrusted: true };
 }

@@ -6,7 +6,7 @@ import type { PoolState } from '../../pool-state.ts';
 import type { ReadPrices } from '../create-adapter.ts';
 import type { PricedPool } from '../ladder.ts';
 import { swapOutcome } from '../pool-errors.ts';
-import { bareSide } from './bare-side.ts';
+import { feeFreeSide } from './fee-free-side.ts';
 import type { Probe } from './formulas.ts';
 import { filledSwap, searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
@@ -27,30 +27,30 @@ export interface Search extends PackedRead {
 }
 
 /** A search that knows how swaps are simulated. */
-export interface Asking extends Search {
+export interface SimulatedSearch extends Search {
   readonly form: SimulationForm;
 }
 
 /** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
-export const areGuardsAsked = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
+export const areGuardsProbed = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
   isGuarded && evaluatedGuards.length === 0;
 
 /** Simulates swaps of the pool, without known guards where the node can leave them out. */
-export async function simulate({ priced, form, context, chain }: Asking, probes: readonly Probe[]) {
+export async function simulate({ priced, form, context, chain }: SimulatedSearch, probes: readonly Probe[]) {
   if (probes.length === 0) return { results: [], isSilenced: true };
-  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsAsked(context)), context.evaluatedGuards);
+  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsProbed(context)), context.evaluatedGuards);
 }
 
 /**
  * Asks each side that holds less than a raw unit for a unit: other swaps do not touch it, and it must give nothing. A
  * rejection shows nothing, but where guards are asked they close the side.
  */
-export async function emptySidesGiveNothing(asking: Asking): Promise<boolean> {
+export async function emptySidesGiveNothing(simulated: SimulatedSearch): Promise<boolean> {
   const probes = [true, false]
-    .filter((zeroForOne) => (bareSide(asking.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
+    .filter((zeroForOne) => (feeFreeSide(simulated.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
     .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
-  const { results, isSilenced } = await simulate(asking, probes);
-  const mayReject = areGuardsAsked(asking.context) || (asking.context.isGuarded && !isSilenced);
+  const { results, isSilenced } = await simulate(simulated, probes);
+  const mayReject = areGuardsProbed(simulated.context) || (simulated.context.isGuarded && !isSilenced);
   const givesNothing = (probe: Probe, result: CallResult | undefined) => {
     const outcome = result ? swapOutcome(result) : 'silence';
     if (outcome === 'fills') return filledSwap(probe, result)?.amountOut === 0n;

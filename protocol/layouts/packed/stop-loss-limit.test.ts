@@ -108,15 +108,15 @@ test('every input inside the limit is accepted, whatever part of the fees stays 
 });
 
 test('an amount beyond the limit that is not the whole side is refused even when all of the fees stay', () => {
-  let told = 0;
+  let known = 0;
   fc.assert(
     fc.property(guarded, ({ side, stopLoss, keptE6 }) => {
       const limit = stopLossLimit(side, 'bidAsk', stopLoss);
       if (!limit?.beyond || limit.most === 0n || limit.beyond === side.levels.at(-1)?.cumulativeInput) return;
-      told += 1;
+      known += 1;
       expect(refuses(side, stopLoss, keptE6, limit.beyond)).toBe(true);
     }),
     { numRuns: 1_500 },
   );
-  expect(told).toBeGreaterThan(20);
+  expect(known).toBeGreaterThan(20);
 });

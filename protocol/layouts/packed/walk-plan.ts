@@ -6,7 +6,7 @@ import { encodeExtsload } from '../extsload.ts';
 import type { PricedPool } from '../ladder.ts';
 import { multipliers, type SideCurve } from '../side-curve.ts';
 import { binSharesSlot, binSlot, HEAD_SLOTS } from '../storage.ts';
-import { bareSide } from './bare-side.ts';
+import { feeFreeSide } from './fee-free-side.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 
 /** A pool at one block whose sides are to be simulated. */
@@ -34,11 +34,11 @@ const GAS_LIMITS = {
   guarded: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
 };
 /** More than any pool charges: an exact input that empties a side is this many times its input before fees. */
-const MOST_CHARGED = 4n;
+const MAX_CHARGED = 4n;
 const WARMING = { base: 100_000, perSlot: 5_000 };
 
 export function walkedSide(of: WalkedPool, zeroForOne: boolean): WalkedSide {
-  const bare = bareSide(of.priced, zeroForOne);
+  const bare = feeFreeSide(of.priced, zeroForOne);
   const [, multiplierOut] = multipliers(bare);
   const edges = bare.steps.map(({ outputBefore, slice }) => (outputBefore + slice.available) / multiplierOut);
   return { of, bare, edges };
@@ -51,7 +51,7 @@ export const wholeOutput = ({ edges }: WalkedSide): bigint => edges.at(-1) ?? 0n
 export function emptyingInput({ bare }: WalkedSide): bigint {
   const [multiplierIn] = multipliers(bare);
   const net = bare.levels.at(-1)?.cumulativeInput ?? 0n;
-  return minBigint(MOST_CHARGED * net + 1n, MAX_INT128 / multiplierIn);
+  return minBigint(MAX_CHARGED * net + 1n, MAX_INT128 / multiplierIn);
 }
 
 /** The walk of ever larger swaps of a side, as {@link SideWalk} has them. */

@@ -25,7 +25,7 @@ const ROUNDED = 2n;
 /** Raw units from which rounding is no matter. */
 const FINE = 1_000_000n;
 /** What an additional fee is worth at most, if it is not just added. */
-const DEARER = 2n;
+const MORE_EXPENSIVE = 2n;
 /** Fees at an end differ from their mean by this many times what means differ from one stretch to the next, at most. */
 const STEEPER = 2n;
 
@@ -49,8 +49,8 @@ export function stretchPrices(side: SideCurve, stretches: readonly Stretch[], be
     const far = mean.factorX64 + STEEPER * (change < 0n ? -change : change);
     if (isFine) before = mean;
     const { step, isWhole, to } = stretch;
-    const bareX64 = barePrice(side, step, isWhole ? endOf(side) : positionAfter(side, step, to.amountOut));
-    return side.zeroForOne ? mulDivFloor(bareX64, Q64, far) : mulDivCeil(bareX64, far, Q64);
+    const feeFreeX64 = feeFreePrice(side, step, isWhole ? endOf(side) : positionAfter(side, step, to.amountOut));
+    return side.zeroForOne ? mulDivFloor(feeFreeX64, Q64, far) : mulDivCeil(feeFreeX64, far, Q64);
   });
 }
 
@@ -60,7 +60,7 @@ function measure(side: SideCurve, { step, from, to }: Stretch, before: Measured)
   const net = netOfOutput(side, to.amountOut) - netOfOutput(side, from.amountOut);
   const addFeeE6 = addFeeOf(side, step);
   if (output <= ROUNDED || net <= 0n) {
-    const more = DEARER * BigInt(Math.max(addFeeE6 - before.addFeeE6, 0));
+    const more = MORE_EXPENSIVE * BigInt(Math.max(addFeeE6 - before.addFeeE6, 0));
     return { mean: { factorX64: mulDivCeil(before.factorX64, E6 + more, E6), addFeeE6 }, isFine: false };
   }
   const paid = (to.amountIn - from.amountIn + 1n) * multipliers(side)[0];
@@ -69,9 +69,9 @@ function measure(side: SideCurve, { step, from, to }: Stretch, before: Measured)
 }
 
 function atCursor(side: SideCurve, step: SideStep, bestX64: bigint): Measured {
-  const price = barePrice(side, step, step.slice.position);
-  const [dear, cheap] = side.zeroForOne ? [price, bestX64] : [bestX64, price];
-  const factorX64 = cheap === 0n ? Q64 : maxBigint(mulDivCeil(dear, Q64, cheap), Q64);
+  const price = feeFreePrice(side, step, step.slice.position);
+  const [expensive, cheap] = side.zeroForOne ? [price, bestX64] : [bestX64, price];
+  const factorX64 = cheap === 0n ? Q64 : maxBigint(mulDivCeil(expensive, Q64, cheap), Q64);
   return { factorX64, addFeeE6: addFeeOf(side, step) };
 }
 
@@ -94,7 +94,7 @@ function positionAfter(side: SideCurve, { slice, outputBefore }: SideStep, outpu
   return output < slice.available ? fillExactOutput(slice, output).position : endOf(side);
 }
 
-const barePrice = ({ zeroForOne }: SideCurve, { slice }: SideStep, position: bigint): bigint =>
+const feeFreePrice = ({ zeroForOne }: SideCurve, { slice }: SideStep, position: bigint): bigint =>
   zeroForOne ? priceAtFloor(slice.edges, position) : priceAtCeil(slice.edges, position);
 
 function addFeeOf({ priced, zeroForOne }: SideCurve, { slice }: SideStep): number {

@@ -20,7 +20,7 @@ export interface FoundSide {
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 
 /** Calls after which a walk ends where it is: a side of a hundred bins takes four. */
-const MOST_CALLS = 6;
+const MAX_CALLS = 6;
 
 /**
  * Finds a side of a pool by simulated swaps alone: every pair is what an exact input takes and gives on the chain at that
@@ -99,8 +99,8 @@ async function byInputs(
   side: WalkedSide,
   inputs: ReadonlyMap<bigint, bigint>,
 ): Promise<Pairs> {
-  const asked = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
-  const records = await simulateAll(chain, side, asked);
+  const requested = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
+  const records = await simulateAll(chain, side, requested);
   const fills = new Map(records.map((record) => [record.amount, pairOf(side, record) ?? nothingFor(record)]));
   const pairs = [...inputs].flatMap(([output, input]) => {
     const pair = fills.get(input);
@@ -120,7 +120,7 @@ async function simulateAll(
   amounts: readonly bigint[],
 ): Promise<readonly WalkRecord[]> {
   const records: WalkRecord[] = [];
-  for (let call = 0; call < MOST_CALLS && records.length < amounts.length; call++) {
+  for (let call = 0; call < MAX_CALLS && records.length < amounts.length; call++) {
     const walk = planWalk(side, amounts.slice(records.length));
     const answer = decodeWalk(await chain.program(encodeWalk(walk), side.of.silenced));
     records.push(...answer.records);

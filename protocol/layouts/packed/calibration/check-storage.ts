@@ -10,7 +10,7 @@ import { readHeadAt, readWords } from './observe-swaps.ts';
 const ARRANGEMENT = 'packedHead';
 /** Pools that tell something, and those that are asked, at most. */
 const MAX_POOLS = 5;
-const MAX_ASKED = 50;
+const MAX_PROBED = 50;
 /** Bins that are looked at, around the cursor when a pool has more. */
 const MAX_BINS = 64;
 
@@ -31,7 +31,7 @@ export async function checkStorage(
   const block = await chain.head();
   const examples: string[] = [];
   let observations = 0;
-  for (const pool of pools.slice(0, MAX_ASKED)) {
+  for (const pool of pools.slice(0, MAX_PROBED)) {
     if (observations === MAX_POOLS) break;
     const isExplained = await explainsPool(chain, block, pool, lens);
     if (isExplained !== null) observations += 1;

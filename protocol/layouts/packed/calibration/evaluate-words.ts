@@ -1,6 +1,6 @@
 import type { Finding } from '../../../calibration.ts';
 import { E6, mulDivFloor } from '../../../fixed-point.ts';
-import { type Hypothesis, judge } from '../../../verdict.ts';
+import { type Interpretation, judge } from '../../../verdict.ts';
 import { DETAILS, type Details, readDetails } from '../interpretations.ts';
 import { type ObservedSwap, type SwapFlow, swapFlow } from './observe-swaps.ts';
 
@@ -14,9 +14,9 @@ export const WORDS = ['details', 'fees', 'platformFees', 'notional'] as const;
 export function evaluateWords(observed: readonly ObservedSwap[]): readonly Finding[] {
   // A swap that moved nothing has no direction.
   const swaps = observed.filter(({ swap }) => swap.amount0Delta > 0n || swap.amount1Delta > 0n);
-  const details = judge('details', DETAILS_HYPOTHESES, swaps);
+  const details = judge('details', DETAILS_INTERPRETATIONS, swaps);
   const decided = details.decided as Details | null;
-  const [fees, platformFees, notional] = [FEES, PLATFORM_FEES, notionalHypotheses(decided ?? 'flagsFirst')];
+  const [fees, platformFees, notional] = [FEES, PLATFORM_FEES, notionalInterpretations(decided ?? 'flagsFirst')];
   return [
     details,
     judge('fees', fees, swaps),
@@ -25,14 +25,14 @@ export function evaluateWords(observed: readonly ObservedSwap[]): readonly Findi
   ];
 }
 
-type SwapHypothesis = Hypothesis<ObservedSwap>;
+type SwapInterpretation = Interpretation<ObservedSwap>;
 
 /**
  * A swap's `details` tell the cursor that is in storage after it, and its direction as the amounts do. Whether a swap was of
  * an exact input leaves no trace in storage: that flag stands or falls with the others.
  */
-const DETAILS_HYPOTHESES = (Object.keys(DETAILS) as Details[]).map(
-  (name): SwapHypothesis => ({
+const DETAILS_INTERPRETATIONS = (Object.keys(DETAILS) as Details[]).map(
+  (name): SwapInterpretation => ({
     name,
     agrees(observed) {
       const { bin, position, zeroForOne } = readDetails(name, observed.swap.details);
@@ -47,7 +47,7 @@ const DETAILS_HYPOTHESES = (Object.keys(DETAILS) as Details[]).map(
  * beside it the platform's. Whatever they are, they tell how a bin's spread was shared: by the pool's own share, and such that
  * what left is what storage says that the platform took of the input besides notional fees.
  */
-const FEES: readonly SwapHypothesis[] = [
+const FEES: readonly SwapInterpretation[] = [
   {
     name: 'token',
     agrees(observed) {
@@ -86,7 +86,7 @@ function isTaken({ platformInput, notionalIn, unitIn }: SwapFlow, left: readonly
  * Halves of `Swap.platformFees`: in token0 and token1; or the platform's part of the spread, and notional fee. Compared with
  * the notional fees that accrued and what came in but was not kept by bins.
  */
-const PLATFORM_FEES: readonly SwapHypothesis[] = [
+const PLATFORM_FEES: readonly SwapInterpretation[] = [
   {
     name: 'token',
     agrees(observed) {
@@ -110,7 +110,7 @@ const PLATFORM_FEES: readonly SwapHypothesis[] = [
  * Token in which a swap pays the notional fee, by what accrued of it: the one that comes in, where bins charge it with their
  * own fees; or, as in the flat layout, the one whose amount the trader does not name.
  */
-const notionalHypotheses = (details: Details): readonly SwapHypothesis[] => [
+const notionalInterpretations = (details: Details): readonly SwapInterpretation[] => [
   { name: 'input', agrees: (observed) => swapFlow(observed).notionalOut === 0n },
   {
     name: 'unspecified',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { BlockClock } from './block-clock.ts';
+import { HeadTracker } from './head-tracker.ts';
 
 type Head = { readonly block: BlockRef };
 
@@ -12,25 +12,25 @@ const head = (number: number, fork = 'a'): Head => ({
 
 /** A chain told by nodes that say what `heads` says; the first one is asked by default. */
 function chainOf(blockTimeMs: number) {
-  const chain = { ms: 0, heads: [head(1)], looks: 0, wideLooks: 0, toldAt: 0, down: false };
-  const tell = () => {
+  const chain = { ms: 0, heads: [head(1)], polls: 0, widePolls: 0, reportedAt: 0, down: false };
+  const report = () => {
     if (chain.down) throw new Error('no node answers');
-    chain.toldAt = chain.ms;
+    chain.reportedAt = chain.ms;
   };
   const source = {
     head: async () => {
-      chain.looks += 1;
-      tell();
+      chain.polls += 1;
+      report();
       const [first = head(0)] = chain.heads;
       return first;
     },
     heads: async () => {
-      chain.wideLooks += 1;
-      tell();
+      chain.widePolls += 1;
+      report();
       return [...chain.heads];
     },
   };
-  const clock = new BlockClock<Head>(source, { blockTimeMs, minRefreshMs: 500, now: () => chain.ms });
+  const clock = new HeadTracker<Head>(source, { blockTimeMs, minRefreshMs: 500, now: () => chain.ms });
   const numberAt = async (ms: number) => {
     chain.ms = ms;
     return Number((await clock.head()).block.number);
@@ -47,7 +47,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 test('requests that ask at once share one look', async () => {
   const { chain, clock } = chainOf(1_000);
   await Promise.all(Array.from({ length: 50 }, () => clock.head()));
-  expect(chain.looks).toBe(1);
+  expect(chain.polls).toBe(1);
 });
 
 test('looks depend on time, not on the number of requests', async () => {
@@ -56,8 +56,8 @@ test('looks depend on time, not on the number of requests', async () => {
     await clock.head();
     await settle();
   }
-  expect(chain.looks).toBeLessThanOrEqual(20);
-  expect(chain.looks).toBeGreaterThanOrEqual(18);
+  expect(chain.polls).toBeLessThanOrEqual(20);
+  expect(chain.polls).toBeGreaterThanOrEqual(18);
 });
 
 test('a slow chain is asked about four times a block, and a new block is seen within a second', async () => {
@@ -71,7 +71,7 @@ test('a slow chain is asked about four times a block, and a new block is seen wi
     if (shown < produced) delays.push(chain.ms - (produced - 1) * 12_000);
   }
   expect(Math.max(...delays)).toBeLessThanOrEqual(1_000);
-  expect(chain.looks).toBeLessThanOrEqual(45);
+  expect(chain.polls).toBeLessThanOrEqual(45);
 });
 
 test('a head is not served beyond its time while the chain cannot be seen', async () => {
@@ -150,7 +150,7 @@ test('a rejected head gives way to the last one that was read at', async () => {
 const settleTimers = () => vi.advanceTimersByTimeAsync(0);
 
 /** Heads as a listener hears of them, by name of the block: `a1`, or `a1 from 1` when blocks were replaced. */
-function heardFrom(clock: BlockClock<Head>): string[] {
+function heardFrom(clock: HeadTracker<Head>): string[] {
   const heard: string[] = [];
   clock.onHead(({ block }, from) => heard.push(block.hash.slice(2) + (from === null ? '' : ` from ${from}`)));
   return heard;
@@ -207,7 +207,7 @@ test('while heads are pushed the chain is not asked, and half a second after a b
     expect(await numberAt(number * 1_000 + 900)).toBe(number);
   }
   await settle();
-  expect(chain.looks).toBe(0);
+  expect(chain.polls).toBe(0);
   chain.heads = [head(23)];
   expect(await numberAt(21_500)).toBe(20);
   await settle();
@@ -215,7 +215,7 @@ test('while heads are pushed the chain is not asked, and half a second after a b
   // It is back, with a head that was looked up already.
   clock.push(head(23));
   expect(await numberAt(22_900)).toBe(23);
-  expect(chain.looks).toBe(1);
+  expect(chain.polls).toBe(1);
 });
 
 test('a head that is pushed too early is taken when its time has come, and tells what was replaced meanwhile', async () => {
@@ -258,9 +258,9 @@ test('a clock that is watched sees heads without a request, goes on after failur
   await advance(5_400);
   expect(clock.current?.block.number).toBe(5n);
   chain.down = true;
-  const looks = chain.looks;
+  const polls = chain.polls;
   await advance(5_000);
-  expect(chain.looks - looks).toBeLessThanOrEqual(10);
+  expect(chain.polls - polls).toBeLessThanOrEqual(10);
   chain.down = false;
   await advance(1_000);
   expect(clock.current?.block.number).toBe(11n);
@@ -291,14 +291,14 @@ test('property: over looks, pushes and reorganisations heads keep their distance
       const blocks = [head(1)];
       let forks = 0;
       let takenAt = Number.NEGATIVE_INFINITY;
-      let told = head(0);
+      let last = head(0);
       clock.onHead((next, from) => {
         expect(chain.ms - takenAt).toBeGreaterThanOrEqual(500);
-        const isOther = told.block.hash !== next.block.hash;
-        if (isOther && next.block.number <= told.block.number) expect(from).not.toBeNull();
+        const isOther = last.block.hash !== next.block.hash;
+        if (isOther && next.block.number <= last.block.number) expect(from).not.toBeNull();
         if (from !== null) expect(from).toBeLessThanOrEqual(next.block.number + 1n);
         takenAt = chain.ms;
-        told = next;
+        last = next;
       });
       const stop = isWatched ? clock.watch() : () => undefined;
       for (const { wait, mined, replaced, does } of steps) {
@@ -317,7 +317,7 @@ test('property: over looks, pushes and reorganisations heads keep their distance
         chain.heads = [does === 'lag' ? (blocks.at(-3) ?? newest) : newest];
         chain.down = does === 'fail';
         if (does === 'push') {
-          chain.toldAt = chain.ms;
+          chain.reportedAt = chain.ms;
           clock.push(newest);
         }
         if (does === 'reject' && clock.current && clock.current.block.hash !== newest.block.hash) {
@@ -326,7 +326,7 @@ test('property: over looks, pushes and reorganisations heads keep their distance
         }
         if (does === 'ask' || does === 'lag') await clock.head();
         const used = clock.fresh();
-        if (used) expect(chain.ms - chain.toldAt).toBeLessThanOrEqual(blockTimeMs + 1_000);
+        if (used) expect(chain.ms - chain.reportedAt).toBeLessThanOrEqual(blockTimeMs + 1_000);
         await settleTimers();
       }
       // Once the chain stands still, everyone gets to its head.

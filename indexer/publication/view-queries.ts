@@ -8,7 +8,7 @@
  * @param tables of an index, in this schema
  * @returns queries by the name of their view
  */
-export function shownTables(schema: string, tables: readonly string[]): ReadonlyMap<string, string> {
+export function viewQueries(schema: string, tables: readonly string[]): ReadonlyMap<string, string> {
   const asTheyAre = tables.map((name) => [name, `SELECT * FROM "${schema}"."${name}"`] as const);
   return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
 }

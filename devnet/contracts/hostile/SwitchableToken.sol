@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-import {Turncoat} from "./Turncoat.sol";
+import {Switchable} from "./Switchable.sol";
 
 /// A token that gives its name as any bytes at all. Everyone has more of it each time they are asked for a deposit.
-contract TurncoatToken is Turncoat {
+contract SwitchableToken is Switchable {
     bytes private title;
     uint256 private immutable DECIMALS;
 

@@ -14,7 +14,7 @@ export type StoredPool = {
 };
 
 /** What one reading says of a pool; null is what was not read. */
-export type StorageReading = {
+export type StorageRead = {
   readonly head: StoredHead | null;
   readonly balance0Raw: bigint | null;
   readonly balance1Raw: bigint | null;
@@ -31,7 +31,7 @@ export function storageCalls({ address, token0, token1, layout }: StoredPool): B
 export function readStorage(
   { layout, scale }: Pick<StoredPool, 'layout' | 'scale'>,
   [head, balance0, balance1]: readonly CallResult[],
-): StorageReading {
+): StorageRead {
   const read = {
     head: head ? layout.decodeHead(head) : null,
     balance0Raw: readBalance(balance0),
@@ -42,7 +42,7 @@ export function readStorage(
 
 /** A pool pays out of its own balances: storage that says more than they hold is read wrongly. */
 function refusalOf(
-  { head, balance0Raw, balance1Raw }: Omit<StorageReading, 'refusal'>,
+  { head, balance0Raw, balance1Raw }: Omit<StorageRead, 'refusal'>,
   { multiplier0, multiplier1 }: TokenScale,
 ): string | null {
   if (head === null) return 'the storage was not read';

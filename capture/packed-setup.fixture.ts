@@ -6,9 +6,9 @@ import { migrate } from '../db/migrate.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import {
   multipliers,
-  type PackedGround,
   type PackedPool,
-  startPackedGround,
+  type PackedSetup,
+  startPackedSetup,
 } from '../devnet/packed/random-pool.fixture.ts';
 import type { PackedVariant } from '../devnet/packed/variants.ts';
 import type { Anvil } from '../devnet/services/anvil.ts';
@@ -21,8 +21,8 @@ import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts'
 export const CHAIN = 31_337;
 
 /** A node with one variant of packed pools, and a database with the tables of an index. */
-export interface CapturedGround {
-  readonly ground: PackedGround & { readonly anvil: Anvil };
+export interface CapturedSetup {
+  readonly setup: PackedSetup & { readonly anvil: Anvil };
   readonly database: pg.Pool;
   readonly databaseUrl: string;
   /** Adds a pool to the index as it was created. */
@@ -30,28 +30,28 @@ export interface CapturedGround {
   stop(): Promise<void>;
 }
 
-export async function startCapturedGround(variant: PackedVariant | undefined): Promise<CapturedGround> {
+export async function startCapturedSetup(variant: PackedVariant | undefined): Promise<CapturedSetup> {
   if (variant === undefined) throw new Error('no variant');
-  const [ground, created] = await Promise.all([startPackedGround(variant), createDatabase()]);
+  const [setup, created] = await Promise.all([startPackedSetup(variant), createDatabase()]);
   const { deployedBytecode: bytecode } = loadArtifact('Multicall3');
-  await ground.chain.client.setCode({ address: MULTICALL3, bytecode });
+  await setup.chain.client.setCode({ address: MULTICALL3, bytecode });
   const database = new pg.Pool({ connectionString: created.url, max: 2 });
   database.on('error', () => undefined); // Dropping the database ends its sessions.
   await migrate(created.url);
   await createOnchainTables(database);
   return {
-    ground,
+    setup,
     database,
     databaseUrl: created.url,
-    seed: (pool) => seed(created.url, ground, pool),
+    seed: (pool) => seed(created.url, setup, pool),
     stop: async () => {
       await database.end();
-      await Promise.all([ground.anvil.stop(), created.drop()]);
+      await Promise.all([setup.anvil.stop(), created.drop()]);
     },
   };
 }
 
-async function seed(url: string, { deployment }: PackedGround, pool: PackedPool): Promise<void> {
+async function seed(url: string, { deployment }: PackedSetup, pool: PackedPool): Promise<void> {
   const { address, token0, token1, recipe } = pool;
   const [token0ScaleMultiplier, token1ScaleMultiplier] = multipliers(recipe);
   const numbers = recipe.bins.map(({ bin }) => bin);

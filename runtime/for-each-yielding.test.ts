@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inTurns } from './in-turns.ts';
+import { forEachYielding } from './for-each-yielding.ts';
 
 const spin = (milliseconds: number) => {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
@@ -7,7 +7,7 @@ const spin = (milliseconds: number) => {
 
 test('all items are worked on in order, and others have a turn between long work', async () => {
   const done: string[] = [];
-  const work = inTurns(['a', 'b'], (item) => {
+  const work = forEachYielding(['a', 'b'], (item) => {
     spin(5);
     done.push(item);
     setImmediate(() => done.push(`after ${item}`));

@@ -7,17 +7,17 @@ import { type Comparison, compareDatabases } from './compare-databases.ts';
 import { compareQuotes } from './compare-quotes.ts';
 import type { QuoteUpdates } from './quote-updates.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
-import type { Undisturbed, World } from './world.ts';
+import type { ReferenceRun, World } from './world.ts';
 
 /** What was found when the dust had settled. */
-export interface AftermathReport {
+export interface FinalChecksReport {
   readonly comparison: Comparison;
   /** Pools whose state was compared with the storage of their contracts. */
   readonly pools: number;
   /** Honest pools whose quotes were compared. */
   readonly quotes: number;
   /** What differs from the chains, and what was lost or put out of order on the way to the builders. */
-  readonly offences: readonly string[];
+  readonly violations: readonly string[];
   /** From the end of the chaos until the index was at the chains' heads. */
   readonly caughtUpMs: number;
 }
@@ -35,14 +35,14 @@ const UNDEFINED_TABLE = '42P01';
  *
  * @throws Error when a process does not come back, or the index does not reach the chains' heads
  */
-export async function inspectAftermath(
+export async function runFinalChecks(
   world: World,
   updates: QuoteUpdates,
   say: (line: string) => void,
-): Promise<AftermathReport> {
+): Promise<FinalChecksReport> {
   const startedAt = performance.now();
   for (const chain of world.chains) await chain.rest(LAST_BLOCKS);
-  const undisturbed = await world.startUndisturbed();
+  const reference = await world.startReferenceRun();
   try {
     await catchUp(world, world.processes.indexer, world.databaseUrl);
     const caughtUpMs = performance.now() - startedAt;
@@ -51,29 +51,29 @@ export async function inspectAftermath(
     say('every process is ready');
     await finishQuoteUpdates(world, updates);
     say('the last quote updates have reached the builders');
-    const { comparison, ...storage } = await compareWithTruth(world, undisturbed);
+    const { comparison, ...storage } = await compareWithTruth(world, reference);
     say(`${comparison.rows} rows of ${comparison.relations} tables and views compared`);
-    await undisturbed.api.answers('/health', RECOVERY_LIMIT_MS);
-    const { quotes, offences } = await compareQuotes(world, undisturbed);
+    await reference.api.answers('/health', RECOVERY_LIMIT_MS);
+    const { quotes, violations } = await compareQuotes(world, reference);
     say(`${quotes} quotes compared`);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
-    const all = [...storage.offences, ...offences, ...deliveries, ...audit];
-    return { comparison, pools: storage.pools, quotes, offences: all, caughtUpMs };
+    const all = [...storage.violations, ...violations, ...deliveries, ...audit];
+    return { comparison, pools: storage.pools, quotes, violations: all, caughtUpMs };
   } finally {
-    await undisturbed.stop();
+    await reference.stop();
   }
 }
 
 /** Compares what the service has with an undisturbed run of its chains, and with the storage of the contracts. */
 export async function compareWithTruth(
   world: World,
-  undisturbed: Undisturbed,
-): Promise<Pick<AftermathReport, 'comparison' | 'pools' | 'offences'>> {
+  reference: ReferenceRun,
+): Promise<Pick<FinalChecksReport, 'comparison' | 'pools' | 'violations'>> {
   await passReplacedTimes(world);
   await catchUp(world, world.processes.indexer, world.databaseUrl);
-  await catchUp(world, undisturbed.indexer, undisturbed.databaseUrl);
-  return { comparison: await compareUntilEqual(world, undisturbed), ...(await compareWithStorage(world)) };
+  await catchUp(world, reference.indexer, reference.databaseUrl);
+  return { comparison: await compareUntilEqual(world, reference), ...(await compareWithStorage(world)) };
 }
 
 /** The window of the listing does not go back with a chain: all chains go on until after it. */
@@ -138,20 +138,20 @@ async function finishQuoteUpdates({ builders }: World, updates: QuoteUpdates): P
 }
 
 /** Derived tables follow with the next rounds of the scheduled work; what still differs at the end is a difference. */
-async function compareUntilEqual(world: World, undisturbed: Undisturbed): Promise<Comparison> {
+async function compareUntilEqual(world: World, reference: ReferenceRun): Promise<Comparison> {
   const deadline = Date.now() + EQUAL_LIMIT_MS;
-  const strangers = new Set(world.chains.flatMap(({ attacker }) => [...(attacker?.addresses ?? [])]));
+  const untrusted = new Set(world.chains.flatMap(({ attacker }) => [...(attacker?.addresses ?? [])]));
   for (;;) {
-    const comparison = await compareDatabases(world.databaseUrl, undisturbed.databaseUrl, strangers);
+    const comparison = await compareDatabases(world.databaseUrl, reference.databaseUrl, untrusted);
     if (comparison.differences.length === 0 || Date.now() > deadline) return comparison;
     await sleep(POLL_MS);
   }
 }
 
 /** The other way to derive the state: from the storage of the contracts, slot by slot. */
-async function compareWithStorage({ chains, databaseUrl }: World): Promise<{ pools: number; offences: string[] }> {
+async function compareWithStorage({ chains, databaseUrl }: World): Promise<{ pools: number; violations: string[] }> {
   const client = await connectExact(databaseUrl);
-  const offences: string[] = [];
+  const violations: string[] = [];
   let pools = 0;
   try {
     for (const { plan, client: node, scenario } of chains) {
@@ -160,13 +160,13 @@ async function compareWithStorage({ chains, databaseUrl }: World): Promise<{ poo
         pools += 1;
         const [found, expected] = [textOf(indexed.get(address)), textOf(pool)];
         if (found !== expected)
-          offences.push(`pool ${address} of ${plan.name} is ${found}, its storage says ${expected}`);
+          violations.push(`pool ${address} of ${plan.name} is ${found}, its storage says ${expected}`);
       }
     }
   } finally {
     await client.end();
   }
-  return { pools, offences };
+  return { pools, violations };
 }
 
 /** One text for equal values, whatever the order of their fields. */

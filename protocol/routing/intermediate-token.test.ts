@@ -80,12 +80,12 @@ function halfWidthE18({ hop, level }: Use): bigint {
 function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
   const { bestX64, levels, steps, priced } = pool.side;
   const notionalE18 = (BigInt(priced.state.notionalFeeE8) * E18) / E8;
-  const dearest = levels.slice(0, level + 1).reduce((most, { priceX64 }) => {
+  const mostExpensive = levels.slice(0, level + 1).reduce((most, { priceX64 }) => {
     const ratio = zeroForOne ? divCeil(bestX64 * E18, priceX64) : divCeil(priceX64 * E18, bestX64);
     return maxBigint(ratio, most);
   }, E18);
   const startFactorX64 = steps[0]?.slice.charge.factorX64 ?? Q64;
-  const overBest = divCeil(dearest * startFactorX64, Q64) - E18;
+  const overBest = divCeil(mostExpensive * startFactorX64, Q64) - E18;
   return divCeil(notionalE18 * (overBest + notionalE18), E18);
 }
 

@@ -2,10 +2,10 @@
 pragma solidity ^0.8.37;
 
 import {IPriceProvider} from "../interfaces/IPriceProvider.sol";
-import {Turncoat} from "./Turncoat.sol";
+import {Switchable} from "./Switchable.sol";
 
 /// A price provider of both generations, and an extension that takes every hook.
-contract TurncoatProvider is IPriceProvider, Turncoat {
+contract SwitchableProvider is IPriceProvider, Switchable {
     address public immutable token0;
     address public immutable token1;
     uint128 private immutable BID_X64;

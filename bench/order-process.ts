@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** A process that does one order after the other: clients of their own, so that what they take is not the API's. */
-export class AskedProcess<Order extends object> {
+export class OrderProcess<Order extends object> {
   readonly #child: ChildProcess;
 
   /** @param source a module that calls {@link answerOrders} */

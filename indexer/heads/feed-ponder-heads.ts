@@ -8,7 +8,7 @@ import { pollingIntervalMs } from './polling-interval.ts';
 const FOLLOW_HEADS = Symbol.for('pool-trading-data-api.follow-heads');
 
 /** Lets the Ponder of this process follow heads by the sockets of the chains, and look at the pace of their blocks. */
-export function leadPonder(chains: readonly ChainConfig[], logger: Logger): void {
+export function feedPonderHeads(chains: readonly ChainConfig[], logger: Logger): void {
   // Ponder's own metrics count what it asks; a socket is asked twice, when it opens.
   const feeds = openHeadFeeds(chains, () => undefined, logger);
   const follow = (chainId: number, taker: HeadTaker) => {

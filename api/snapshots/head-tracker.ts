@@ -11,7 +11,7 @@ export interface HeadSource<H extends { readonly block: BlockRef }> {
 /** Must not throw. `replacedFrom`: the lowest height whose block is known to be replaced (a reorganisation), else null. */
 export type HeadListener<H> = (head: H, replacedFrom: bigint | null) => void;
 
-export interface BlockClockOptions {
+export interface HeadTrackerOptions {
   readonly blockTimeMs: number;
   /** Shortest time between two looks at the chain, and between two heads that are taken. */
   readonly minRefreshMs: number;
@@ -31,7 +31,7 @@ const TICK_MS = 25;
  * unless nodes refused to read at the last one; the head never goes back to an older block unless the chain did, which shows
  * as another hash at a height that was seen before.
  */
-export class BlockClock<H extends { readonly block: BlockRef }> {
+export class HeadTracker<H extends { readonly block: BlockRef }> {
   readonly #source: HeadSource<H>;
   readonly #blockTimeMs: number;
   readonly #minRefreshMs: number;
@@ -47,11 +47,11 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
   #takenAt = Number.NEGATIVE_INFINITY;
   /** When the next look should be taken; requests wait for it `GRACE_MS` later. */
   #dueAt = Number.NEGATIVE_INFINITY;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #look: Promise<H> | undefined;
+  #polledAt = Number.NEGATIVE_INFINITY;
+  #lastPollAt = Number.NEGATIVE_INFINITY;
+  #poll: Promise<H> | undefined;
 
-  constructor(source: HeadSource<H>, options: BlockClockOptions) {
+  constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now() } = options;
     this.#source = source;
     this.#blockTimeMs = blockTimeMs;
@@ -74,7 +74,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     const now = this.#now();
     this.#takeNext(now);
     // Requests that come once this head is stale wait for the same look, and see its failure.
-    if (this.known && now >= this.#dueAt) this.#startLook().catch(() => undefined);
+    if (this.known && now >= this.#dueAt) this.#startPoll().catch(() => undefined);
     return this.known;
   }
 
@@ -84,7 +84,7 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
    * @throws what the source throws when no node answers
    */
   async head(): Promise<H> {
-    return this.fresh() ?? this.#startLook();
+    return this.fresh() ?? this.#startPoll();
   }
 
   /** Calls for every head that is taken. */
@@ -124,34 +124,34 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     const now = this.#now();
     this.#takeNext(now);
     // The failure of a look is seen by who asks; the next one comes as if it had succeeded.
-    if (now >= Math.max(this.#dueAt, this.#askedAt + this.#minRefreshMs)) this.#startLook().catch(() => undefined);
+    if (now >= Math.max(this.#dueAt, this.#polledAt + this.#minRefreshMs)) this.#startPoll().catch(() => undefined);
   }
 
-  #startLook(): Promise<H> {
-    this.#look ??= this.#takeLook().finally(() => {
-      this.#look = undefined;
+  #startPoll(): Promise<H> {
+    this.#poll ??= this.#pollHead().finally(() => {
+      this.#poll = undefined;
     });
-    return this.#look;
+    return this.#poll;
   }
 
-  async #takeLook(): Promise<H> {
-    const askedAt = this.#now();
-    this.#askedAt = askedAt;
-    const candidate = await this.#candidate(askedAt);
+  async #pollHead(): Promise<H> {
+    const polledAt = this.#now();
+    this.#polledAt = polledAt;
+    const candidate = await this.#candidate(polledAt);
     const last = this.#last;
-    if (this.#isNewer(candidate) || (last && this.#seen.isRolledBack(last.block, candidate.block, askedAt))) {
-      this.#offer(candidate, askedAt + this.#lookedUpForMs(askedAt));
+    if (this.#isNewer(candidate) || (last && this.#seen.isRolledBack(last.block, candidate.block, polledAt))) {
+      this.#offer(candidate, polledAt + this.#pollMs(polledAt));
     }
-    if (!this.#takeNext(askedAt)) this.#dueAt = Math.max(this.#dueAt, askedAt + this.#minRefreshMs);
-    this.#lookedAt = askedAt;
+    if (!this.#takeNext(polledAt)) this.#dueAt = Math.max(this.#dueAt, polledAt + this.#minRefreshMs);
+    this.#lastPollAt = polledAt;
     return this.#current ?? candidate;
   }
 
   /** One node's head; when it is not newer although a block is overdue, the highest head of all nodes. */
-  async #candidate(askedAt: number): Promise<H> {
+  async #candidate(polledAt: number): Promise<H> {
     const first = await this.#source.head();
     const current = this.#current;
-    const overdue = askedAt > this.#takenAt + this.#blockTimeMs + GRACE_MS;
+    const overdue = polledAt > this.#takenAt + this.#blockTimeMs + GRACE_MS;
     if (!current || !overdue || first.block.number > current.block.number) return first;
     const all = await this.#source.heads();
     return all.reduce((best, head) => (head.block.number > best.block.number ? head : best), first);
@@ -191,10 +191,10 @@ export class BlockClock<H extends { readonly block: BlockRef }> {
     return true;
   }
 
-  #lookedUpForMs(askedAt: number): number {
+  #pollMs(polledAt: number): number {
     // When the look before was recent, so is the block, and the next one is not due before a block time: a slow chain is
     // not asked meanwhile.
-    const seenComing = askedAt - this.#lookedAt <= this.#minRefreshMs + GRACE_MS;
+    const seenComing = polledAt - this.#lastPollAt <= this.#minRefreshMs + GRACE_MS;
     return seenComing ? Math.max(this.#minRefreshMs, this.#blockTimeMs - GRACE_MS) : this.#minRefreshMs;
   }
 }

@@ -2,7 +2,7 @@
 pragma solidity ^0.8.37;
 
 /// Honest until someone turns it: from then on it answers every question but a few with its worst.
-abstract contract Turncoat {
+abstract contract Switchable {
     /// In the order of `WAYS` in test/chaos/attacker.ts.
     enum Way {
         Honest,

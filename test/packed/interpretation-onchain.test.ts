@@ -30,7 +30,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   beforeAll(async () => {
     market = await PackedMarket.open(variant);
     traded = await market.fundedPool();
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const { curator } = chain.roles;
     await administer(chain, deployment, curator, 'setPoolAdminFees', [traded.pool, 100_000, 50_000]);
     await administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [traded.pool, 513]);
@@ -39,10 +39,10 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     await market.sell(traded, 900n * ONE);
   });
 
-  afterAll(() => market?.ground.anvil.stop());
+  afterAll(() => market?.setup.anvil.stop());
 
   it('has the state that its storage words say, all of it', async () => {
-    const { chain } = market.ground;
+    const { chain } = market.setup;
     const data = encodeExtsload(stateSlots(IMMUTABLES));
     const answer = await staticCall(chain, { to: traded.pool, data });
     const words = decodeExtsload(answer.data);
@@ -76,7 +76,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   });
 
   it('keeps bins and their shares where the lens finds them', async () => {
-    const { chain, deployment } = market.ground;
+    const { chain, deployment } = market.setup;
     const lens = encodeBinStates(traded.pool, BINS);
     const answer = (await staticCall(chain, { to: deployment.dataProvider, data: lens })).data;
     const bins = (await extsload(chain, traded.pool, BINS.map(binSlot))).map(decodeBin);
@@ -96,14 +96,14 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   });
 
   it('tells swaps in events, whose words mean what its variant says', async () => {
-    const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     expect(decoded).toHaveLength(logs.length);
     const swaps = decoded.filter((event) => event.eventName === 'Swap').map(({ args }) => packedEvents.Swap(args));
     const bins = decoded
       .filter((event) => event.eventName === 'BinSwapped')
       .map(({ args }) => packedEvents.BinSwapped(args));
-    const expected = await swapWords(market.ground, traded.pool);
+    const expected = await swapWords(market.setup, traded.pool);
     expect(
       swaps.map(({ details, amount0Delta, amount1Delta, platformFees }) => {
         const { bin, ...rest } = readDetails(variant.details, details);
@@ -117,12 +117,12 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
         fees: [fees.high, fees.low],
       })),
     ).toEqual(expected.flatMap((swap) => swap.bins));
-    const trader = market.ground.chain.roles.trader.toLowerCase();
+    const trader = market.setup.chain.roles.trader.toLowerCase();
     expect(swaps.map(({ recipient }) => recipient)).toEqual([trader, trader]);
   });
 
   it('tells settings that only this layout has', async () => {
-    const logs = await market.ground.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     const settings = decoded.flatMap((event): readonly PoolEventOf<'asymmetryUpdated' | 'binFeesUpdated'>[] => {
       if (event.eventName === 'BinAdditionalFeesUpdated') return [packedEvents.BinAdditionalFeesUpdated(event.args)];

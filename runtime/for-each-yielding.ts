@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const TURN_MS = 4;
 
 /** Runs a computation to its result, in turns of some milliseconds: where it yields, the event loop may serve others. */
-export async function finishInTurns<T>(steps: Iterator<unknown, T>): Promise<T> {
+export async function finishYielding<T>(steps: Iterator<unknown, T>): Promise<T> {
   for (let startedAt = performance.now(); ; ) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -15,9 +15,9 @@ export async function finishInTurns<T>(steps: Iterator<unknown, T>): Promise<T> 
 }
 
 /** Works on items one by one, in such turns, the first of which is a later one. */
-export async function inTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+export async function forEachYielding<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   await nextTurn();
-  await finishInTurns(each(items, work));
+  await finishYielding(each(items, work));
 }
 
 function* each<T>(items: Iterable<T>, work: (item: T) => void) {
