@@ -2,6 +2,7 @@ import { createConfig } from 'ponder';
 import { getAbiItem } from 'viem';
 import { chains } from './indexer/chains.ts';
 import { contractSources } from './indexer/deployments.ts';
+import logic from './indexer/logic-version.json';
 import { childSources, ponderChains } from './indexer/sources.ts';
 import { factoryEvents } from './protocol/abi/factory.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from './protocol/abi/providers.ts';
 import { eventLayouts } from './protocol/layouts/event-layouts.ts';
 import { depositAllowlistEvents, swapAllowlistEvents } from './protocol/layouts/extension-events.ts';
-import { logicVersion } from './runtime/logic-version.ts';
 
 /** Deployments name contracts of their own layout. */
 const ofLayout = (layout: string, addressesOf: Parameters<typeof contractSources>[1]) =>
@@ -62,7 +62,7 @@ const layoutContracts = Object.fromEntries(
 ) as Contract<'pool'> & Contract<'stopLoss'> & Contract<'priceVelocityGuard'>;
 
 // Ponder digests its contracts with every property they have: rows of another version are refused.
-const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicVersion: logicVersion('index') };
+const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicVersion: logic.version };
 
 /** What the indexer follows: every enabled deployment of every chain of the chains file. */
 export default createConfig({

@@ -30,7 +30,7 @@ export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env 
   const config = join(folder.path, `chains-${port}.json`);
   await writeFile(config, JSON.stringify(chainsFile));
   const { pid, stop } = await startOwnProcess({
-    main: 'api/main.ts',
+    main: 'api',
     env: {
       CHAINS_CONFIG: config,
       DATABASE_URL: databaseUrl,

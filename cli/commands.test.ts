@@ -39,7 +39,7 @@ async function keyWith(label: string) {
 
 async function cli(name: string, ...parameters: string[]) {
   const env = { DATABASE_URL: database.url };
-  const args = [...ownMain(`cli/${name}.ts`), ...parameters];
+  const args = [...ownMain(name), ...parameters];
   const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
   return { exitCode, stdout, stderr };
 }
@@ -125,7 +125,7 @@ test('status says which factories are not served, and why', async () => {
 
 test('an unreachable database ends a command with one line', async () => {
   const env = { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' };
-  const { exitCode, stderr } = await execa('node', ownMain('cli/status.ts'), { env, reject: false });
+  const { exitCode, stderr } = await execa('node', ownMain('status'), { env, reject: false });
   expect(exitCode).toBe(75);
   expect(stderr).toMatch(/^DATABASE_URL: the database is unreachable[^\n]*$/);
   expect(stderr).not.toContain('secret');

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
 
 async function check(parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const args = [...ownMain('cli/config-check.ts'), ...parameters];
+  const args = [...ownMain('config-check'), ...parameters];
   const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
   return { exitCode, stdout, stderr };
 }

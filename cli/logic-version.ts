@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
-import { giveLogicVersion, LOGIC_NAMES, type LogicName, logicVersion } from '../runtime/logic-version.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { giveLogicVersion, LOGIC_NAMES, type LogicName, logicVersion } from './logic-versions.ts';
 
 const HELP = `
 Rows of the index and of the listing are continued only by code of the same version. After a change, its author says whether

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
-import { readEnvironment } from '../config/environment.ts';
-import { runMain } from '../runtime/run-main.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
-import { databaseSettingError } from './setting-error.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+const MIGRATIONS = `${PROJECT_ROOT}migrations/`;
 /** `0001_name.sql`: the number orders the files, gaps are fine. */
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 /** Any fixed number: it keeps two runners on one database apart. */
@@ -94,26 +90,3 @@ async function runFile(client: pg.Client, { name, sql, checksum }: MigrationFile
     });
   }
 }
-
-async function main(): Promise<void> {
-  new Command('migrate')
-    .description(
-      'Brings the database of DATABASE_URL to the newest schema: runs every file of migrations/ once, in order.',
-    )
-    .addHelpText(
-      'after',
-      `
-Settings: DATABASE_URL.
-Exit codes: 0 done; 1 wrong setting, a migration failed, one was edited after it ran, or the database is of another release; 75 try again: the database is unreachable.`,
-    )
-    .allowExcessArguments(false)
-    .parse();
-  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
-  const names = await migrate(DATABASE_URL).catch((cause: unknown) => {
-    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
-  });
-  for (const name of names) process.stdout.write(`ran ${name}\n`);
-  if (names.length === 0) process.stdout.write('nothing to run\n');
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) runMain(main);

@@ -1,4 +1,4 @@
-import { type Artifact, buildContracts } from './build-contracts.ts';
+import { type Artifact, readContracts } from './build-contracts.ts';
 
 /** Contracts that the devnet deploys. */
 export type ContractName =
@@ -54,11 +54,11 @@ export type ContractName =
   | 'SwitchableProvider'
   | 'SwitchableToken';
 
-let artifacts: Record<string, Artifact> | undefined;
+let artifacts: Readonly<Record<string, Artifact>> | undefined;
 
-/** ABI and code of a devnet contract, compiled on first use. */
+/** ABI and code of a devnet contract, as it was compiled. */
 export function loadArtifact(name: ContractName): Artifact {
-  artifacts ??= buildContracts();
+  artifacts ??= readContracts().artifacts;
   const artifact = artifacts[name];
   if (artifact === undefined) throw new Error(`no contract ${name} in devnet/contracts`);
   return artifact;

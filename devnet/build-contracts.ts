@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Abi, Hex } from 'viem';
 import { z } from 'zod';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
 
 /** What the compiler makes of one contract. */
 export interface Artifact {
@@ -19,8 +19,8 @@ export class CompilationError extends Error {
   override readonly name = 'CompilationError';
 }
 
-const CONTRACTS_FOLDER = fileURLToPath(new URL('./contracts', import.meta.url));
-const CACHE_FOLDER = fileURLToPath(new URL('./.artifacts', import.meta.url));
+const CONTRACTS_FOLDER = `${PROJECT_ROOT}devnet/contracts`;
+const COMPILED = `${PROJECT_ROOT}devnet/compiled-contracts.json`;
 
 const SETTINGS = {
   optimizer: { enabled: true, runs: 200 },
@@ -46,35 +46,33 @@ const CompilerOutput = z.object({
     .default({}),
 });
 
+/** Compiled contracts by name, and the digest of what they were compiled from. */
+export interface CompiledContracts {
+  readonly digest: string;
+  readonly artifacts: Readonly<Record<string, Artifact>>;
+}
+
+/** The committed ones: `npm run contracts` writes them. */
+export function readContracts(): CompiledContracts {
+  return JSON.parse(readFileSync(COMPILED, 'utf8'));
+}
+
 /**
- * Compiled contracts by name. They are compiled once per content of the sources and kept in a git-ignored folder.
+ * Compiles the contracts of the devnet: ten seconds.
  *
  * @throws CompilationError the compiler's errors and warnings
  */
-export function buildContracts(): Record<string, Artifact> {
-  const sources = readSources(CONTRACTS_FOLDER);
-  const cached = cachePath(sources);
-  try {
-    return JSON.parse(readFileSync(cached, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  const artifacts = compile(sources);
-  store(cached, artifacts);
-  return artifacts;
+export function compileContracts(): CompiledContracts {
+  return { digest: contractsDigest(), artifacts: compile(readSources(CONTRACTS_FOLDER)) };
 }
 
-/** Whether {@link buildContracts} has nothing to compile. */
-export function areContractsBuilt(): boolean {
-  return existsSync(cachePath(readSources(CONTRACTS_FOLDER)));
+/** Changes with the sources, the settings and the version of the compiler. */
+export function contractsDigest(): string {
+  const content = JSON.stringify({ sources: readSources(CONTRACTS_FOLDER), SETTINGS, solc: solcVersion() });
+  return createHash('sha256').update(content).digest('hex');
 }
 
 type Sources = Record<string, { content: string }>;
-
-function cachePath(sources: Sources): string {
-  const content = JSON.stringify({ sources, SETTINGS, solc: solcVersion() });
-  return join(CACHE_FOLDER, `${createHash('sha256').update(content).digest('hex')}.json`);
-}
 
 function readSources(folder: string): Sources {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -105,12 +103,10 @@ function compile(sources: Sources): Record<string, Artifact> {
   );
 }
 
-/** Other processes may be reading or writing the same file: it appears as a whole, and only it stays. */
-function store(path: string, artifacts: Record<string, Artifact>): void {
-  mkdirSync(CACHE_FOLDER, { recursive: true });
-  const older = readdirSync(CACHE_FOLDER).filter((name) => name.endsWith('.json'));
-  const partial = `${path}.${process.pid}`;
-  writeFileSync(partial, JSON.stringify(artifacts));
-  renameSync(partial, path);
-  for (const name of older) rmSync(join(CACHE_FOLDER, name), { force: true });
+/** A line for each contract. */
+function writeContracts({ digest, artifacts }: CompiledContracts): void {
+  const lines = Object.entries(artifacts).map(([name, artifact]) => `"${name}":${JSON.stringify(artifact)}`);
+  writeFileSync(COMPILED, `{"digest":"${digest}","artifacts":{\n${lines.join(',\n')}\n}}\n`);
 }
+
+if (process.argv[1]?.endsWith('/build-contracts.ts')) writeContracts(compileContracts());

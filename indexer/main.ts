@@ -6,7 +6,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
-import { logicVersion } from '../runtime/logic-version.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { feedPonderHeads } from './heads/feed-ponder-heads.ts';
@@ -18,6 +18,8 @@ import { publish } from './publication/publisher.ts';
 import { SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
+/** What Ponder loads by its names: `npm run build` makes it. */
+const PONDER_ROOT = `${PROJECT_ROOT}dist/ponder`;
 
 interface Options {
   readonly schema?: string;
@@ -48,10 +50,9 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings, the installed Ponder and the version of the code, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
+/** Checks the settings and the installed Ponder, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
   assertPonderPatched();
-  logicVersion('index');
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
@@ -74,8 +75,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
 async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_TELEMETRY_DISABLED = '1';
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
-  const root = new URL('.', import.meta.url).pathname;
-  process.argv.splice(2, process.argv.length, 'start', '--root', root, '--log-format', 'json', ...options);
+  process.argv.splice(2, process.argv.length, 'start', '--root', PONDER_ROOT, '--log-format', 'json', ...options);
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 

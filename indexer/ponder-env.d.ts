@@ -1,7 +1,7 @@
 /// <reference types="ponder/virtual" />
 
 declare module "ponder:internal" {
-  const config: typeof import("./ponder.config.ts");
+  const config: typeof import("../ponder.config.ts");
   const schema: typeof import("./ponder.schema.ts");
 }
 

@@ -121,7 +121,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
   });
 });
 
-const DEMO = [process.execPath, ...ownMain('devnet/demo/main.ts')];
+const DEMO = [process.execPath, ...ownMain('demo')];
 
 function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [command = '', ...own] = DEMO) {
   const child = spawn(command, [...own, ...args], {
@@ -192,7 +192,7 @@ async function expectAnotherApiToReachTheBuilders(output: string): Promise<void>
     const api = await startService({
       name: 'another API',
       command: 'sh',
-      args: ['-c', `. ${settings} && PORT=${port} HOST=127.0.0.1 EXPLORER=off exec node --import tsx api/main.ts`],
+      args: ['-c', `. ${settings} && PORT=${port} HOST=127.0.0.1 EXPLORER=off exec node dist/api.mjs`],
       cwd: ROOT,
       ready: /listening/,
     });

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../db/migrate.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { activityOf, sumLoggedActivity } from './indexing/activity-from-logs.ts';
@@ -17,8 +17,6 @@ let world: IndexedWorld;
 let database: pg.Client;
 
 beforeAll(async () => {
-  // From its source, as in production, where Ponder transforms it: other tests start what is compiled for them.
-  vi.stubEnv('BUNDLED_PROCESSES', '');
   world = await startIndexedWorld(ACTIONS_BEFORE);
   database = await connectExact(world.databaseUrl);
 }, 240_000);

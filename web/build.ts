@@ -1,24 +1,28 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { listingPath, viewOf } from './pages/pools-query.ts';
 
-/** Where the finished page lies; the API serves what is there. */
-const DIST = fileURLToPath(new URL('./dist/', import.meta.url));
 const SOURCE = fileURLToPath(new URL('./', import.meta.url));
 
 /** What the page asks for at `/`: browsers fetch it beside the scripts, not after them. */
 const FIRST_LIST = listingPath(viewOf(new URLSearchParams()));
 const escaped = (url: string): string => url.replaceAll('&', '&amp;');
 
-/** Builds the page: files named by the hash of their content, and `index.html`, which names the first of them. */
-export async function buildExplorer(): Promise<void> {
+export type WebPage = {
+  /** Contents by path: `index.html`, and `assets/` named by the hash of their content, the first of which it names. */
+  readonly files: ReadonlyMap<string, string | Uint8Array>;
+  /** Paths, from the project's folder, of the files that it was made of. */
+  readonly sources: readonly string[];
+};
+
+/** Builds the explorer page. */
+export async function buildWebPage(): Promise<WebPage> {
   const { metafile, outputFiles } = await build({
     entryPoints: [`${SOURCE}main.tsx`, `${SOURCE}styles.css`],
-    absWorkingDir: SOURCE,
-    outdir: `${DIST}assets`,
+    absWorkingDir: fileURLToPath(new URL('../', import.meta.url)),
+    outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,
@@ -37,31 +41,20 @@ export async function buildExplorer(): Promise<void> {
   const nameOf = (entry: string) => {
     const found = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry);
     if (!found) throw new Error(`${entry} was not built`);
-    return found[0].replace(/^.*\//, '');
+    return basename(found[0]);
   };
-  const script = nameOf('main.tsx');
+  const script = nameOf('web/main.tsx');
   const imports = Object.entries(metafile.outputs).find(([path]) => path.endsWith(script))?.[1].imports ?? [];
-  const first = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path.replace(/^.*\//, ''));
+  const first = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
   const template = await readFile(`${SOURCE}index.html`, 'utf8');
   const page = template
-    .replace('%STYLE%', nameOf('styles.css'))
+    .replace('%STYLE%', nameOf('web/styles.css'))
     .replace('%SCRIPT%', script)
     .replace('%LIST%', `<link rel="preload" as="fetch" crossorigin href="${escaped(FIRST_LIST)}">`)
     .replace('%PRELOAD%', first.map((name) => `<link rel="modulepreload" href="/assets/${name}">`).join('\n'));
-  await mkdir(`${DIST}assets`, { recursive: true });
-  for (const { path, contents } of outputFiles) await place(path, contents);
-  await place(`${DIST}index.html`, page);
-  const built = new Set(outputFiles.map(({ path }) => basename(path)));
-  for (const name of await readdir(`${DIST}assets`)) {
-    if (!built.has(name)) await rm(`${DIST}assets/${name}`, { force: true });
-  }
+  const assets = outputFiles.map(({ path, contents }) => [`assets/${basename(path)}`, contents] as const);
+  return {
+    files: new Map<string, string | Uint8Array>([...assets, ['index.html', page]]),
+    sources: ['web/build.ts', 'web/index.html', ...Object.keys(metafile.inputs)],
+  };
 }
-
-/** Processes that start meanwhile read whole files: one that is there stays until its successor is complete. */
-async function place(path: string, content: string | Uint8Array): Promise<void> {
-  const unfinished = `${DIST}${basename(path)}.${randomUUID()}`;
-  await writeFile(unfinished, content);
-  await rename(unfinished, path);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildExplorer();

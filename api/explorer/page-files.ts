@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../../config/config-error.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { ReadyBody, SMALL } from '../http/ready-body.ts';
 
-const DIST = fileURLToPath(new URL('../../web/dist', import.meta.url));
+const DIST = `${PROJECT_ROOT}dist/web`;
 const MAX_LOGO_BYTES = 100_000;
 
 const LOGO_TYPES = ['.svg', '.png', '.ico'];
@@ -32,7 +32,7 @@ export type PageSettings = { readonly name: string; readonly logo: string | unde
  */
 export async function readPageFiles({ name, logo }: PageSettings): Promise<PageFiles> {
   const template = await readFile(join(DIST, 'index.html'), 'utf8').catch((cause) => {
-    throw new ConfigError('EXPLORER: the web page is not built: run "npm run build:web", or set it to off', { cause });
+    throw new ConfigError('EXPLORER: the web page is not built: run "npm run build", or set it to off', { cause });
   });
   const names = await readdir(join(DIST, 'assets'));
   const built = names.map(

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildExplorer } from '../../web/build.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
 import { COMPRESS_FROM_BYTES, type ReadyBody } from '../http/ready-body.ts';
 import { type PageFiles, readPageFiles } from './page-files.ts';
@@ -21,7 +20,6 @@ let folder: string;
 let files: PageFiles;
 
 beforeAll(async () => {
-  await buildExplorer();
   folder = await mkdtemp(join(tmpdir(), 'explorer-'));
   await writeFile(join(folder, 'logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   files = await readPageFiles({ name: `A "pool" <&> $& page`, logo: join(folder, 'logo.svg') });

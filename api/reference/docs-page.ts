@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Hono } from 'hono';
 import { LRUCache } from 'lru-cache';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { ReadyBody, SMALL } from '../http/ready-body.ts';
 import { sendFile } from '../http/send-file.ts';
 
-/** Where the page's files lie: in a package of finished files, so that the page asks no host but its own. */
-const DIST = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
+/** Where the build puts the files of `swagger-ui-dist`, so that the page asks no host but its own. */
+const DIST = `${PROJECT_ROOT}dist/swagger/`;
 
 const SCRIPT = 'swagger-ui-bundle.js';
 const STYLE = 'swagger-ui.css';
@@ -48,5 +48,5 @@ export function mountDocsPage(app: Hono, title: string): void {
 }
 
 async function readDistFile(name: string): Promise<ReadyBody> {
-  return new ReadyBody(name === START ? START_TEXT : await readFile(new URL(name, `file://${DIST}`)), SMALL);
+  return new ReadyBody(name === START ? START_TEXT : await readFile(DIST + name), SMALL);
 }

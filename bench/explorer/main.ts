@@ -4,7 +4,6 @@ import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { launchBrowser } from '../../test/explorer/browser.ts';
-import { buildExplorer } from '../../web/build.ts';
 import { formatTable } from '../route/measure.ts';
 import { startBarePage } from './bare-page.ts';
 import { type FirstRows, timeFirstRows } from './first-rows.ts';
@@ -30,7 +29,6 @@ runMain(async () => {
 });
 
 async function bench(pools: number, visits: number): Promise<void> {
-  await buildExplorer();
   const [list, browser] = await Promise.all([serveList(pools), launchBrowser()]);
   try {
     // The server's first answer, and the browser's first page, are nobody's measure.

@@ -8,8 +8,8 @@ import { CACHE_BYTES } from '../../indexer/cache-size.ts';
 const PONDER = fileURLToPath(new URL('./bin/ponder.js', import.meta.resolve('ponder')));
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Ponder projects that are compared: the same sources and tables, other handlers. */
-export const ROOTS = { real: 'indexer', empty: 'bench/indexing/empty' } as const;
+/** Ponder projects that are compared: the same contracts and tables, other handlers. */
+export const ROOTS = { real: 'dist/ponder', empty: 'bench/indexing/empty' } as const;
 
 const STARTED = /"msg":"Started backfill indexing"/;
 const COMPLETED = /"msg":"Completed backfill indexing across all chains","duration":([\d.]+)/;

@@ -35,8 +35,8 @@ export async function measureLatency(chains: readonly LoadedChain[], settings: S
   const database = new pg.Pool({ connectionString: settings.databaseUrl, max: 8 });
   const services: ServiceProcess[] = [];
   try {
-    services.push(await startFollower('indexer/main.ts', settings, { DATABASE_SCHEMA: 'followed' }));
-    services.push(await startFollower('capture/main.ts', settings, {}));
+    services.push(await startFollower('indexer', settings, { DATABASE_SCHEMA: 'followed' }));
+    services.push(await startFollower('capture', settings, {}));
     await untilListed(database, chains);
     await Promise.all(chains.map(({ chain }) => setBlockTime(chain, BLOCK_TIME_SECS)));
     const times = await Promise.all(await sendSwaps(database, chains, settings.swaps));

@@ -225,7 +225,7 @@ test('the command says what agrees and what does not, and writes when it is told
   const CHAINS_CONFIG = join(folder.path, 'chains.json');
   await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));
   const run = (...parameters: string[]) =>
-    execa('node', [...ownMain('cli/calibrate.ts'), '--chain', String(CHAIN), ...parameters], {
+    execa('node', [...ownMain('calibrate'), '--chain', String(CHAIN), ...parameters], {
       env: { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl },
       reject: false,
     });

@@ -16,7 +16,7 @@ const STOP_TIMEOUT_MS = 10_000;
 /**
  * Starts one of the project's processes on a port, ready when `/ready` answers 200.
  *
- * @param main path of its main file from the root of the project
+ * @param main name of its bundle
  * @param port a free one is taken when it is not given
  */
 export async function startProcess(
@@ -33,7 +33,7 @@ export async function startProcess(
       ready: `${url}/ready`,
       startTimeoutMs: START_TIMEOUT_MS,
       stopTimeoutMs: STOP_TIMEOUT_MS,
-      output: logOf(main.split('/')[0] ?? main),
+      output: logOf(main),
     });
     return { ...service, url, note: url };
   };

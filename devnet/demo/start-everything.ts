@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildExplorer } from '../../web/build.ts';
 import { buildChainsFile, type ServedChain } from '../chains-config.ts';
 import { ServiceError } from '../services/service-error.ts';
 import { createTempFolder, type TempFolder } from '../services/temp-folder.ts';
 import { type BuildersPart, startBuilders } from './builders.ts';
-import { compileContracts } from './contracts.ts';
 import { examples } from './examples.ts';
 import { startDatabase, startQueueStore } from './infrastructure.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
@@ -22,24 +20,22 @@ import { welcome } from './welcome.ts';
 export async function startEverything(supervisor: Supervisor, ports: DemoPorts, options: DemoOptions): Promise<string> {
   const logOf = await openLogs(options.logs);
   const queuePrefix = `demo-${process.pid}`;
-  const contracts = supervisor.start('contracts', compileContracts);
-  const [, database, redis, builders, ...markets] = await Promise.all([
-    supervisor.start('web page', buildPage),
+  const [database, redis, builders, ...markets] = await Promise.all([
     supervisor.start('postgres', startDatabase),
     supervisor.start('redis', () => startQueueStore(queuePrefix)),
     supervisor.start('mock builders', startBuilders),
-    ...DEMO_CHAINS.map((chain) => startMarket(supervisor, contracts, chain, options)),
+    ...DEMO_CHAINS.map((chain) => startMarket(supervisor, chain, options)),
   ]);
   const files = await supervisor.start('chains file', () => writeChainsFile(markets, builders));
   const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
   const [api, indexer] = await Promise.all([
-    supervisor.start('api', () => startProcess('api/main.ts', env, logOf, ports.api)),
+    supervisor.start('api', () => startProcess('api', env, logOf, ports.api)),
     // A backfill ends it with the wish to be started again.
-    supervisor.start('indexer', () => startAgain(() => startProcess('indexer/main.ts', env, logOf, ports.indexer))),
-    supervisor.start('capture', () => startProcess('capture/main.ts', env, logOf)),
-    supervisor.start('builders worker', () => startProcess('builders/main.ts', env, logOf)),
+    supervisor.start('indexer', () => startAgain(() => startProcess('indexer', env, logOf, ports.indexer))),
+    supervisor.start('capture', () => startProcess('capture', env, logOf)),
+    supervisor.start('builders worker', () => startProcess('builders', env, logOf)),
   ]);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
   const settingsFile = await writeSettings(files.folder, settings);
@@ -57,19 +53,9 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   });
 }
 
-async function buildPage(): Promise<Part> {
-  await buildExplorer();
-  return { note: 'web/dist', stop: async () => undefined };
-}
-
 /** A chain, its pools and those who trade in them. */
-async function startMarket(
-  supervisor: Supervisor,
-  contracts: Promise<unknown>,
-  chain: DemoChain,
-  options: DemoOptions,
-): Promise<ServedChain> {
-  const [{ url }] = await Promise.all([supervisor.start(chain.name, () => startChain(chain)), contracts]);
+async function startMarket(supervisor: Supervisor, chain: DemoChain, options: DemoOptions): Promise<ServedChain> {
+  const { url } = await supervisor.start(chain.name, () => startChain(chain));
   const { scenario } = await supervisor.start(`pools of ${chain.name}`, () => openMarket(chain, url));
   await supervisor.start(`traffic of ${chain.name}`, () => startTraffic(url, scenario, options));
   return { ...chain, url, hasSocket: true, scenario };

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 
 export interface OwnProcessOptions {
-  /** Path of the main file from the root of the project, as `indexer/main.ts`. */
+  /** Name of its bundle, as `indexer`. */
   readonly main: string;
   readonly args?: readonly string[];
   /** Added to this process's environment; undefined removes a variable. */
@@ -15,8 +13,6 @@ export interface OwnProcessOptions {
   readonly stopTimeoutMs?: number;
   readonly output?: NodeJS.WritableStream | undefined;
 }
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Starts one of the project's own processes as `npm run` would, without npm between us and its signals, and waits until
@@ -29,7 +25,7 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
     name: main,
     command: process.execPath,
     args: [...ownMain(main), ...args],
-    cwd: ROOT,
+    cwd: PROJECT_ROOT,
     env: { ...process.env, ...env },
     ready: typeof ready === 'string' ? () => answers(ready) : ready,
     ...rest,
@@ -39,16 +35,14 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
 /** As package.json, Dockerfile and docker-compose.yml have them; why stands in docs/decisions.md. */
 const API_FLAGS = ['--no-memory-reducer', '--heap-growing-percent=100'];
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  'api/main.ts': API_FLAGS,
+  api: API_FLAGS,
   // The API again.
-  'test/abuse/api-process.ts': API_FLAGS,
+  'abuse-api': API_FLAGS,
 };
 
-/** Node's arguments that run a main file: the bundle that a run of the tests has made of it, or the source as `npm run` does. */
+/** Node's arguments that run a bundle of `npm run build`, from the project's folder. */
 export function ownMain(main: string): string[] {
-  const bundle = join(process.env.BUNDLED_PROCESSES ?? '', main.replace(/[.]ts$/, '.mjs'));
-  const code = process.env.BUNDLED_PROCESSES && existsSync(bundle) ? [bundle] : ['--import', 'tsx', main];
-  return [...(FLAGS[main] ?? []), ...code];
+  return [...(FLAGS[main] ?? []), `dist/${main}.mjs`];
 }
 
 async function answers(url: string): Promise<boolean> {

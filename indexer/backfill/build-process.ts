@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
-const INDEXER = fileURLToPath(new URL('../main.ts', import.meta.url));
+const INDEXER = `${PROJECT_ROOT}dist/indexer.mjs`;
 const HOST = '127.0.0.1';
 /** After this long without an end, SIGKILL: its work up to the last commit is kept. */
 const STOP_LIMIT_MS = 15_000;
@@ -35,8 +35,7 @@ export interface BuildProcess {
  */
 export async function startBuild(schema: string): Promise<BuildProcess> {
   const port = await freePort(HOST);
-  // With Node's own arguments of this process, which load TypeScript.
-  const child = spawn(process.execPath, [...process.execArgv, INDEXER, '--schema', schema, '--build'], {
+  const child = spawn(process.execPath, [INDEXER, '--schema', schema, '--build'], {
     stdio: ['ignore', 2, 2, 'ipc'],
     env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
   });

@@ -13,7 +13,7 @@ const NAMING = [
   'config/chains-schema.ts',
   'indexer/registration/flat-pool.ts',
   'indexer/registration/packed-pool.ts',
-  'indexer/src/registration.ts',
+  'indexer/registration/all.ts',
   ...REGISTERS,
   'capture/listing/extensions.ts',
   'capture/listing/known-state.ts',

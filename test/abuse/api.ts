@@ -31,7 +31,7 @@ export async function startAbusedApi(env: Readonly<Record<string, string>>): Pro
   const api = await onFreePort(async (port) => {
     const settings = { ...env, PORT: String(port), HOST: '127.0.0.1', TRUSTED_PROXIES: '1', LOG_LEVEL: 'warn' };
     const ready = `http://127.0.0.1:${port}/health`;
-    const main = 'test/abuse/api-process.ts';
+    const main = 'abuse-api';
     const service = await startOwnProcess({ main, env: settings, ready, output, ...LIMITS });
     return { ...service, port };
   });

@@ -169,7 +169,7 @@ async function seedMarket(world: QuoteWorld, url: string, client: pg.Pool, marke
 
 /** Runs the capture process until it has listed the pools; after that nothing writes to the database any more. */
 async function list(env: Readonly<Record<string, string>>, client: pg.Pool): Promise<void> {
-  const main = 'capture/main.ts';
+  const main = 'capture';
   const settings = { ...env, PORT: undefined };
   const capture = await startOwnProcess({ main, env: settings, ready: /running/, startTimeoutMs: 90_000 });
   const isListed = async () => (await client.query('SELECT FROM operator.pool_listing')).rowCount === 4;

@@ -108,7 +108,7 @@ export function backfill(
   parameters: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Command {
-  const child = spawn(process.execPath, [...ownMain('cli/backfill.ts'), ...parameters], {
+  const child = spawn(process.execPath, [...ownMain('backfill'), ...parameters], {
     cwd: ROOT,
     env: { ...process.env, DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

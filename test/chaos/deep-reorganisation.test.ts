@@ -66,7 +66,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
 
   // What the operator does: build the index anew from the chain's nodes, beside the one that serves.
   await chain.advance(2 * FINALITY_BLOCKS);
-  const backfill = await execa('node', [...ownMain('cli/backfill.ts'), '--chains', String(chainId)], {
+  const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
     env: world.env,
     reject: false,
   });

@@ -154,10 +154,10 @@ async function startProcesses(
   const startReplicas = (name: string, main: string) =>
     Promise.all(Array.from({ length: replicas }, (_, index) => start(`${name}-${index + 1}`, main)));
   const [indexer, capture, apis, workers] = await Promise.all([
-    start('indexer', 'indexer/main.ts'),
-    start('capture', 'capture/main.ts'),
-    startReplicas('api', 'api/main.ts'),
-    startReplicas('builders', 'builders/main.ts'),
+    start('indexer', 'indexer'),
+    start('capture', 'capture'),
+    startReplicas('api', 'api'),
+    startReplicas('builders', 'builders'),
   ]);
   return { indexer, capture, apis, workers };
 }

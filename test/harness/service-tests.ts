@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** What reaches one of these starts a service or a process, or compiles contracts. */
+/** What reaches one of these starts a service or a process. */
 const SERVICES = [
   /^devnet\/services\//,
-  /^devnet\/(build-contracts|compile-creation-code)[.]ts$/,
+  /^devnet\/compile-creation-code[.]ts$/,
   /^test\/harness\/(database|redis)[.]ts$/,
 ];
 /** What a test file itself does. */

@@ -24,7 +24,7 @@ export function startIndexer(settings: {
   return onFreePort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
     const service = await startOwnProcess({
-      main: 'indexer/main.ts',
+      main: 'indexer',
       env: {
         CHAINS_CONFIG: settings.chainsFile,
         DATABASE_URL: settings.databaseUrl,

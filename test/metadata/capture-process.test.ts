@@ -76,7 +76,7 @@ test('starts before there is anything to read, lists although nodes are unreacha
   const capture = await onFreePort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
     const env = { CHAINS_CONFIG: chainsFile, DATABASE_URL: postgres.url, PORT: String(port), HOST: '127.0.0.1' };
-    return { url, ...(await startOwnProcess({ main: 'capture/main.ts', env, ready: `${url}/health` })) };
+    return { url, ...(await startOwnProcess({ main: 'capture', env, ready: `${url}/health` })) };
   });
   try {
     expect((await fetch(`${capture.url}/ready`)).status).toBe(503);

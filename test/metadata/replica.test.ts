@@ -50,7 +50,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'silent',
     };
     const url = `http://127.0.0.1:${port}`;
-    return { url, ...(await startOwnProcess({ main: 'api/main.ts', env, ready: `${url}/public/v1/chains` })) };
+    return { url, ...(await startOwnProcess({ main: 'api', env, ready: `${url}/public/v1/chains` })) };
   });
   api = { stop };
   client = createPoolTradingDataClient(url);

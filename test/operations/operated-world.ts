@@ -104,7 +104,7 @@ function startProcess(name: ProcessName, env: Readonly<Record<string, string>>):
   return onFreePort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
     const service = await startOwnProcess({
-      main: `${name}/main.ts`,
+      main: name,
       env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
       ready: `${url}/health`,
       startTimeoutMs: 90_000,

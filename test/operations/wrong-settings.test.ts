@@ -49,15 +49,12 @@ async function settingsWith(changes: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** How every process ends that is started with these settings, from its source as `npm run` does or from the bundle. */
-async function endings(
-  changes: Readonly<Record<string, string>>,
-  main: (path: string) => readonly string[],
-): Promise<Record<string, unknown>> {
+/** How every process ends that is started with these settings. */
+async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
     const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
-    const { exitCode, stdout, stderr } = await execa('node', main(`${name}/main.ts`), options);
+    const { exitCode, stdout, stderr } = await execa('node', ownMain(name), options);
     return [name, { exitCode, stdout, stderr }];
   });
   return Object.fromEntries(await Promise.all(ended));
@@ -68,10 +65,7 @@ const everyProcess = (ending: unknown) => Object.fromEntries(PROCESSES.map((name
 test('a password that the database refuses ends every process with one line', { timeout: LIMIT_MS }, async () => {
   const url = Object.assign(new URL(database.url), { password: 'a-wrong-secret' });
   const stderr = 'DATABASE_URL: password authentication failed for user "postgres"';
-  const fromSource = (path: string) => ['--import', 'tsx', path];
-  expect(await endings({ DATABASE_URL: url.href }, fromSource)).toEqual(
-    everyProcess({ exitCode: 1, stdout: '', stderr }),
-  );
+  expect(await endings({ DATABASE_URL: url.href })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
 });
 
 test('a node of another chain ends every process with one line', { timeout: LIMIT_MS }, async () => {
@@ -79,13 +73,13 @@ test('a node of another chain ends every process with one line', { timeout: LIMI
   const stderr =
     `CHAINS_CONFIG: chain 1: the node at 127.0.0.1:${anvil.port} answers with chain id ${CHAIN_ID}: ` +
     'give the URL of a node of chain 1';
-  expect(await endings({ CHAINS_CONFIG: path }, ownMain)).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
+  expect(await endings({ CHAINS_CONFIG: path })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
 });
 
 test('the indexer logs the host of a node that fails, not the key in its URL', { timeout: LIMIT_MS }, async () => {
   const path = await chainsFile(CHAIN_ID, 'http://127.0.0.1:1/v3/key-of-a-node?token=another-key');
   const indexer = await startOwnProcess({
-    main: 'indexer/main.ts',
+    main: 'indexer',
     env: await settingsWith({ CHAINS_CONFIG: path }),
     ready: /"msg":"Received JSON-RPC error".*URL: http:\/\/127\.0\.0\.1:1\\n/,
     startTimeoutMs: LIMIT_MS,

@@ -30,7 +30,7 @@ export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} 
   const shared = { CHAINS_CONFIG: config, REDIS_URL: redisUrl, PAMM_SIMULATION: 'off', LOG_LEVEL: 'info', ...env };
   return {
     /** @param main the quote-update endpoint alone, or `api/main.ts` */
-    async startApi(main = 'test/pamm/api-process.ts'): Promise<ApiProcess> {
+    async startApi(main = 'pamm-api'): Promise<ApiProcess> {
       const port = await freePort();
       const settings = { ...shared, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port) };
       let text = '';
@@ -43,7 +43,7 @@ export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} 
     startWorker: (changes: Readonly<Record<string, string>> = {}): Promise<Restartable> =>
       restartable(() =>
         startOwnProcess({
-          main: 'builders/main.ts',
+          main: 'builders',
           env: { ...shared, ...changes, DATABASE_URL: databaseUrl, PORT: undefined },
           ready: /"ready"/,
         }),

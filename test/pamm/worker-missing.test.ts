@@ -24,7 +24,7 @@ beforeAll(async () => {
   await migrate(database.url);
   const env = { ...mocks.env, QUEUE_PREFIX: PREFIX };
   processes = await createProcesses({ chains: mocks.chains, redisUrl: redis.url, databaseUrl: database.url, env });
-  api = await processes.startApi('api/main.ts');
+  api = await processes.startApi('api');
 });
 
 afterAll(async () => {
@@ -78,7 +78,7 @@ test.concurrent('/ready and the metrics tell while no worker runs under the pref
 test.concurrent('an API without a usable builder misses no worker', { timeout: 120_000 }, async () => {
   const chains = mocks.chains.map(({ pamm: _, ...chain }) => chain);
   const alone = await createProcesses({ chains, redisUrl: redis.url, databaseUrl: database.url });
-  const plain = await alone.startApi('api/main.ts');
+  const plain = await alone.startApi('api');
   expect(await (await fetch(`${plain.base}/ready`)).json()).toMatchObject({ ready: true, warnings: {} });
   expect((await scrape(plain.base)).sum('pamm_worker_missing')).toBeUndefined();
   await plain.stop();

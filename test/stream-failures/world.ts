@@ -48,7 +48,7 @@ export async function startFailingWorld(): Promise<FailingWorld> {
   await writeFile(config, JSON.stringify(chainsOf(chain, wire.port)));
   const api = new SupervisedProcess({
     name: 'api',
-    main: 'api/main.ts',
+    main: 'api',
     port: await freePort(),
     env: {
       CHAINS_CONFIG: config,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
-import { changedFiles, committedPath, hashFiles, LOGIC_NAMES, logicVersion } from './logic-version.ts';
+import { changedFiles, committedPath, hashFiles, LOGIC_NAMES, logicVersion } from './logic-versions.ts';
 
 const FILES = {
-  'indexer/src/registration.ts': `import {\n  a,\n  type A,\n} from '../a.ts';\nimport '../b.ts';\nimport { viem } from 'viem';\n`,
+  'indexer/registration/all.ts': `import {\n  a,\n  type A,\n} from '../a.ts';\nimport '../b.ts';\nimport { viem } from 'viem';\n`,
   'indexer/ponder.schema.ts': `export { table } from './schema/table.ts';\n`,
   'indexer/schema/table.ts': `import type { Row } from './row.ts';\nexport const table = 1;\n`,
   'indexer/schema/row.ts': 'export type Row = 1;\n',
@@ -35,8 +35,8 @@ test('a logic is its entries and what they import of the project, but for types 
     'indexer/a.ts',
     'indexer/b.ts',
     'indexer/ponder.schema.ts',
+    'indexer/registration/all.ts',
     'indexer/schema/table.ts',
-    'indexer/src/registration.ts',
   ]);
   expect(logicVersion('index', root)).toBe(7);
 });
@@ -53,8 +53,8 @@ test.each(['indexer/a.ts', 'indexer/b.ts', 'indexer/schema/table.ts'])(
 );
 
 test('a file that is imported anew, or no longer, is refused', async () => {
-  await write('indexer/src/registration.ts', `import '../a.ts';\nimport '../other.ts';\n`);
-  expect(changedFiles('index', root)).toEqual(['indexer/b.ts', 'indexer/other.ts', 'indexer/src/registration.ts']);
+  await write('indexer/registration/all.ts', `import '../a.ts';\nimport '../other.ts';\n`);
+  expect(changedFiles('index', root)).toEqual(['indexer/b.ts', 'indexer/other.ts', 'indexer/registration/all.ts']);
 });
 
 test('what is not of the logic may change', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../config/config-error.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
 
 /** Code whose rows are kept: those of another version are not continued. */
 export const LOGIC_NAMES = ['index', 'listing'] as const;
@@ -10,8 +10,6 @@ export type LogicName = (typeof LOGIC_NAMES)[number];
 
 /** What is committed of a logic: the number that its author raises, and digests of the files that it was given to. */
 type CommittedLogic = { readonly version: number; readonly files: Readonly<Record<string, string>> };
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 type Logic = {
   /** The modules that it begins with. */
@@ -24,7 +22,7 @@ type Logic = {
 
 const LOGICS: Readonly<Record<LogicName, Logic>> = {
   index: {
-    entries: ['indexer/src/registration.ts', 'indexer/ponder.schema.ts'],
+    entries: ['indexer/registration/all.ts', 'indexer/ponder.schema.ts'],
     committed: 'indexer/logic-version.json',
   },
   // Migrations change what its views show.
@@ -44,7 +42,7 @@ const IMPORT = /^(?:import|export)(?!\s+type\b)(?:[^;]*?\sfrom)?\s+'(\.[^']+)'/g
  *
  * @throws ConfigError when its files are not those that the version was given to
  */
-export function logicVersion(name: LogicName, root: string = ROOT): number {
+export function logicVersion(name: LogicName, root: string = PROJECT_ROOT): number {
   const { version } = readCommitted(name, root);
   const changed = changedFiles(name, root);
   if (changed.length === 0) return version;
@@ -54,8 +52,13 @@ export function logicVersion(name: LogicName, root: string = ROOT): number {
   );
 }
 
+/** @throws ConfigError when the files of a logic are not those that its version was given to */
+export function assertLogicVersions(): void {
+  for (const name of LOGIC_NAMES) logicVersion(name);
+}
+
 /** Files of a logic that were changed, added or left out since its version was given, in order. */
-export function changedFiles(name: LogicName, root: string = ROOT): readonly string[] {
+export function changedFiles(name: LogicName, root: string = PROJECT_ROOT): readonly string[] {
   const { files: before } = readCommitted(name, root);
   const files = hashFiles(name, root);
   return Object.keys({ ...before, ...files })
@@ -64,7 +67,7 @@ export function changedFiles(name: LogicName, root: string = ROOT): readonly str
 }
 
 /** Digests of the files of a logic, by path. */
-export function hashFiles(name: LogicName, root: string = ROOT): Readonly<Record<string, string>> {
+export function hashFiles(name: LogicName, root: string = PROJECT_ROOT): Readonly<Record<string, string>> {
   const hashes = new Map<string, string>();
   const { entries, folder } = LOGICS[name];
   const paths = [...entries];
@@ -81,7 +84,7 @@ export function hashFiles(name: LogicName, root: string = ROOT): Readonly<Record
 }
 
 /** Gives the version to the files as they are now: the next one when their rows differ, otherwise the same. */
-export function giveLogicVersion(name: LogicName, isRaised: boolean, root: string = ROOT): void {
+export function giveLogicVersion(name: LogicName, isRaised: boolean, root: string = PROJECT_ROOT): void {
   const { version } = readCommitted(name, root);
   const isNext = isRaised && changedFiles(name, root).length > 0;
   const committed: CommittedLogic = { version: isNext ? version + 1 : version, files: hashFiles(name, root) };
@@ -89,7 +92,8 @@ export function giveLogicVersion(name: LogicName, isRaised: boolean, root: strin
 }
 
 /** Where the version of a logic is committed. */
-export const committedPath = (name: LogicName, root: string = ROOT): string => join(root, LOGICS[name].committed);
+export const committedPath = (name: LogicName, root: string = PROJECT_ROOT): string =>
+  join(root, LOGICS[name].committed);
 
 const readCommitted = (name: LogicName, root: string): CommittedLogic =>
   JSON.parse(readFileSync(committedPath(name, root), 'utf8'));

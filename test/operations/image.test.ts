@@ -1,0 +1,109 @@
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { migrate } from '../../db/migrate.ts';
+import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { onFreePort } from '../../devnet/services/on-free-port.ts';
+import { ownMain } from '../../devnet/services/own-process.ts';
+import { startService } from '../../devnet/services/service-process.ts';
+import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { PROCESSES } from './operated-world.ts';
+
+/** No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile, stands for it. */
+const CHAIN_ID = 31_337;
+const LIMIT_MS = 240_000;
+/** A checkout is as the build stage sees it. */
+const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
+
+let folder: TempFolder;
+let database: TestDatabase;
+let anvil: Anvil;
+let image: string;
+
+beforeAll(async () => {
+  [folder, database, anvil] = await Promise.all([
+    createTempFolder('image'),
+    createDatabase(),
+    startAnvil({ chainId: CHAIN_ID }),
+  ]);
+  const build = join(folder.path, 'build');
+  image = join(folder.path, 'app');
+  const ignored = await readFile(join(PROJECT_ROOT, '.dockerignore'), 'utf8');
+  const visible = [...ignored.matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
+  expect(visible).toEqual(expect.arrayContaining(BUILT_FROM));
+  for (const path of visible)
+    await cp(join(PROJECT_ROOT, path), join(build, path), { recursive: true, filter: isVisible });
+  await symlink(join(PROJECT_ROOT, 'node_modules'), join(build, 'node_modules'));
+  await execa('npm', ['run', 'build', '--', '--production'], { cwd: build });
+  await mkdir(image);
+  for (const [, from = '', to = ''] of (await readFile(join(PROJECT_ROOT, 'Dockerfile'), 'utf8')).matchAll(
+    /^COPY --from=build (?:--chown=\S+ )?\/app\/(\S+) (\S+)$/gm,
+  )) {
+    if (from === 'node_modules') await linkProductionPackages(join(image, to));
+    else await cp(join(build, from), join(image, to), { recursive: true });
+  }
+}, LIMIT_MS);
+
+afterAll(() => Promise.all([folder?.remove(), database?.drop(), anvil?.stop()]));
+
+const isVisible = (path: string) => !path.endsWith('.test.ts');
+
+/** What `npm prune --omit=dev` leaves, by the lock file. Copies: a link would lead to packages that are not there. */
+async function linkProductionPackages(target: string): Promise<void> {
+  const lock = JSON.parse(await readFile(join(PROJECT_ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+  };
+  const kept = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev);
+  expect(kept.length).toBeGreaterThan(50);
+  await execa('cp', ['-r', '--parents', ...kept.map(([path]) => path), folder.path], {
+    cwd: PROJECT_ROOT,
+    reject: false, // Optional packages of other machines are not installed here.
+  });
+  await execa('mv', [join(folder.path, 'node_modules'), target]);
+}
+
+test('every process starts from the folder of the image, which has no sources of ours', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { stdout } = await execa('find', [image, '-name', '*.ts', '-not', '-path', '*/node_modules/*']);
+  expect(stdout.split('\n').filter((path) => !path.includes('/dist/ponder/'))).toEqual([]);
+  await migrate(database.url);
+  const chains = join(folder.path, 'chains.json');
+  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'11'.repeat(20)}` }];
+  const chain = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1_000, deployments };
+  await writeFile(chains, JSON.stringify({ chains: [chain] }));
+  const settings = {
+    CHAINS_CONFIG: chains,
+    DATABASE_URL: database.url,
+    REDIS_URL: inject('redisUrl'),
+    HOST: '127.0.0.1',
+  };
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...settings };
+  const migrated = await execa('node', ownMain('migrate'), { cwd: image, env, extendEnv: false });
+  expect(migrated.stdout).toBe('nothing to run');
+  const checked = await execa('node', ownMain('config-check'), { cwd: image, env, extendEnv: false });
+  expect(checked.exitCode).toBe(0);
+  // The indexer first: the others are ready when it serves.
+  for (const name of [...PROCESSES].sort((a, b) => Number(b === 'indexer') - Number(a === 'indexer'))) {
+    const stop = await onFreePort(async (port) => {
+      const service = await startService({
+        name,
+        command: process.execPath,
+        args: ownMain(name),
+        cwd: image,
+        env: { ...env, PORT: String(port) },
+        ready: async () => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok ?? false,
+      });
+      if (name === 'api') {
+        for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js', '/public/v1/chains']) {
+          expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 200]);
+        }
+      }
+      return service.stop;
+    });
+    await stop();
+  }
+});
