@@ -120,7 +120,7 @@ describe('limits', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test('go on in memory while Redis is unreachable', async () => {
+  test('are counted in memory while Redis is unreachable', async () => {
     const unreachable = new Redis({ port: await freePort(), enableOfflineQueue: false, retryStrategy: () => 50 });
     unreachable.on('error', () => undefined); // It is unreachable on purpose.
     const alone = await startServer(buildApp(unreachable), '127.0.0.1', 0);

@@ -63,7 +63,7 @@ test('the reason does not grow with the body', async () => {
   );
 });
 
-test('of thousands of wrong entries of a list one is told', () => {
+test('of thousands of wrong entries of a list, one is reported', () => {
   const list = stringList(z.array(z.string()).min(1));
   expect(list.safeParse(['a', ...Array(10_000).fill(1)]).error?.issues).toMatchObject([{ path: [1] }]);
   expect(list.safeParse([]).error?.issues).toMatchObject([{ code: 'too_small' }]);

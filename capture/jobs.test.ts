@@ -17,7 +17,7 @@ function startJob(job: Job, onRun: (ok: boolean) => void = () => undefined) {
 
 const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
 
-test('a job that fails goes on, whatever it throws, and reports each round', async () => {
+test('a job that fails is run again, whatever it throws, and reports each run', async () => {
   const rounds: boolean[] = [];
   let calls = 0;
   const run = async () => {

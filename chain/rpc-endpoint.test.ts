@@ -63,7 +63,7 @@ test.each([
   ['an HTTP error', (response: ServerResponse) => response.writeHead(502).end('{"result":"0x1"}')],
   ['an error of a proxy', (response: ServerResponse) => response.writeHead(429).end('{"error":"slow down"}')],
   ['a redirection', (response: ServerResponse) => response.writeHead(308, { location: '/elsewhere' }).end('{}')],
-])('an answer that is %s is none, and no URL is told', async (_what, answer) => {
+])('a response that is %s is rejected, and no URL is reported', async (_what, answer) => {
   const { endpoint, counted } = await nodeThat(answer);
   const message = `${endpoint.label} gave no answer to eth_call`;
   await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({ code: 'unreachable', message });

@@ -81,7 +81,7 @@ test('an unreachable database ends it with 75 and one line', async () => {
   expect(stderr).not.toContain('secret');
 });
 
-test('interrupted, it says how to go on, and goes on', { timeout: 120_000 }, async () => {
+test('interrupted, it says how to continue, and continues', { timeout: 120_000 }, async () => {
   for (const resumed of [false, true]) {
     const command = backfill(world, ['--json']);
     await new Promise((resolve) => command.child.stdout?.once('data', resolve));

@@ -18,7 +18,7 @@ type RunOptions = JsonOption & { chains?: number[] | 'all'; schema?: string; fre
 
 const program = new Command('backfill')
   .description(
-    'Builds the index anew in another schema while the present one serves, then turns all views to it at once.',
+    'Rebuilds the index in another schema while the current one serves, then switches all views to it at once.',
   )
   .option('--chains <ids>', 'fetch the logs of these chains from their nodes again: 1,56 or all', chainsArgument)
   .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)

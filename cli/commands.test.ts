@@ -138,9 +138,9 @@ test('calibrate needs a chain and a factory', async () => {
 test.each(['keys', 'curators', 'delist', 'status', 'config-check'])(
   '%s has help with examples and exit codes, and refuses what it does not know',
   async (name) => {
-    const [help, wrong] = await Promise.all([cli(name, '--help'), cli(name, '--nonsense')]);
+    const [help, wrong] = await Promise.all([cli(name, '--help'), cli(name, '--unknown')]);
     expect(help).toMatchObject({ exitCode: 0, stderr: '' });
     expect(help.stdout).toMatch(/Examples:\n +npm run [\s\S]+--json[\s\S]+Exit codes: 0 /);
-    expect(wrong).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining("unknown option '--nonsense'") });
+    expect(wrong).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining("unknown option '--unknown'") });
   },
 );

@@ -36,7 +36,7 @@ addCommand(program, 'rotate', 'make a new key for the holder of a key in use, wh
     }),
   );
 
-addCommand(program, 'revoke', 'make a key invalid for good')
+addCommand(program, 'revoke', 'revoke a key permanently')
   .argument('<keyId>', 'visible part of the key, as `list` shows it')
   .action(
     onDatabase(async (database, keyId: string, _: JsonOption) => {

@@ -52,7 +52,7 @@ test.each(['indexer/a.ts', 'indexer/b.ts', 'indexer/schema/table.ts'])(
   },
 );
 
-test('a file that is imported anew, or no longer, is refused', async () => {
+test('a file that is newly imported, or no longer, is rejected', async () => {
   await write('indexer/registration/all.ts', `import '../a.ts';\nimport '../other.ts';\n`);
   expect(changedFiles('index', root)).toEqual(['indexer/b.ts', 'indexer/other.ts', 'indexer/registration/all.ts']);
 });

@@ -225,7 +225,7 @@ export interface components {
         };
         /** @description Why a request was not served. */
         Error: {
-            /** @description What is wrong, in one sentence for people. */
+            /** @description What is wrong, as a human-readable sentence. */
             error: string;
         };
         /** @description A page of pools. */
@@ -631,7 +631,7 @@ export interface components {
             error: {
                 /** @description HTTP status that the single endpoint would answer with. */
                 status: number;
-                /** @description What is wrong, in one sentence for people. */
+                /** @description What is wrong, as a human-readable sentence. */
                 error: string;
             };
         };
@@ -2273,7 +2273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Deadline passed or database away; retry */
+            /** @description Deadline exceeded or database unavailable; retry */
             503: {
                 headers: {
                     [name: string]: unknown;

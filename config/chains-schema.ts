@@ -129,7 +129,7 @@ export const ChainConfig = z.strictObject({
     "What capture's scheduled reads may cost the nodes of the chain ([operations](operations.md#the-read-budget)). The defaults suit a free node and a thousand funded pools.",
   ),
   warmBudget: WarmBudgetConfig.prefault({}).describe(
-    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](quotes.md#wanted-pools-are-read-at-once)).',
+    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](quotes.md#requested-pools)).',
   ),
 });
 

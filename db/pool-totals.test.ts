@@ -92,7 +92,7 @@ test('a total that a pool does not have is null in any window, and 0 before anyt
   expect(await windowOf(0, 5)).toEqual({ swap_count: '0', ...nothing });
 });
 
-/** `npx vitest run db/pool-totals.test.ts -u` writes the document anew. */
+/** `npx vitest run db/pool-totals.test.ts -u` rewrites the document. */
 test('docs/totals.md is made from the list', async () => {
   const source = await readFile(new URL('../protocol/pool-totals.ts', import.meta.url), 'utf8');
   const documented = [...source.matchAll(/ {2}\/\*\* (.+) \*\/\n {2}(\w+): \d+,/g)].map(([, addsUp, name = '']) => {

@@ -40,7 +40,7 @@ test.each([
     75,
   ],
   ['every address of a host', { host: 'localhost:1' }, 'the database is unreachable (connect ECONNREFUSED ', 75],
-])('%s is told in one line', async (_name, change, text, exitCode) => {
+])('%s is reported in one line', async (_name, change, text, exitCode) => {
   const error = databaseSettingError(await failureOn(changed(change)), 'DATABASE_URL');
   expect(error).toMatchObject({ message: expect.stringContaining(`DATABASE_URL: ${text}`), exitCode });
   expect(error?.message).not.toContain('\n');
@@ -56,7 +56,7 @@ test('a database without our tables asks to be migrated, a wrong query is no fau
   expect(databaseSettingError(other, 'DATABASE_URL')).toBe(other);
 });
 
-test('a start is refused for a wrong login, and goes on without the database', async () => {
+test('a start fails with a wrong login, and continues without the database', async () => {
   const start = async (url: string) => {
     const { $client } = openDatabase(url, createLogger('test', 'silent'), 1);
     await assertDatabaseLogin($client, 'DATABASE_REPLICA_URL').finally(() => $client.end());

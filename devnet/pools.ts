@@ -6,7 +6,7 @@ import { type DevChain, send } from './dev-chain.ts';
 import { encodeBinData, encodeExtensionOrder } from './pool-words.ts';
 import { factoryAbi } from './protocol-abi.ts';
 
-/** An extension of a pool to create: where it runs and what it is told. */
+/** An extension of a pool to create: where it runs and what it receives. */
 export interface ExtensionSpec {
   readonly address: Address;
   readonly phases: readonly ExtensionPhase[];

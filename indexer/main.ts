@@ -35,7 +35,7 @@ runMain(async () => {
       'after',
       `
 Settings: CHAINS_CONFIG, DATABASE_URL, DATABASE_SCHEMA, PORT (${DEFAULT_PORT}), HOST, LOG_LEVEL.
-Without DATABASE_SCHEMA it goes on with the schema that readers are served from (the first one is ${FIRST_SCHEMA}).
+Without DATABASE_SCHEMA it continues the schema that readers are served from (the first one is ${FIRST_SCHEMA}).
 Serves /health, /ready (complete), /status (block per chain) and /metrics. A new schema is indexed from the start;
 when it is complete, the views of schema "${LIVE_SCHEMA}" turn to it.
 Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database or node unreachable, or another schema serves now.`,

@@ -24,7 +24,7 @@ describe('the start', () => {
   });
   afterEach(() => rm(copy, { recursive: true }));
 
-  test('goes on with the Ponder that is installed', () => {
+  test('accepts the Ponder that is installed', () => {
     expect(() => assertPonderPatched()).not.toThrow();
   });
 
@@ -45,7 +45,7 @@ describe('the start', () => {
 
 // What the patch of `sync-realtime` does is tested by test/indexer-new-pools.test.ts.
 
-test('Ponder commits to disk before it goes on', async () => {
+test('Ponder commits to disk before it continues', async () => {
   const database = await createDatabase();
   const { createPool } = (await import(new URL('utils/pg.js', PONDER).href)) as {
     createPool: (config: pg.PoolConfig, logger: object) => pg.Pool & { Client: new (config: object) => pg.Client };

@@ -28,7 +28,7 @@ function assembled(source: string): Hex {
   return `0x${bytes.join('')}`;
 }
 
-/** Looks at what it is asked before it goes on. */
+/** Reads its input before it continues. */
 const requested = (then: string): Hex => assembled(`5f35 @go 57 00 go: ${then} 00`);
 
 test.each<[string, Hex, string | null]>([

@@ -19,7 +19,7 @@ const BLOCKS_AT_ONCE = 1_000n;
 const POOLS_AT_ONCE = 500;
 
 /**
- * The newest blocks in which a swap was all that a pool did, by turns of the pools: of each thousand blocks the newest of
+ * The newest blocks in which a swap was all that a pool did, alternating between the pools: of each thousand blocks the newest of
  * every pool, then the second newest of every pool, and so on.
  *
  * @param events of the pools, in any layout

@@ -14,7 +14,7 @@ type HttpParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /**
  * Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. One that was opened and never
- * used is closed without a word: a client may send its first request at this very time, and would take it for the answer.
+ * used is closed silently: a client may send its first request at the same time, and would take it for the response.
  */
 export function rejectMalformedHttp(error: HttpParseError, socket: Socket): void {
   // Inside an answer that has begun, another status line would be read as part of its body.

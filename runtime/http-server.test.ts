@@ -112,7 +112,7 @@ describe('who takes too long is cut', () => {
     expect(answerOf(await exchange(await start(echo, QUICK), text))).toEqual(slow);
   });
 
-  test('before the first byte without a word, which a request sent meanwhile would take for its answer', async () => {
+  test('silently before the first byte: a request sent meanwhile would take it for its response', async () => {
     expect(await exchange(await start(echo, QUICK), '')).toBe('');
   });
 

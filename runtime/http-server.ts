@@ -30,7 +30,7 @@ const TIMES = {
   idleTimeout: 30_000,
 };
 
-/** Of the request line and headers: a lookup of 500 pools takes 23 kB, and one of too many must be told so. */
+/** Of the request line and headers: a lookup of 500 pools takes 23 kB, and one of too many must get its error. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const SWEEP_MS = 50;
 

@@ -26,7 +26,7 @@ const JITTER = 0.2;
 
 /**
  * A WebSocket to a server that stays open: it is dialled again, with growing, jittered pauses, when it is closed, refused, too
- * slow to drain or without pongs. What the connection was told is its owner's to repeat in `onOpen`.
+ * slow to drain or without pongs. Its owner repeats in `onOpen` what was sent before.
  */
 export class LiveSocket {
   readonly #options: LiveSocketOptions;

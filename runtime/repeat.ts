@@ -2,7 +2,7 @@
  * Does a piece of work at once, and again each time `pauseMs` after it ended. Does not keep the process alive.
  *
  * @param work must not reject
- * @returns stops it; work that has begun goes on
+ * @returns stops it; work that has begun continues
  */
 export function startRepeating(work: () => Promise<void>, pauseMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** @throws Error when the promise takes longer than `ms`; what it does goes on */
+/** @throws Error when the promise takes longer than `ms`; its work continues */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   const settled = new AbortController();
   const late = sleep(ms, undefined, { signal: settled.signal }).then(() => {

@@ -64,7 +64,7 @@ test('a first block after the first pool is refused, before anything is begun', 
   expect((await world.database.query('SELECT FROM operator.backfill')).rows).toEqual([]);
 });
 
-test('killed in the middle, it goes on in the same schema and ends with the same rows, and no reader notices', {
+test('killed in the middle, it continues in the same schema and ends with the same rows, and no reader notices', {
   timeout: 2 * LIMIT_MS,
 }, async () => {
   let letThrough: () => void = () => undefined;

@@ -298,7 +298,7 @@ test('the page of the documents shows and runs operations under a policy without
   await close();
 });
 
-test('an empty index is told, not shown as loading', async () => {
+test('an empty index is reported, not shown as loading', async () => {
   await world.listing.pool.query('DELETE FROM operator.listed_pool');
   await world.listing.pool.query('DELETE FROM operator.pool_listing');
   await world.listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');

@@ -108,11 +108,11 @@ async function expectIndexToEqualChain(): Promise<void> {
 /** Every packed pool that trades has sold and bought, over more than one bin at a time. */
 async function expectPackedTrades(pools: number): Promise<void> {
   const sql = `SELECT pool, count(*) FILTER (WHERE zero_for_one) AS sales, count(*) FILTER (WHERE NOT zero_for_one) AS buys,
-    max(array_length(parts, 1)) AS most_bins FROM live.swap WHERE details IS NOT NULL GROUP BY pool`;
+    max(array_length(parts, 1)) AS max_bins FROM live.swap WHERE details IS NOT NULL GROUP BY pool`;
   const traded = (await rows.query(sql)).rows;
   expect(traded).toHaveLength(pools);
   for (const counts of traded) {
-    expect(Math.min(counts.sales, counts.buys, counts.most_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
+    expect(Math.min(counts.sales, counts.buys, counts.max_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
   }
 }
 

@@ -199,7 +199,7 @@ describe('extensions that burn all the gas', () => {
     await world.chain.client.mine({ blocks: 1 });
     const calls = ethCalls(among.api);
     const [pool] = refusing as [Address];
-    // A new block: state and prices are read anew, and the guards that burned the gas are left alone.
+    // A new block: state and prices are read again, and guards that burned the gas are skipped.
     const requested = () => among.api.quote(pool).then(() => ethCalls(among.api) - calls);
     await expect.poll(requested, { timeout: 30_000 }).toBe(2);
     expect(await among.api.quote(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });

@@ -61,7 +61,7 @@ describe.each([
     return { pool: address, provider };
   }
 
-  /** A pool that trades as this one does, and whose storage tells the head alone. */
+  /** A pool that trades as this one does, and whose storage has the head alone. */
   async function hideBins({ pool: address }: MarketPool): Promise<Address> {
     const { chain } = market.setup;
     const front = await deployContract(chain, 'BinsElsewhere', [address]);

@@ -109,7 +109,7 @@ describe('a chain with a block a second', () => {
     expect(callsOf(api)).toBeLessThanOrEqual(spentBy(api));
   });
 
-  /** How often each pool was told, and told as not read. */
+  /** How often each pool was reported, and reported as not read. */
   function turnsOf({ messages }: SseClient) {
     const [updates, stale] = [new Map<string, number>(), new Map<string, number>()];
     const count = (of: Map<string, number>, list: readonly { poolAddress: string }[] = []) => {

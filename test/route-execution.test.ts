@@ -61,7 +61,7 @@ async function swapLeg(leg: Leg, tradeType: PlanRequest['tradeType'], amount: bi
 interface Execution {
   readonly paid: bigint;
   readonly received: bigint;
-  /** By middle token: what first legs gave and second legs did not take, in all routes. */
+  /** By intermediate token: what first legs gave and second legs did not take, in all routes. */
   readonly left: ReadonlyMap<string, bigint>;
 }
 
@@ -84,7 +84,7 @@ async function execute(plan: RoutePlan): Promise<Execution> {
   return { paid, received, left };
 }
 
-/** Expects the remainder of a middle token to be within its bound, given what first legs hand to second ones of it. */
+/** Expects the remainder of a intermediate token to be within its bound, given what first legs hand to second ones of it. */
 function expectLeft(plan: RoutePlan, token: string, amount: bigint): void {
   const seconds = plan.routes.flatMap(({ legs: [, second] }) => (second?.tokenIn === token ? [second] : []));
   const planned = seconds.reduce((sum, leg) => sum + BigInt(leg.amountIn), 0n);

@@ -175,7 +175,7 @@ it('is limited, less so with a key', async () => {
   expect(Number(answers[1]?.headers.get('Retry-After'))).toBeGreaterThan(0);
 });
 
-describe('when something is away', () => {
+describe('when something is unreachable', () => {
   const body = () => order('WETH', 'USDC', 100);
   const unavailable = { status: 503, body: { error: 'Service temporarily unavailable' } };
 

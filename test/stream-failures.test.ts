@@ -5,7 +5,7 @@ import { comparable } from './stream-failures/truth.ts';
 import { type FailingWorld, startFailingWorld } from './stream-failures/world.ts';
 
 const FOLLOWERS = 200;
-/** Of these, the ones that come anew while something is away. */
+/** Of these, the ones that reconnect during a failure. */
 const NEWCOMERS = 20;
 const DOWN_MS = 1_500;
 /** Of a busy machine. */
@@ -50,7 +50,7 @@ async function allFollow(): Promise<void> {
   await vi.waitUntil(() => followers.every(({ completeAt }) => completeAt > height), RECOVERY);
 }
 
-/** Kills a server for a while, during which some clients come anew. */
+/** Kills a server for a while, during which some clients reconnect. */
 async function crash(server: FailingWorld['node']): Promise<void> {
   const crashed = server.crash(DOWN_MS);
   for (const follower of followers.slice(0, NEWCOMERS)) follower.reopen();

@@ -105,7 +105,7 @@ test('tells subscribed pools and their changes as REST does, and no others', asy
   );
 });
 
-test('goes on after another connection, whose last id it names', async () => {
+test('resumes another connection by its last id', async () => {
   const [first] = pools;
   const before = await open();
   await before.ask({ op: 'subscribe', id: 1, pools: names, depth: false });
@@ -171,7 +171,7 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect(client.answers).toContainEqual(expect.objectContaining({ id: null, status: 429 }));
   });
 
-  test('ten times as much; who goes on is sent away', async () => {
+  test('ten times as much; a client that continues is disconnected', async () => {
     const client = await open();
     for (let n = 0; n < 20; n++) client.send('['.repeat(64 * 1024));
     expect(await client.closed).toEqual([1008, 'limits']);
@@ -190,7 +190,7 @@ describe('an operation that is refused changes nothing and is named', () => {
     expect(await client.ask(text)).toEqual({ event: 'error', id, status: 400, error });
   });
 
-  test('too many in a second; who goes on is sent away', async () => {
+  test('too many in a second; a client that continues is disconnected', async () => {
     const client = await open();
     for (let id = 0; id < 500; id++) client.send(id % 2 ? '' : { op: 'ping', id });
     expect(await client.closed).toEqual([1008, 'limits']);
@@ -328,7 +328,7 @@ test('a stop says bye, and closes what never subscribed too', async () => {
   expect(subscribed.book.events.at(-1)).toBe('bye');
 });
 
-test('the client of docs/stream.md holds what REST says, and goes on when it is cut or the server vanishes', async () => {
+test('the client of docs/stream.md holds what REST returns, and resumes when it is terminated or the server vanishes', async () => {
   const follow = await documentClient(2_000);
   const { port, pathname } = new URL(api.base);
   const proxy = await startTcpProxy('127.0.0.1', Number(port));

@@ -80,7 +80,7 @@ test.each([true, false])('tells each pool, then what changes, as REST does (dept
   expect(sent.map(({ poolAddress }) => poolAddress)).toEqual([first.address]);
 });
 
-test('goes on after the last message; another process or a forgotten message is a gap', async () => {
+test('resumes after the last message; another process or a forgotten message is a gap', async () => {
   const [first, second] = pools as [WorldPool, WorldPool];
   const client = await open(`pools=${names}`);
   await isUpToDate(client, await blockNow());
@@ -119,7 +119,7 @@ test('a pool of which clients heard is read when the block comes: a request find
   expect(api.lookups.slice(before)).toEqual(['cached']);
 });
 
-test('all listed pools come with a key alone; one that is listed joins, one that is gone is told', async () => {
+test('all listed pools come with a key alone; one that is listed joins, one that is removed is reported', async () => {
   expect((await open('depth=false')).status).toBe(401);
   const [, , third] = pools as [WorldPool, WorldPool, WorldPool];
   const listed = table.find(31337, third.address);

@@ -20,7 +20,7 @@ export function go(href: string, replace = false): void {
 /** Addresses that the service itself answers. */
 const NOT_PAGES = /^\/(docs|public|openapi\.json|assets)/;
 
-/** Follows a plain click on a link of this page without loading it anew. */
+/** Follows a plain click on a link of this page without reloading it. */
 export function followLink(event: MouseEvent): void {
   const link = (event.target as Element | null)?.closest?.('a');
   if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

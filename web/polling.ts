@@ -43,7 +43,7 @@ const NOTHING_YET = { data: null, failure: null };
 /**
  * Loads again and again while the component is shown.
  *
- * @param key what is loaded: another key begins anew, without the old data. Null: nothing
+ * @param key what is loaded: another key starts again, without the old data. Null: nothing
  */
 export function usePolled<T>(
   key: string | null,

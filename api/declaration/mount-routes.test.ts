@@ -66,7 +66,7 @@ test('a response that its handler lets caches keep has a tag, the same when it i
   expect(seen(await ask('tagged', { 'If-None-Match': body.tag }))).toEqual([304, null, ...headers]);
 });
 
-test('a key is required where that is declared, which is told before a used-up quota is', async () => {
+test('a key is required where that is declared; its absence is reported before an exhausted quota', async () => {
   const ask = appOf(endpoint('closed', { key: 'required', limit: 'pamm' }), endpoint('open'));
   const rejected = await ask('closed');
   expect([rejected.status, rejected.headers.get('RateLimit-Policy')]).toEqual([401, null]);

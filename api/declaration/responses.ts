@@ -18,7 +18,7 @@ export const PoolAddressPath = z.string().openapi({
 });
 
 export const ErrorBody = z
-  .strictObject({ error: z.string().openapi({ description: 'What is wrong, in one sentence for people.' }) })
+  .strictObject({ error: z.string().openapi({ description: 'What is wrong, as a human-readable sentence.' }) })
   .openapi('Error', { description: 'Why a request was not served.' });
 
 /** @param example a value of the schema, as JSON */
@@ -32,7 +32,7 @@ export const errorResponse = (description: string) => ({ description, content: j
 /** A failure whose body is a bare text: the request could not be parsed. */
 export const textErrorResponse = (description: string) => ({ description, content: textContent });
 
-/** A failure that is told in JSON or, when the request could not be parsed, in a bare text. */
+/** A failure that is reported in JSON or, when the request could not be parsed, in a bare text. */
 export const errorOrTextResponse = (description: string) => ({
   description,
   content: { ...jsonContent(ErrorBody), ...textContent },

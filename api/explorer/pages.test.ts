@@ -52,7 +52,7 @@ test.each(['/', '/pool/1/0x12', '/route', '/status', '/glossary'])(
   },
 );
 
-test('every file that the page names is there, kept for good, and compressed when it is long, for who takes it', async () => {
+test('every file that the page names exists, is cached permanently, and is compressed when it is long and the client accepts it', async () => {
   const html = await (await ask('/')).text();
   const names = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(3);
@@ -94,7 +94,7 @@ test('the page is as light as it has to be', async () => {
   expect(sum(first) + page).toBeLessThanOrEqual(MAX_FIRST_BYTES);
 });
 
-test('a logo that cannot be used is told by its setting', async () => {
+test('a logo that cannot be used is reported with its setting', async () => {
   const read = (logo: string) => readPageFiles({ name: 'x', logo });
   await expect(read('/nowhere/logo.svg')).rejects.toThrow('EXPLORER_LOGO: cannot be read (ENOENT)');
   await expect(read(join(folder, 'logo.html'))).rejects.toThrow('EXPLORER_LOGO: not one of .svg, .png, .ico');

@@ -104,7 +104,7 @@ describe('caches', () => {
 describe('compression', () => {
   const ask = (path: string, encoding: string) => send(path, { headers: { 'Accept-Encoding': encoding } });
 
-  test('of a long answer, for who takes it so; caches are told that it depends on the request', async () => {
+  test('of a long response, when the client accepts it; Vary tells caches that it depends on the request', async () => {
     const plain = await ask('/public/v1/chains', 'identity');
     expect(plain.headers['content-encoding']).toBeUndefined();
     expect(plain.headers['content-length']).toBe(String(plain.body.length));

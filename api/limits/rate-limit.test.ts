@@ -130,7 +130,7 @@ describe('who is counted', () => {
   };
   const times = (count: number, base: string) => Array<string>(count).fill(`${base}${EVM}/1/${POOL}/bid_ask`);
 
-  test('a client that used its quota up goes on with a key, and each key has a quota of its own', async () => {
+  test('a client that used its quota up continues with a key, and each key has a quota of its own', async () => {
     const base = await startApi(limits);
     const client = newClient();
     const key = `good-${randomBytes(6).toString('hex')}`;

@@ -13,7 +13,7 @@ type Entry = { requests: number; readonly endsAt: number };
 
 /**
  * Counts requests by client in windows that begin with a client's first request. Memory is bounded: of too many clients
- * the one that was quiet longest is forgotten, and begins anew.
+ * the one that was quiet longest is forgotten, and starts again from zero.
  */
 export class WindowCounter {
   readonly #windowMs: number;

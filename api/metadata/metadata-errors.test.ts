@@ -28,10 +28,10 @@ test.each([
   [400, 'text', `${CHAIN_A}/metadata?lockedPricingOnly=TRUE`],
   [400, 'text', `77/metadata?depositAllowlistEnabled=yes`],
   [400, 'text', `${CHAIN_A}/metadata?blacklistedOnly=`],
-  [404, 'json', '77/metadata?sortBy=nonsense'],
+  [404, 'json', '77/metadata?sortBy=unknown'],
   [400, 'json', `${CHAIN_A}/metadata?count=-1`],
   [400, 'json', `${CHAIN_A}/metadata?offset=-1`],
-  [400, 'json', `${CHAIN_A}/metadata?sortBy=nonsense`],
+  [400, 'json', `${CHAIN_A}/metadata?sortBy=unknown`],
   [400, 'json', `${CHAIN_A}/metadata?sortBy=`],
   [400, 'json', `${CHAIN_A}/metadata?sortOrder=up`],
   [400, 'json', `${CHAIN_A}/metadata?sortOrder=DESC`],
@@ -62,7 +62,7 @@ test.each([
 });
 
 test('of a repeated parameter the first counts, an unknown one is ignored, and a chain may have no pools', async () => {
-  const path = `/public/v1/evm/${CHAIN_A}/metadata?sortBy=tvl&sortBy=nonsense&page=x&%zz=1`;
+  const path = `/public/v1/evm/${CHAIN_A}/metadata?sortBy=tvl&sortBy=unknown&page=x&%zz=1`;
   await listing.refresh();
   const response = await listing.app.request(path);
   expect([response.status, await response.json()]).toEqual([200, { data: [], total: 0, nextOffset: null }]);

@@ -189,7 +189,7 @@ test('caps and defaults of a page', async () => {
   expect(await sizeOf({ count: 0 })).toBe(1);
   expect(await sizeOf({ count: 501, minTvlFiat: 0 })).toBe(FUNDED + UNFUNDED + UNPRICED);
   expect(await sizeOf({ minTvlFiat: 0 })).toBe(50);
-  const unusual = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata?sortBy=TVL&nonsense=1`);
+  const unusual = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata?sortBy=TVL&unknown=1`);
   expect(await unusual.json()).toMatchObject({ data: { length: 50 } });
   const past = await listing.app.request(`/public/v1/evm/${CHAIN_A}/metadata?offset=99999999999999999999`);
   expect(await past.json()).toEqual({ data: [], total: FUNDED, nextOffset: null });

@@ -26,7 +26,7 @@ afterAll(() => listing.close());
 
 const pairs = async () => (await listing.page(CHAIN_A, { minTvlFiat: 0 })).data.map(({ pair }) => pair);
 
-test('a page is made once per refresh, and anew after each', async () => {
+test('a page is built once per refresh', async () => {
   const before = await pairs();
   expect(before.length).toBe(POOLS);
   // What no refresh published is not looked for.
@@ -89,7 +89,7 @@ test('a page is compressed for who takes it so; its tag spares sending it again'
   expect((await ask({ 'If-None-Match': '"other"' })).status).toBe(200);
 });
 
-test('memory is bounded: pages that nobody asked for lately go first', () => {
+test('memory is bounded: pages that were not requested recently are evicted first', () => {
   const cache = createPageCache(100_000);
   const page = () => new ReadyBody('x'.repeat(10_000));
   for (const key of ['a', 'b', 'c', 'd']) cache.set(key, page());

@@ -79,7 +79,7 @@ describe('an index that follows its chain is ready', () => {
 });
 
 describe('an index that does not is stalled after the limit', () => {
-  test('when it stands still while the chain goes on, even by one block only', async () => {
+  test('when it stops while the chain advances, even by one block only', async () => {
     await pollAfter(1, { indexed: block(9), head: block(9) });
     expect(await pollAfter(LIMIT_SECS, { indexed: block(9), head: block(10) })).toBeNull();
     expect(await pollAfter(1, { indexed: block(9), head: block(10) })).toBe(
@@ -114,7 +114,9 @@ describe('an index that does not is stalled after the limit', () => {
 
   test('when no node answers, or the database is unreachable', async () => {
     await pollAfter(1, { indexed: block(9), head: block(9) });
-    expect(await pollAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe('chain 7: no node tells its head');
+    expect(await pollAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe(
+      'chain 7: no node reports its head',
+    );
     expect(await pollAfter(1, { indexed: block(9), head: block(9) })).toBeNull();
     expect(await pollAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe('chain 7 is not indexed');
   });
@@ -126,7 +128,7 @@ test('nothing is ready before it was seen to follow', async () => {
   expect(await pollAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
 });
 
-test('a silent node holds the look at other chains up by no more than its patience', async () => {
+test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
   const two = new IndexingWatch({
     chains: [CHAIN, { ...CHAIN, chainId: 8 }],
     maxLagSecs: LIMIT_SECS,

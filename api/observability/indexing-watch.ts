@@ -144,7 +144,7 @@ function areSame(one: BlockPoint, other: BlockPoint): boolean {
 
 function describe({ chainId, indexedBlock, lagBlocks }: ChainLag): string {
   if (indexedBlock === null) return `chain ${chainId} is not indexed`;
-  if (lagBlocks === null) return `chain ${chainId}: no node tells its head`;
+  if (lagBlocks === null) return `chain ${chainId}: no node reports its head`;
   if (lagBlocks < 0) return `chain ${chainId} is indexed ${-lagBlocks} blocks beyond its head`;
   return `chain ${chainId} is indexed ${lagBlocks} blocks behind its head`;
 }

@@ -99,7 +99,7 @@ describe('a body that cannot be read is answered in plain text', () => {
   test.each([
     '{"tx":',
     '',
-    'nonsense',
+    'unknown',
     '{"a":1}}',
     `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
     `{"blockNumber":${'9'.repeat(1_001)}}`,

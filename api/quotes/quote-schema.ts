@@ -50,7 +50,7 @@ const NamedPool = z.string().describe('The pool as the request spells it.');
 
 const PoolError = z.strictObject({
   status: z.int().describe('HTTP status that the single endpoint would answer with.'),
-  error: z.string().describe('What is wrong, in one sentence for people.'),
+  error: z.string().describe('What is wrong, as a human-readable sentence.'),
 });
 
 export const BatchResult = z

@@ -68,6 +68,6 @@ export const findRouteDeclaration = {
     404: errorResponse('Chain not served'),
     422: { description: 'No plan', content: jsonContent(NoPlanBody) },
     502: errorResponse('Chain data is not available; retry'),
-    503: errorResponse('Deadline passed or database away; retry'),
+    503: errorResponse('Deadline exceeded or database unavailable; retry'),
   },
 } as const satisfies ApiRoute;

@@ -117,7 +117,7 @@ describe('a value that is not allowed is named with its rule', () => {
   });
 });
 
-describe('a body that cannot be read is told so', () => {
+describe('a body that cannot be read is rejected', () => {
   it('takes a number of routes that JSON reads as a bigint', async () => {
     expect(await refusal(body({ amountIn: '5', maxRoutes: 1e20 }))).toBe(200);
   });

@@ -44,7 +44,7 @@ const pair = { tokenIn: A.address, tokenOut: B.address };
 
 it.each(['exact_in', 'exact_out'] as const)('lists the legs of %s in trade order, with every field', (tradeType) => {
   const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), { ...pair, tradeType });
-  // 100 in give 300 of the middle token, which give 70 out.
+  // 100 in give 300 of the intermediate token, which give 70 out.
   const amounts = { amountIn: '100', amountOut: '70', effectivePriceX64: ((70n << 64n) / 100n).toString() };
   expect(body).toEqual({
     ...pair,

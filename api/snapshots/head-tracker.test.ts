@@ -174,7 +174,7 @@ test('a listener hears of each head that is taken, and from where blocks were re
   expect(heard).toEqual(['a1', 'a2', 'a3', 'b2 from 2', 'b4']);
 });
 
-test('a chain that was rolled back is told as replaced above its new head', async () => {
+test('a chain that was rolled back is reported as replaced above its new head', async () => {
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   for (const number of [5, 6, 7]) {
@@ -187,7 +187,7 @@ test('a chain that was rolled back is told as replaced above its new head', asyn
   expect(heard).toEqual(['a5', 'a6', 'a7', 'a5 from 6']);
 });
 
-test('a head that nodes refused to read at is told as replaced when another takes its place', async () => {
+test('a head at which nodes refused reads is reported as replaced when another takes its place', async () => {
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   await numberAt(0);
@@ -244,7 +244,7 @@ test('a socket that lags never takes the head back', async () => {
   expect(clock.current?.block.number).toBe(100n);
 });
 
-test('a clock that is watched sees heads without a request, goes on after failures, and ends with its last watcher', async () => {
+test('a tracker that is watched sees heads without a request, continues after failures, and ends with its last watcher', async () => {
   vi.useFakeTimers();
   const { chain, clock } = chainOf(1_000);
   const advance = async (ms: number) => {

@@ -119,7 +119,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   #newest(at: ReportedHead): ReportedHead | SnapshotError {
     const { current } = this.#deps.clock;
-    return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain went on');
+    return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain advanced');
   }
 
   /** The read that a request needs: started by it, or by another. */

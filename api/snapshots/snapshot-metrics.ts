@@ -22,7 +22,7 @@ export interface SnapshotObserver {
   readonly curve: (report: CurveReport) => void;
 }
 
-/** Observers of chains that count what they are told. */
+/** Observers of chains that count what is reported to them. */
 export function snapshotMetrics(registry: Registry): (chainId: number) => SnapshotObserver {
   const counter = (name: string, help: string, label?: string) =>
     new Counter({ name, help, labelNames: label ? ['chain', label] : ['chain'], registers: [registry] });

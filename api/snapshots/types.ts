@@ -94,7 +94,7 @@ export interface SnapshotService {
 }
 
 export interface ReadOptions {
-  /** Stops the wait: pools still unread then get `timed_out`. A read that others share goes on. */
+  /** Stops the wait: pools still unread then get `timed_out`. A read that is shared continues. */
   readonly signal?: AbortSignal;
   /**
    * Reads at this head alone, as long as its block is the newest one that was taken; else all pools get `timed_out`. Pools share

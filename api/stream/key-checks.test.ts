@@ -38,7 +38,7 @@ class CountedConnections extends Connections {
   }
 }
 
-test('connections of a revoked key are told; those of other keys are not, nor while the database is unreachable', async () => {
+test('connections of a revoked key are reported; those of other keys are not, nor while the database is unreachable', async () => {
   const [revoked, rotated, kept] = await Promise.all(['a', 'b', 'c'].map((label) => issueApiKey(pool, label)));
   if (!revoked || !rotated || !kept) throw new Error('no keys');
   await revokeApiKey(pool, revoked.keyId);

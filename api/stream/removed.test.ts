@@ -75,7 +75,7 @@ function listen() {
   return { received, transport, removed };
 }
 
-test('who is connected is told that a pool was delisted, and of one that left the index that it is not served', async () => {
+test('subscribers learn that a pool was delisted, and that one that left the index is not served', async () => {
   const { received, transport, removed } = listen();
   const stream = await streams.ready(CHAIN);
   const subscriber = stream.open(transport, false);

@@ -65,7 +65,7 @@ async function statusOf(url: string, request: LoadRequest): Promise<number | nul
 
 const EXPECTED = new Set([200, 401, 404, 429, 503]);
 
-/** By turns: unknown addresses, unknown keys, deep offsets, rare filters and searches, unknown pools. */
+/** Alternately: unknown addresses, unknown keys, deep offsets, rare filters and searches, unknown pools. */
 function floodRequest(number: number, chainIds: readonly number[]): LoadRequest {
   const base = `/public/v1/evm/${chainIds[number % chainIds.length]}`;
   const from = { 'X-Forwarded-For': `198.51.100.${number % ANONYMOUS}` };

@@ -24,11 +24,15 @@ const say = (line: string) => write(`${((performance.now() - startedAt) / 1_000)
 runMain(async () => {
   const { pools, seconds, rounds } = new Command('bench:hostile')
     .description(
-      `Serves a market that is nearly all strangers' pools, and the honest ones alone, and puts both beside the targets:
+      `Serves a market that is nearly all untrusted pools, then the honest ones alone, and compares both with the targets:
 1 % active, 10 % with a provider that burns all gas, 10 % on one pair, the rest inactive, over two chains.`,
     )
     .option('--pools <number>', 'of both chains', '100000')
-    .option('--seconds <number>', 'how long prices and stalls are watched: all is read anew within a minute', '75')
+    .option(
+      '--seconds <number>',
+      'how long prices and stalls are watched: everything is read again within a minute',
+      '75',
+    )
     .option('--rounds <number>', 'of 12 seconds: quotes, pages, routes, quotes under a flood', '6')
     .parse()
     .opts<Options>();
@@ -49,7 +53,7 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
   ];
   const { honest, crowd, burner, inactive } = sizes;
   say(
-    `each chain has ${honest} honest pools; of strangers ${crowd} on one pair, ${burner} burners, ${inactive} inactive`,
+    `each chain has ${honest} honest pools; untrusted: ${crowd} on one pair, ${burner} burners, ${inactive} inactive`,
   );
   const serve = (onlyHonest: boolean) => {
     say(onlyHonest ? 'the honest pools alone' : 'all pools');
@@ -61,7 +65,7 @@ async function bench(pools: number, seconds: number, rounds: number): Promise<vo
   await among.pause();
   const markets = [alone, among] as const;
   say(`requests, ${rounds} rounds of each market`);
-  // By turns: machines do not keep their speed for minutes.
+  // Alternately: machines do not keep their speed for minutes.
   for (let round = 0; round < rounds; round++) {
     for (const market of markets) {
       await market.resume();

@@ -1,6 +1,6 @@
 import { type Address, numberToHex } from 'viem';
 
-/** Who made a pool: an honest provider of liquidity, or a stranger who wants its neighbours to suffer. */
+/** Who made a pool: an honest provider of liquidity, or an attacker who wants other pools to suffer. */
 export type PoolKind = 'honest' | 'crowd' | 'burner' | 'inactive';
 
 /** Where the index's tables are. */
@@ -30,14 +30,14 @@ export function sizesOf(pools: number): Sizes {
 export const FIRST_CLONE = { honest: 0x11_0000_0000, crowd: 0x22_0000_0000, burner: 0x33_0000_0000 } as const;
 export const FIRST_INACTIVE = 0x44_0000_0000;
 const FIRST_TOKEN = 0x55_0000_0000;
-/** Pools of strangers that share a token. */
+/** Untrusted pools that share a token. */
 const POOLS_PER_TOKEN = 2;
 
 export const addressOf = (number: number): Address => numberToHex(number, { size: 20 });
 
-/** Tokens of strangers that so many pools need. */
+/** Untrusted tokens that this many pools need. */
 export const untrustedTokens = (pools: number): Address[] =>
   Array.from({ length: Math.ceil(pools / POOLS_PER_TOKEN) }, (_, index) => addressOf(FIRST_TOKEN + index));
 
-/** SQL: the token of the stranger's pool number `n`. */
+/** SQL: the token of the untrusted pool number `n`. */
 export const untrustedTokenSql = `('0x' || lpad(to_hex(${FIRST_TOKEN} + n / ${POOLS_PER_TOKEN}), 40, '0'))`;

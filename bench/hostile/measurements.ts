@@ -38,7 +38,7 @@ export async function countUnhealthy(database: pg.Pool): Promise<number> {
 /** Longest stall of a process's event loop while the work is done, milliseconds. */
 export async function longestStall(url: string, work: () => Promise<void>): Promise<number> {
   const lagMs = async () => ((await scrape(url)).sum('nodejs_eventloop_lag_max_seconds') ?? 0) * 1_000 - TIMER_MS;
-  await lagMs(); // Begins anew with each look.
+  await lagMs(); // Restarts with each measurement.
   let longest = 0;
   let isDone = false;
   const done = work().finally(() => {

@@ -5,13 +5,13 @@ import { createLogger } from '../../runtime/logger.ts';
 import { Samples } from '../route/measure.ts';
 import { trade } from './activity.ts';
 import type { HostileChain } from './chain.ts';
-import { serverCpuMs } from './processor-time.ts';
+import { serverCpuMs } from './cpu-time.ts';
 import { chainsFile } from './served-process.ts';
 
 /** Milliseconds; those after the first are medians. */
 export interface RefreshCost {
   readonly refreshFirstMs: number;
-  /** The first one of a process that goes on with the listing. */
+  /** The first one of a process that continues the listing. */
   readonly refreshNextMs: number;
   readonly refreshMs: number;
   /** Of this process and of Postgres together. */

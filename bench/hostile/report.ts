@@ -44,7 +44,7 @@ const ROWS: readonly Row[] = [
   { name: 'first refresh of the listing, s', figure: 'refreshFirstMs', unit: SECOND },
   { name: '  of the next process, s', figure: 'refreshNextMs', unit: SECOND },
   { name: 'refresh of the listing, s', figure: 'refreshMs', unit: SECOND },
-  { name: '  its processor time, s', figure: 'refreshCpuMs', unit: SECOND, most: 2 },
+  { name: '  its CPU time, s', figure: 'refreshCpuMs', unit: SECOND, most: 2 },
   { name: "age of honest pools' prices, p99 s", figure: 'agesP99Secs', most: 15 },
   { name: 'honest pools not healthy', figure: 'unhealthy', most: 0 },
   { name: 'longest stall of the API, calm, ms', figure: 'stallCalmMs', most: 50 },

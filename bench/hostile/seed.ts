@@ -9,7 +9,7 @@ import { SCHEMA, untrustedTokenSql } from './market.ts';
 
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 
-/** Fills the index's tables with the pools of these chains. @param onlyHonest without those of strangers */
+/** Fills the index's tables with the pools of these chains. @param onlyHonest without the untrusted ones */
 export async function seedIndex(
   database: pg.Pool,
   url: string,
@@ -115,7 +115,7 @@ function stateRow({ state, served }: PoolGroup) {
   };
 }
 
-/** The copies of a group; those of strangers, but for the crowd, have a token of a stranger and one of the crowded pair. */
+/** The copies of a group; untrusted ones outside the crowded pair have an untrusted token and one of that pair. */
 async function copyRows(database: pg.Pool, chain: SeededChain, group: PoolGroup): Promise<void> {
   const { kind, served, firstClone, clones } = group;
   const { token0, token1 } = chain.crowded;

@@ -4,9 +4,9 @@ import { migrate } from '../../db/migrate.ts';
 import type { Postgres } from '../../devnet/services/postgres.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
+import { peakMemory } from './cpu-time.ts';
 import { timeRequest } from './load.ts';
 import { countUnhealthy, longestStall, measureColdRoutes, watchAges } from './measurements.ts';
-import { peakMemory } from './processor-time.ts';
 import { measureRefresh } from './refresh.ts';
 import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests } from './requests.ts';
@@ -27,7 +27,7 @@ export interface ServedMarket {
   /** A round of requests. */
   readonly measureRound: () => Promise<void>;
   readonly pause: () => Promise<void>;
-  /** Goes on, and has some time to catch up with what has passed. */
+  /** Resumes, with some time to catch up. */
   readonly resume: () => Promise<void>;
   /** Measures it at new blocks, and ends it. */
   readonly finish: () => Promise<Figures>;
@@ -37,7 +37,7 @@ const FIRST_ROUND_LIMIT_MS = 180_000;
 const CATCH_UP_MS = 5_000;
 const PAUSE_AGAIN_MS = 20;
 
-/** Serves one market, with or without the strangers' pools, from a database of its own, and measures it while it is calm. */
+/** Serves one market, with or without untrusted pools, from a dedicated database, and measures it without load. */
 export async function serveMarket(options: MarketOptions): Promise<ServedMarket> {
   const { postgres, chains, onlyHonest, seconds, say } = options;
   const databaseUrl = await createDatabase(postgres.url, onlyHonest ? 'honest' : 'hostile');
@@ -48,7 +48,7 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   await seedIndex(database, databaseUrl, chains, onlyHonest);
   say('the index is filled');
   const refresh = await measureRefresh(database, chains, postgres.pid());
-  say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of processor time`);
+  say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of CPU time`);
   const ids = chains.map(({ chainId }) => chainId);
   let trading = startTrading(database, ids);
   const capture = await startProcess(setup, 'capture', async () => true);

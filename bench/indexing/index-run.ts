@@ -15,13 +15,13 @@ const STARTED = /"msg":"Started backfill indexing"/;
 const COMPLETED = /"msg":"Completed backfill indexing across all chains","duration":([\d.]+)/;
 const POLL_MS = 10;
 const LIMIT_MS = 900_000;
-/** Linux accounts for processor time in these. */
+/** Linux accounts for CPU time in these. */
 const TICKS_PER_SECOND = 100;
 
 export interface IndexRun {
   /** From the first look at the cached logs to the last row written. */
   readonly seconds: number;
-  /** Processor time of the process in between, of all its threads. */
+  /** CPU time of the process in between, of all its threads. */
   readonly cpuSeconds: number;
   readonly peakMegabytes: number;
 }
@@ -85,7 +85,7 @@ async function measure(service: ServiceProcess): Promise<IndexRun> {
   }
 }
 
-/** Processor time that a process has used, in user and in kernel mode. */
+/** CPU time that a process has used, in user and in kernel mode. */
 function cpuSeconds(pid: number): number {
   // The name, in parentheses, may hold spaces; of what follows it, the 12th and 13th fields are the times.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

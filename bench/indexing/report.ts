@@ -19,11 +19,11 @@ export function printIndexing({ half, all, atHalf, real, empty }: IndexingResult
   const peak = (runs: readonly IndexRun[]) => median(runs.map(({ peakMegabytes }) => peakMegabytes));
   print('events of pools', `${half} and ${all}`);
   for (const [name, runs] of Object.entries({ empty, real })) {
-    print(`${name} handlers`, `${rate(all, cpu(runs))} by processor time, ${rate(all, wall(runs))} by the clock`);
+    print(`${name} handlers`, `${rate(all, cpu(runs))} by CPU time, ${rate(all, wall(runs))} by wall-clock time`);
   }
   print(
     'real / empty',
-    `${ratio(cpu(empty), cpu(real))} by processor time, ${ratio(wall(empty), wall(real))} by the clock`,
+    `${ratio(cpu(empty), cpu(real))} by CPU time, ${ratio(wall(empty), wall(real))} by wall-clock time`,
   );
   print('peak memory', `${peak(atHalf).toFixed(0)} MB at half, ${peak(real).toFixed(0)} MB at all`);
   print('all / half', ratio(peak(real), peak(atHalf)));

@@ -17,7 +17,7 @@ const HELP = `Usage: bench/listing [--swaps 5000000] [--requests 1500]
 
 Seeds 10,000 pools and a fifth of the swaps, then all of them, and times a 50-row page of each sort, with and without
 include24h, beside a bare indexed query through the same stack. Both are asked in turns, so that noise falls on both.
-"anew" is a page that nobody asked for since the last refresh.
+"rebuilt" is a page that was not requested since the last refresh.
 `;
 
 const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'];
@@ -78,7 +78,7 @@ async function startServer(databaseUrl: string): Promise<{ url: string; stop: ()
   return { url: `http://127.0.0.1:${String(port).trim()}`, stop: () => void child.kill() };
 }
 
-/** Times every sort. @returns median over the sorts of what a page costs that is made anew, beside the bare route */
+/** Times every sort. @returns median over the sorts of what a rebuilt page costs, compared with the bare route */
 async function round(database: pg.Pool, url: string, requests: number, swaps: number): Promise<number> {
   const startedAt = performance.now();
   const deps: RefreshDeps = {
@@ -96,7 +96,7 @@ async function round(database: pg.Pool, url: string, requests: number, swaps: nu
   print(
     `\n${swaps} swaps, ${computed} pools; first refresh ${(again - startedAt).toFixed(0)} ms, next ${(performance.now() - again).toFixed(0)} ms`,
   );
-  print('sort     24h    page p50  p99 ms   bare p50  p99 ms   p50 x  p99 x   bytes   anew p50  p50 x');
+  print('sort     24h    page p50  p99 ms   bare p50  p99 ms   p50 x  p99 x   bytes   rebuilt p50  p50 x');
   const factors: number[] = [];
   for (const include24h of [false, true]) {
     for (const sort of SORTS) factors.push(await timeSort(database, url, sort, include24h, requests));
@@ -131,7 +131,7 @@ async function timeSort(
   return uncached / bare50;
 }
 
-/** Asks for a page that must be made anew each time, as the first one after a refresh. @returns milliseconds of each */
+/** Asks for a page that must be rebuilt each time, as the first one after a refresh. @returns milliseconds of each */
 async function timeUncached(database: pg.Pool, url: string): Promise<number[]> {
   const times: number[] = [];
   for (let done = 0; done < UNCACHED_REQUESTS; done += 1) {

@@ -20,7 +20,7 @@ export interface NewBlockCost {
   readonly times: readonly number[];
 }
 
-/** Prints what a batch costs at new blocks: the most calls, the dearest call of the first, the times. */
+/** Prints what a batch costs at new blocks: the most calls, the most expensive call of the first, the times. */
 export async function measureNewBlock(
   bench: NewBlockBench,
   name: string,
@@ -30,7 +30,7 @@ export async function measureNewBlock(
   const { calls, gas, times } = await newBlockCost(bench, pools);
   const shown = times.map((time) => `${Math.round(time)} ms`).join(', ');
   process.stdout.write(
-    `${name}: ${calls} calls (target <= ${target}), dearest ${inMillions(Math.max(...gas))} M gas (target < 50), ${shown}\n`,
+    `${name}: ${calls} calls (target <= ${target}), most expensive ${inMillions(Math.max(...gas))} M gas (target < 50), ${shown}\n`,
   );
 }
 

@@ -10,7 +10,7 @@ import { type MarketShape, planMarket } from './market-plan.ts';
 import { formatTable, Samples } from './measure.ts';
 import { seededRandom } from './random.ts';
 
-/** Pools of the pair, and middle tokens. */
+/** Pools of the pair, and intermediate tokens. */
 const CROWDS = [
   [24, 0],
   [24, 1_000],
@@ -25,13 +25,15 @@ const WARM_UP = 200;
 const TARGET_P99_MS = 15;
 
 /**
- * Routes over a pair with thousands of pools, all funded, and over thousands of middle tokens: warm, after the first
+ * Routes over a pair with thousands of pools, all funded, and over thousands of intermediate tokens: warm, after the first
  * requests showed which pools are worth a read.
  */
 export async function benchCrowded(shape: MarketShape, write: (line: string) => void): Promise<void> {
   const rows: string[][] = [];
   for (const [pools, middles] of CROWDS) {
-    rows.push(await crowdedRow(`${pools} of the pair, ${middles} middle tokens`, crowdedMarket(shape, pools, middles)));
+    rows.push(
+      await crowdedRow(`${pools} of the pair, ${middles} intermediate tokens`, crowdedMarket(shape, pools, middles)),
+    );
   }
   write(`\ncrowded pair, warm (target p99 ${TARGET_P99_MS} ms)`);
   write(formatTable(['pools', 'read at most', 'wall p50 ms', 'wall p99 ms', 'cpu p99 ms', 'cpu p99 / target'], rows));

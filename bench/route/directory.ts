@@ -41,7 +41,7 @@ const collectGarbage = (() => {
 })();
 
 /**
- * The pool catalog over many pools, of which each has a token of its own: time, processor time and longest stall of
+ * The pool catalog over many pools, of which each has a token of its own: time, CPU time and longest stall of
  * this process while it starts, stands still, meets new pools and another index, and the memory that it takes.
  */
 export async function benchDirectory(pools: number, write: (line: string) => void): Promise<void> {
@@ -108,7 +108,7 @@ async function timed(name: string, delays: IntervalHistogram, work: () => Promis
   return [name, ...cells.map((cell) => cell.toFixed(cell < 10 ? 2 : 1))];
 }
 
-/** Tells the most processor time between two turns of the event loop, ms: a stall without what other processes took. */
+/** Reports the most CPU time between two turns of the event loop, ms: a stall without what other processes took. */
 function watchTurns(): { stop: () => number } {
   let most = 0;
   let last = process.cpuUsage();

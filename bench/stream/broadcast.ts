@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { serverCpuMs } from '../hostile/processor-time.ts';
+import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { Samples } from '../route/measure.ts';
 import { everySecond } from './blocks.ts';
 import type { ClientProcess } from './client-process.ts';
@@ -15,7 +15,7 @@ const SETTLE_MS = 1_000;
 export interface BroadcastFigures {
   /** From the order to broadcast to a client that reads well, milliseconds. */
   readonly delays: Samples;
-  /** Processor time for each second, milliseconds. */
+  /** CPU time for each second, milliseconds. */
   readonly cpuPerSecond: number;
 }
 

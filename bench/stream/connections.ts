@@ -21,7 +21,7 @@ export interface Mix {
   readonly poolsEach: number;
 }
 
-/** Connections by turns of both chains and transports, each with pools of its own choice. */
+/** Connections, alternating between chains and transports, each with pools of its own choice. */
 export function planConnections(
   chains: readonly { readonly chainId: number; readonly pools: readonly (readonly Address[])[] }[],
   { total, withDepth, slow, never, poolsEach }: Mix,

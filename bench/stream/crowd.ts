@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverCpuMs } from '../hostile/processor-time.ts';
+import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { Samples } from '../route/measure.ts';
 import type { ServedApi } from '../serve-api.ts';
 import { type Block, everySecond, memoryOf, mineBlocks } from './blocks.ts';
@@ -15,7 +15,7 @@ export interface CrowdFigures {
   readonly sinceRead: Samples;
   /** From the block at the node to its last answer for it. */
   readonly reads: Samples;
-  /** Processor time of the API for each second. */
+  /** CPU time of the API for each second. */
   readonly cpuPerSecond: number;
   /** Mean memory of the API around the middle, and at the end, bytes. */
   readonly memoryMiddle: number;

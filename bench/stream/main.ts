@@ -65,7 +65,7 @@ async function bench(connections: number, seconds: number, rounds: number): Prom
       const alone = await measureCrowd(api, clients, chains, onePlanEach(chains), Math.ceil(seconds / 2));
       say(`${connections} connections`);
       const crowd = await measureCrowd(api, clients, chains, plans, seconds);
-      say('batches of wanted pools');
+      say('batches of requested pools');
       return { alone, crowd, warmed: await measureWarmed(api.url, firstOf(chains), rounds) };
     });
     say('batches without warming');
@@ -91,7 +91,7 @@ async function fillIndex(url: string, chains: readonly StreamChain[]): Promise<v
   }
 }
 
-/** Runs something beside an API that reads wanted pools for so long after the last request. */
+/** Runs something while an API reads requested pools this long after the last request. */
 async function whileServing<T>(
   setup: Omit<ApiSetup, 'chainsFile'>,
   chains: readonly StreamChain[],

@@ -36,7 +36,7 @@ export function formatReport({ connections, crowd, alone, broadcast, warmed, col
       verdict(afterRead, MAX_AFTER_READ_MS),
     ],
     [
-      'processor time of a second, ms',
+      'CPU time of a second, ms',
       crowd.cpuPerSecond.toFixed(0),
       broadcast.cpuPerSecond.toFixed(0),
       `${MAX_CPU_RATIO} x`,

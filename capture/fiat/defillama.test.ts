@@ -131,7 +131,7 @@ test('an answer is asked for again when it is old', async () => {
 test.each([
   ['too many requests', [429, '']],
   ['a fault', [503, 'busy']],
-  ['nonsense', [200, '<html>']],
+  ['malformed', [200, '<html>']],
   ['an unexpected shape', [200, '{"coins":[]}']],
 ] as const)('reports %s, and asks again next time', async (_name, answer) => {
   answers = [answer];
@@ -162,7 +162,7 @@ describe('when a batch fails', () => {
   });
 });
 
-describe("strangers' tokens", () => {
+describe('untrusted tokens', () => {
   const UNTRUSTED_TOKENS = Array.from({ length: 7 }, (_, n) => tokenKey(1, `0x${String(n).padStart(40, '5')}`));
   const requestedTokens = () =>
     requests.splice(0).map((url) => url.replace('/prices/current/', '').replaceAll('ethereum:', '1:').split(','));

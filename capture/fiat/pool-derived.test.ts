@@ -21,7 +21,7 @@ test('prices token0 by token1 and the other way round, as old as the older of it
   expect(prices.get('1:0x3')?.usd).toBeCloseTo(0.5, 9);
 });
 
-test('goes on over several pools, and leaves alone what no pool connects', () => {
+test('continues over several pools, and ignores what no pool connects', () => {
   const pools = [pool('c', 3, 4, 10n), pool('a', 1, 2, 10n), pool('b', 2, 3, 10n), pool('d', 8, 9, 1n)];
   const prices = derivePoolPrices(new Map([['1:0x1', known(1000)]]), pools);
   expect(prices.get('1:0x4')?.usd).toBeCloseTo(1, 9);

@@ -78,7 +78,7 @@ test('a source that fails is reported, and what the others know is stored', asyn
   expect(await shown()).toEqual([3, 2, 5]);
 });
 
-test("tokens of funded pools come first, then those that had a price once, then strangers' by their age", async () => {
+test('tokens of funded pools come first, then tokens that once had a price, then untrusted ones by age', async () => {
   const [old, young, rich] = [0xf3, 0xf1, 0xf2].map(seedAddress) as [Address, Address, Address];
   for (const address of [old, young, rich]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   await listing.pool.query(

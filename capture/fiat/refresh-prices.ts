@@ -59,7 +59,7 @@ async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMax
 
 /**
  * Pools with a recent price whose feeds are confirmed: only those are looked at whose tokens the operator named, of which
- * there are few however many pools strangers make.
+ * there are few however many untrusted pools there are.
  */
 async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
   const named = sql`SELECT * FROM unnest(${sql.param(registry.tokens.map(({ chainId }) => chainId))}::int8[],

@@ -17,7 +17,7 @@ test.each([
 test.each([
   ['does not go back by a minute', 1_060, 1_060],
   ['goes back by more', 1_061, 1_000],
-  ['goes on', 999, 1_000],
+  ['advances', 999, 1_000],
 ])('the window %s', (_case, last, end) => {
   expect(windowEnd(blocks(1_000), last)).toBe(end);
 });

@@ -27,7 +27,7 @@ export function storageCalls({ address, token0, token1, layout }: StoredPool): B
   return [{ target: address, ...layout.headCall }, balanceCall(token0, address), balanceCall(token1, address)];
 }
 
-/** Reads a pool's storage, and holds it against what its tokens say that it owns. */
+/** Reads a pool's storage, and compares it with its token balances. */
 export function readStorage(
   { layout, scale }: Pick<StoredPool, 'layout' | 'scale'>,
   [head, balance0, balance1]: readonly CallResult[],

@@ -29,7 +29,7 @@ test.each([
   ['a down feed and a pause', [down, pausedAt(2)], 'feed_down'],
   ['a quote that the pool refuses', [crossed, pausedAt(0)], 'pool_refused'],
   ['a quote that the pool refuses, and a pause', [crossed, pausedAt(1)], 'pool_refused'],
-  ['a revert without a word', [reverted('0x'), pausedAt(0)], 'unknown'],
+  ['a revert without data', [reverted('0x'), pausedAt(0)], 'unknown'],
   ['nothing, as an address without code answers', [done('0x'), done('0x')], 'unknown'],
   ['a price, but no state', [priced, reverted('0x')], 'unknown'],
   ['a price, but half a state', [priced, done('0x00')], 'unknown'],

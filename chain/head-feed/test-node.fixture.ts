@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A node's WebSocket that tells the heads that a test names. */
+/** A node's WebSocket that pushes the heads that a test names. */
 export interface TestNode {
   readonly url: string;
   /** What the node does wrong: refuses subscriptions, or answers with what is no JSON. */
   readonly faults: Set<'refuse' | 'babble'>;
   readonly subscribers: () => number;
-  /** Tells a head to all subscribers, of now or of so many seconds ago. */
+  /** Pushes a head to all subscribers, from now or from this many seconds ago. */
   readonly pushHead: (number: number, ageSecs?: number) => void;
   /** Ends all connections. */
   readonly cut: () => void;

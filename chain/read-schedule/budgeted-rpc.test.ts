@@ -57,7 +57,7 @@ test('a request that waits for the budget ends with its signal', async () => {
   expect(calls).toBe(0);
 });
 
-test('a call at a block with a budget fails when that has none, and one at the same block without goes on', async () => {
+test('a call at a block with a budget fails when that has none, and one at the same block without a budget continues', async () => {
   let left = 1;
   const scheduled = { ...BLOCK, reserve: () => left-- > 0 };
   expect(await rpc.call(callAt(scheduled), () => 'answered')).toBe('answered');

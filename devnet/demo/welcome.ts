@@ -32,7 +32,7 @@ export function welcome(endpoints: Endpoints): string {
   ];
   return [
     ...places.map(([name = '', place]) => `  ${name.padEnd(14)} ${place}`),
-    '\nTry in another terminal, again and again, since trading goes on:',
+    '\nTry in another terminal, repeatedly, since trading continues:',
     ...examples.map(({ shows, line }) => `\n  # ${shows}\n  ${line}`),
     "\nThe operator's commands, from the folder of the project:\n",
     `  . ${settingsFile} && npm run status`,

@@ -48,7 +48,7 @@ test('the asymmetry is set by the admin, up to the maximum, and stored', async (
   expect(await refusalOf(byUntrusted)).toMatchObject({ name: 'OnlyPoolAdmin' });
 });
 
-test('a moderator pauses and unpauses; simulations go on', async () => {
+test('a moderator pauses and unpauses; simulations still work', async () => {
   const { chain, deployment } = market.setup;
   const { owner, untrusted } = chain.roles;
   const pool = await market.fundedPool();

@@ -10,7 +10,7 @@ import {
 } from './finishing.ts';
 import type { PoolPlan } from './plan.ts';
 
-/** A timelock at which the stop loss counts as settled for good. */
+/** A timelock at which the stop loss counts as settled permanently. */
 const MAX_TIMELOCK_SECS = 2 ** 32 - 1;
 
 const STILL = { kind: 'anchored', base: 'ETH/USD still' } as const;

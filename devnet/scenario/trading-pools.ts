@@ -4,7 +4,7 @@ import { buyBins, handOver, sellBins } from './finishing.ts';
 import type { PoolPlan } from './plan.ts';
 
 const PERCENT_E6 = 10_000;
-/** A timelock at which the stop loss counts as settled for good. */
+/** A timelock at which the stop loss counts as settled permanently. */
 const MAX_TIMELOCK_SECS = 2 ** 32 - 1;
 /** About 8.6% a day. */
 const GENTLE_DECAY_E8 = 100;

@@ -50,7 +50,7 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
   }
   guard(`group ${pid}`);
   const gate = child.stdio[3] as Writable;
-  gate.on('error', () => undefined); // It ended before it was told: `ended` says so.
+  gate.on('error', () => undefined); // It ended before the write: `ended` says so.
   gate.end('guarded\n');
   const recentOutput = collectOutput(child, output);
   const ended = whenEnded(child).then((how) => {

@@ -79,7 +79,7 @@ describe('a service that does not come up', () => {
   const shell = (script: string, startTimeoutMs?: number) =>
     startService({ name: 'a script', command: 'sh', args: ['-c', script], ready: /ready/, startTimeoutMs });
 
-  test('an early end is told with the exit code and the last lines', async () => {
+  test('an early end is reported with the exit code and the last lines', async () => {
     const failed = shell('echo the reason >&2; exit 3');
     await expect(failed).rejects.toMatchObject({
       message: 'a script ended while starting (exit code 3)',

@@ -9,7 +9,7 @@ test('a folder is for this user alone, and goes', async () => {
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
-test('a place where no folder can be made is told in one line', async () => {
+test('a place where no folder can be made is reported in one line', async () => {
   await expect(createTempFolder('test', '/dev/null')).rejects.toThrow(
     'no folder can be made in /dev/null (ENOTDIR): set TMPDIR to one that can be written',
   );

@@ -14,7 +14,7 @@ const E12 = 10n ** 12n;
 
 /**
  * Moves a feed a little, never far from where it began: stop losses of the busy pools keep their room. Providers of packed
- * pools, which follow no feed, are told what they follow of it.
+ * pools, which follow no feed, receive what they follow of it.
  */
 export async function planFeedMove(world: TrafficWorld): Promise<readonly Transaction[]> {
   const { chain, scenario, random, memory } = world;

@@ -53,7 +53,7 @@ test('two swaps of one transaction have each their own', () => {
   expect(binsOf(open.take(at(4), POOL))).toEqual([[1, 3]]);
 });
 
-test('a block that is indexed again begins anew, wherever the first try stopped', () => {
+test('a block that is indexed again starts from scratch, wherever the first try stopped', () => {
   const open = new OpenSwaps<BinSwapped>();
   open.add(at(3), POOL, part(0));
   open.add(at(4), POOL, part(1));

@@ -13,7 +13,7 @@ interface OpenSwap<Part> {
 /**
  * Bin parts of swaps whose `Swap` log is still to come: a pool logs them just before it, in the same transaction. They
  * are held in memory, which saves half of the database work of a swap. Nothing can be lost with the process: Ponder
- * indexes and commits whole blocks. A block that is indexed again begins its parts anew.
+ * indexes and commits whole blocks. A block that is indexed again starts its parts from scratch.
  */
 export class OpenSwaps<Part extends BinSwapped | PackedBinSwapped> {
   readonly #byPool = new Map<string, OpenSwap<Part>>();

@@ -57,7 +57,7 @@ test.each([950, 1_000, 1_040])(
   },
 );
 
-test('failures are told, and looks go on', async () => {
+test('failures are reported, and polls continue', async () => {
   const { chain, taker, taken, errors } = takerOf(1_000);
   chain.isDown = true;
   const stop = followHeads(taker, PACE, undefined);
@@ -88,7 +88,7 @@ test('while a socket tells heads nobody looks, and when it is silent for two blo
   stop();
 });
 
-test('a socket whose headers Ponder cannot use is left alone, and looks go on', async () => {
+test('a socket whose headers Ponder cannot use is ignored, and polls continue', async () => {
   const { node, feed } = await feedOfNode();
   const { chain, taker, taken, errors } = takerOf(1_000_000);
   chain.isPicky = true;

@@ -125,7 +125,7 @@ export const poolState = onchainTable(
     binSwapDeltas0: optionalList('numeric(78)'),
     binSwapDeltas1: optionalList('numeric(78)'),
     binShares: list('numeric(78)'),
-    /** Signed distance of a bin's lower edge from the mid price: fixed for good. */
+    /** Signed distance of a bin's lower edge from the mid price: fixed permanently. */
     binLowerDistsE6: list('integer', 'bin_lower_dists_e6'),
     /** Notional fees accrued and not yet collected; null of packed pools. */
     notionalFee0Scaled: bigint(),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes to standard output what no chain can give back: keys, curators, delistings, what was decided about packed
-# factories, and the audit trail of quote updates. Everything else is indexed and captured anew. Takes libpq's variables
+# factories, and the audit trail of quote updates. Everything else is indexed and captured again. Takes libpq's variables
 # (PGHOST, PGUSER, PGPASSWORD, ...).
 # pg_dump warns of a circular foreign key, since a key may name the one that it replaces: restore.sh reads the table in one
 # statement, which checks the keys at its end.

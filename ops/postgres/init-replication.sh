@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run once by the postgres image on an empty data folder: the account that the replica streams with, and the slot that
-# holds the log back for it while it is away, up to max_slot_wal_keep_size.
+# holds the log back for it while it is unreachable, up to max_slot_wal_keep_size.
 set -euo pipefail
 psql -v ON_ERROR_STOP=1 -v password="$REPLICATION_PASSWORD" -U postgres <<'SQL'
 create role replicator with replication login password :'password';

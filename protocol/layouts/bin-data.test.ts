@@ -24,7 +24,7 @@ describe('bin data', () => {
     expect(decodeBinData([1n, 1n], [])).toEqual([{ bin: 0, lengthE6: 1, addFeeBuyE6: 0, addFeeSellE6: 0 }]);
   });
 
-  it('takes five bins from a word and goes on in the next, ignoring the top 16 bits', () => {
+  it('takes five bins from a word and continues in the next, ignoring the top 16 bits', () => {
     const five = [0n, 1n, 2n, 3n, 4n].reduce((word, index) => word | ((index + 1n) << (index * 48n)), 0xffffn << 240n);
     expect(decodeBinData([five, 6n], []).map(({ lengthE6 }) => lengthE6)).toEqual([1, 2, 3, 4, 5, 6]);
   });

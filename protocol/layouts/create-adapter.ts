@@ -28,7 +28,7 @@ export interface SimulationOrder {
   readonly amountSpecified: bigint;
   /** What the provider says now: guards judge the prices that they are shown. */
   readonly quote: ProviderQuote;
-  /** Who the swap is for; where the pool is told who swaps, that as well. */
+  /** The recipient; for pools that receive the sender, also the sender. */
   readonly trader: Address;
 }
 

@@ -18,7 +18,7 @@ test('calldata and answers are those of Solidity', () => {
   );
 });
 
-test('what is cut off, or no list, is told', () => {
+test('a truncated response, or one without a list, is reported', () => {
   fc.assert(
     fc.property(words, fc.nat(), (slots, cut) => {
       const answer = encodeFunctionResult({ abi, result: slots });

@@ -61,7 +61,7 @@ test.each<[string, Hex, Hex | null]>([
   ['a selector alone, in capitals', '0xABCDEF12', '0xabcdef12'],
   ['half a selector', '0x1234', null],
   ['no data', '0x', null],
-])('%s: a price is unexplained, and the selector is told', (_, data, selector) => {
+])('%s: a price is unexplained, and the selector is reported', (_, data, selector) => {
   expect(priceFailure(data)).toBe('unexplained');
   expect(swapOutcome({ success: false, data })).toBe(data === '0x' ? 'silence' : 'refused');
   expect(unknownError({ success: false, data })).toBe(selector);

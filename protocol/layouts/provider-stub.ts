@@ -25,7 +25,7 @@ const bytes = (value: number, size: number): string => numberToHex(value, { size
 export function providerStub({ selector, words }: QuoteShape): (immutableProvider: Address) => Hex {
   const quoteBytes = bytes(words * 32, 1);
   const oneLess = bytes(words * 32 - 1, 1);
-  // provider = sload(3) & mask; where it is not zero, go on at 0x33, else with the immutable one
+  // provider = sload(3) & mask; where it is not zero, continue at 0x33, else with the immutable one
   const head = `0x60035473${ADDRESS_MASK}16806033575073`;
   const tail = [
     // 0x33: stack the selector of the call; inSwap() goes to 0x7e, extsload(bytes32[]) to 0x88

@@ -16,7 +16,7 @@ import { multipliers, type SideCurve, type SideStep, tolerance } from './side-cu
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;
-/** How finely the end is told: this part of the bin's output. */
+/** Precision of the end: this part of the bin's output. */
 const PRECISION_BITS = 40n;
 
 /** A bin that a swap comes to, and its test. */

@@ -9,7 +9,7 @@ import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.fixt
 import type { Hop, HopFill } from './routes.ts';
 
 /**
- * What one-hop plans leave of the middle token when the pools execute the planned amounts: an exact input gets more of it
+ * What one-hop plans leave of the intermediate token when the pools execute the planned amounts: an exact input gets more of it
  * from first legs than planned, an exact output spends less of it on second legs. Both are the near hops.
  */
 
@@ -89,10 +89,10 @@ function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
   return divCeil(notionalE18 * (overBest + notionalE18), E18);
 }
 
-/** A raw unit of the middle token, and what one of the other token is worth in it. */
+/** A raw unit of the intermediate token, and what one of the other token is worth in it. */
 const roundingOf = ({ given, found }: Use): bigint => 1n + divCeil(found, given);
 
-describe('a plan leaves of the middle token', () => {
+describe('a plan leaves of the intermediate token', () => {
   it('at most half the width of a bin, when each leg is given its planned input', () => {
     forPlans('exact_in', (plan) => {
       for (const use of nearUses(plan)) {

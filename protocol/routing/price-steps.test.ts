@@ -5,7 +5,7 @@ import { anySide } from './market.fixture.ts';
 
 const tradeType = fc.constantFrom<TradeType>('exact_in', 'exact_out');
 
-it('steps get dearer outward, end at bin edges and reach the end of the side', () => {
+it('steps get more expensive outward, end at bin edges and reach the end of the side', () => {
   fc.assert(
     fc.property(anySide, tradeType, (side, type) => {
       const curve = fillCurve(side, type);

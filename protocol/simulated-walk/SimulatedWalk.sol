@@ -24,7 +24,7 @@ contract SimulatedWalk {
     }
 
     enum End {
-        Untold,
+        Unknown,
         Fills,
         TooSmall,
         Refused
@@ -35,7 +35,7 @@ contract SimulatedWalk {
     /// The answer is charged as deployed code, by the byte, and copied once more.
     uint256 private constant GAS_PER_BYTE = 220;
     uint256 private constant RESERVE = 60_000;
-    /// By how much a simulation is likely to be dearer than the one before it, at most.
+    /// By how much a simulation is likely to cost more than the one before it, at most.
     uint256 private constant GROWTH = 80_000;
     bytes4 private constant TOO_SMALL = bytes4(keccak256("FinalAmountIsZero()"));
     bytes4 private constant SIMULATED = bytes4(keccak256("SimulateSwap(int256,int256)"));
@@ -65,7 +65,7 @@ contract SimulatedWalk {
             (int256 amount, uint256 limit) = _point(walk.points, index);
             (end, spent) = _simulate(walk, amount, limit, spent, reserve, records);
         }
-        return (end != End.Untold, records);
+        return (end != End.Unknown, records);
     }
 
     /// An amount that rounds to zero says nothing of those behind it.
@@ -93,7 +93,7 @@ contract SimulatedWalk {
         uint256 left = gasleft();
         uint256 given = left > reserve ? (left - reserve) / 64 * 63 : 0;
         if (given > limit) given = limit;
-        else if (given < spentBefore + GROWTH) return (End.Untold, 0);
+        else if (given < spentBefore + GROWTH) return (End.Unknown, 0);
         (bool success, uint256 size, bytes4 selector, int256 delta0, int256 delta1) = _call(walk, amount, given);
         spent = left - gasleft();
         bool isTold = !success && size >= 4;
@@ -103,7 +103,7 @@ contract SimulatedWalk {
             return (End.Fills, spent);
         }
         bool tooSmall = isTold && selector == TOO_SMALL;
-        if (given < limit && !tooSmall) return (End.Untold, 0);
+        if (given < limit && !tooSmall) return (End.Unknown, 0);
         _append(records, amount, isTold ? 4 : 0, selector);
         return (tooSmall ? End.TooSmall : End.Refused, spent);
     }

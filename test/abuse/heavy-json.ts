@@ -17,7 +17,7 @@ export interface HeavyAttack {
 /**
  * Texts that take long to parse, kind after kind, next to a client that asks for quotes.
  *
- * @param rounds of each kind, by turns with as long a time without: other work on the machine hits both
+ * @param rounds of each kind, alternating with as long a time without: other work on the machine hits both
  */
 export async function attackWithHeavyJson(
   { api, key, pools }: AbuseWorld,

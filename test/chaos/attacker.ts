@@ -154,7 +154,7 @@ export class Attacker {
     }
   }
 
-  /** None, a stop loss, or one that takes some hooks: a turncoat, the pool's own provider, or one that ends itself. */
+  /** None, a stop loss, or one that takes some hooks: a switchable provider, the pool's own provider, or one that ends itself. */
   async #extensions(
     token0: Address,
     token1: Address,

@@ -41,7 +41,7 @@ const DERIVED = ['price_health', 'fiat_price', 'pool_classification', 'pool_list
 const LEFT_OUT = [
   'read_model.pamm_submission',
   'read_model.pamm_answer',
-  // Which swaps a calibration looked at: what it decides is told by the configuration here.
+  // Which swaps a calibration looked at: its result is configured here.
   'read_model.layout_calibration',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',

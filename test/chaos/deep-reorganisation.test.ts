@@ -49,7 +49,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
   await catchUp(world, world.processes.indexer, world.databaseUrl);
   await chain.reorganise(BEYOND_FINALITY);
 
-  // The chain goes on, its index does not.
+  // The chain advances, its index does not.
   await vi.waitFor(
     async () => {
       await chain.advance(1);
@@ -64,7 +64,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
   expect(listing.status).toBe(200);
   await listing.body?.cancel();
 
-  // What the operator does: build the index anew from the chain's nodes, beside the one that serves.
+  // What the operator does: rebuild the index from the chain's nodes, next to the one that serves.
   await chain.advance(2 * FINALITY_BLOCKS);
   const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
     env: world.env,
@@ -78,7 +78,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
     const { comparison, pools, violations } = await compareWithTruth(world, reference);
     expect([...comparison.differences, ...violations]).toEqual([]);
     expect(pools).toBeGreaterThan(20);
-    // The indexer of the old schema ended by itself, and went on with the new one when it was started again.
+    // The indexer of the old schema ended by itself, and continued with the new one when it was started again.
     expect(world.processes.indexer.ownEnds).toEqual(['exit code 75']);
   } finally {
     await reference.stop();

@@ -76,7 +76,7 @@ export async function compareWithTruth(
   return { comparison: await compareUntilEqual(world, reference), ...(await compareWithStorage(world)) };
 }
 
-/** The window of the listing does not go back with a chain: all chains go on until after it. */
+/** The window of the listing does not go back with a chain: all chains advance until after it. */
 async function passReplacedTimes({ chains, databaseUrl }: World): Promise<void> {
   const client = await connectExact(databaseUrl);
   try {

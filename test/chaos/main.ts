@@ -35,7 +35,7 @@ const report = await runChaos({
 });
 const violations = violationsOf(report);
 process.stdout.write(`\n${describeReport(report)}\n`);
-process.stdout.write(`offences: ${violations.length}\n${describeViolations(violations)}\n`);
+process.stdout.write(`violations: ${violations.length}\n${describeViolations(violations)}\n`);
 // Sockets of libraries that linger must not keep it alive.
 process.exit(violations.length === 0 ? 0 : 1);
 

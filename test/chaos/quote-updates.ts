@@ -43,7 +43,7 @@ export function startChaosBuilders(): Promise<ChaosBuilder[]> {
   return Promise.all(BUILDERS.map(async (builder) => ({ ...builder, mock: await startMockBuilder() })));
 }
 
-/** One sender of quote updates: its sequence number only grows, and it says what it was told. */
+/** One sender of quote updates: its sequence number only grows, and it records the responses. */
 class Maker {
   readonly uuid = newUuid();
   readonly plan: ChainPlan;
@@ -80,7 +80,7 @@ class Maker {
   }
 }
 
-/** Makers that update and cancel quotes, and what they were told about each. */
+/** Makers that update and cancel quotes, and the responses to each. */
 export class QuoteUpdates {
   readonly makers: readonly Maker[];
   readonly acknowledgements: Acknowledgement[] = [];

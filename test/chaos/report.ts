@@ -5,7 +5,7 @@ export function violationsOf({ http, finalChecks }: ChaosReport): string[] {
   return [...http.violations, ...finalChecks.comparison.differences, ...finalChecks.violations];
 }
 
-/** Offences with how often each came; those that differ in numbers and addresses alone are told as one. */
+/** Violations with their counts; those that differ only in numbers and addresses are merged. */
 export function describeViolations(violations: readonly string[]): string {
   const groups = new Map<string, { readonly example: string; count: number }>();
   for (const violation of violations) {

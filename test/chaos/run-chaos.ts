@@ -93,7 +93,7 @@ async function bringChaos(
 ): Promise<void> {
   const { chains, key } = world;
   const end = new AbortController();
-  // Everything that goes on waits for it.
+  // Everything that runs waits for it.
   setMaxListeners(0, end.signal);
   const stop = <T>(work: Promise<T>) => work.finally(() => end.abort());
   await Promise.all([

@@ -58,7 +58,7 @@ export interface WorldOptions {
   readonly seed: number;
   /** How many of two chains. */
   readonly chainCount?: number;
-  /** Whether a stranger opens hostile pools on the chains, at a factory that the undisturbed run does not know. */
+  /** Whether an attacker opens hostile pools on the chains, at a factory that the reference run does not know. */
   readonly isAttacked?: boolean;
   /** Processes of each kind of which there may be several: the API and the builders' workers; 2 by default. */
   readonly replicas?: number;

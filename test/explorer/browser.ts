@@ -14,7 +14,7 @@ export type Visit = {
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: await chromiumBinary(),
-    // Root has no sandbox of its own; a container's shared memory is small. Nothing is asked of strangers' hosts.
+    // Root has no sandbox of its own; a container's shared memory is small. No external host is contacted.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--force-color-profile=srgb'],
   });
 }

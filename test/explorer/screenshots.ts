@@ -10,7 +10,7 @@ const SQUARE = 20;
 const TOLERANCE = 6;
 
 /**
- * Holds the page as it looks now against `docs/screenshots/`, or writes it there with `UPDATE_SCREENSHOTS`.
+ * Compares the page as it looks now with `docs/screenshots/`, or writes it there with `UPDATE_SCREENSHOTS`.
  *
  * @param scratch a page of nothing, to compare pictures in
  */

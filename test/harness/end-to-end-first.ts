@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take longest by the clock, longest first: one that began last would run alone. */
+/** Files with the longest wall-clock time, longest first: one that began last would run alone. */
 const LONGEST = [
   'test/demo.test.ts',
   'test/chaos/deep-reorganisation.test.ts',

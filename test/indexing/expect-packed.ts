@@ -41,7 +41,7 @@ interface Looked {
   readonly setup: PackedSetup;
 }
 
-/** Holds the index of every pool of a packed factory against raw logs and storage. Answers their addresses. */
+/** Compares the index of every pool of a packed factory with raw logs and storage. Returns their addresses. */
 export async function expectPackedIndexed(looked: Looked, chainId: number): Promise<Address[]> {
   const { client, setup } = looked;
   const factory = { address: setup.deployment.poolFactory, abi: factoryAbi } as const;

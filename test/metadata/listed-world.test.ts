@@ -160,7 +160,7 @@ test('a verified curator makes the exemplary pool green, delisting makes it blac
   ]);
 });
 
-test('the balances by events and by capture differ by what was sent to a pool unasked, also after a collection', async () => {
+test('the balances by events and by capture differ by what was sent to a pool unsolicited, also after a collection', async () => {
   const [chain] = world.chains;
   const pool = chain?.scenario.pools.find(({ name }) => name === 'exemplary');
   if (!chain || !pool) throw new Error('no chain');

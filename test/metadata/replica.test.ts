@@ -71,7 +71,7 @@ function poolOf({ url }: Postgres): pg.Pool {
   return pool;
 }
 
-/** Adds a pool to the chain and publishes the listing anew, on the primary. */
+/** Adds a pool to the chain and publishes the listing again, on the primary. */
 async function seed(number: number): Promise<void> {
   const seeder = openSeeder(primary.url);
   await seedToken(seeder.db, { chainId: CHAIN_A, address: TOKEN0 });
@@ -116,7 +116,7 @@ test('the listing is what the replica has, not what the primary has', { timeout:
   expect(await ask()).toEqual({ status: 200, total: 2 });
 });
 
-test('it goes on while the primary is unreachable', { timeout: 2 * LIMIT_MS }, async () => {
+test('it keeps serving while the primary is unreachable', { timeout: 2 * LIMIT_MS }, async () => {
   await primary.kill();
   expect(await ask()).toEqual({ status: 200, total: 2 });
   await primary.restart();

@@ -134,7 +134,7 @@ describe('pools of two tokens with the internal decimals', () => {
 });
 
 describe('storage that no arrangement explains', () => {
-  it('is told, and no word is held against it', async () => {
+  it('is reported, and no word is compared with it', async () => {
     const [variant] = PACKED_VARIANTS;
     if (variant === undefined) throw new Error('no variant');
     const setup = await startPackedSetup(variant);

@@ -39,7 +39,7 @@ export function ordinaryRecipe(decimals0: number, decimals1: number): PackedReci
   };
 }
 
-/** Swaps of a new pool in blocks of their own, by turns in both directions and of both kinds. */
+/** Swaps of a new pool in separate blocks, alternating in both directions and of both kinds. */
 export async function observeSwaps(
   setup: PackedSetup,
   recipe: PackedRecipe,

@@ -12,7 +12,7 @@ export function quotingCode(pool: PackedTestPool, priced: PricedPool): Hex {
   return overrides(pool, priced).find(({ address }) => address === pool.provider)?.code ?? '0x';
 }
 
-/** Writes a state into a pool's storage and its provider's quote, for good; it counts from the next block on. */
+/** Writes a state into a pool's storage and its provider's quote, permanently; it counts from the next block on. */
 export async function bringAbout({ chain }: PackedChain, pool: PackedTestPool, priced: PricedPool): Promise<void> {
   const stored = overrides(pool, priced).find(({ address }) => address === pool.address);
   await Promise.all(

@@ -130,7 +130,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
   expect(answers.length).toBeGreaterThan(100);
   expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
   expect(answers.some(({ status }) => status === 200)).toBe(true);
-  // A machine short of processor time holds a few up at will; an outage that is waited for would hold up all in it.
+  // A machine short of CPU time delays a few at random; an outage that is waited for would hold up all in it.
   expect(answers.filter(({ late }) => late).length).toBeLessThan(answers.length / 50);
 
   // Everything works again afterwards: the newest update of each maker reaches every builder.
@@ -160,7 +160,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
     );
     expect(revived).toEqual([]);
   }
-  // Another worker goes on with the audit trail.
+  // Another worker continues the audit trail.
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const outcomes = await eventually(async () => {

@@ -63,7 +63,7 @@ test("another key's cancel neither removes a push that waits at the bundle build
   expect(mocks.bundle.state.received.map(({ blockNumber }) => blockNumber)).toEqual(['20', '21', '22']);
 });
 
-test('a rotated key goes on with the uuids of its holder; on another chain a uuid is another', async () => {
+test('a rotated key keeps the uuids of its holder; on another chain a uuid is another', async () => {
   const body = bodies.ethereum();
   expect(await accepted(ETHEREUM, body)).toEqual([true, true]);
   expect(await accepted(ETHEREUM, { ...body, replacementSeqNumber: 2 }, ROTATED_KEY)).toEqual([true, true]);

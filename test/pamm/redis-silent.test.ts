@@ -5,7 +5,7 @@ import { ETHEREUM, type Mocks, type Rig, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** The machine of Redis vanishes without a word and another takes its address: no connection is closed. */
+/** The machine of Redis vanishes silently and another takes its address: no connection is closed. */
 
 let redis: Redis;
 let proxy: TcpProxy;
@@ -34,7 +34,9 @@ const isAccepted = async () => {
   return data?.providers.every(({ accepted }) => accepted) ?? false;
 };
 
-test('API and worker give connections up that say nothing, and go on over new ones', { timeout: 180_000 }, async () => {
+test('API and worker drop connections that do not respond, and continue over new ones', {
+  timeout: 180_000,
+}, async () => {
   await eventually(isAccepted, 30_000);
   proxy.silence();
   expect(await isAccepted()).toBe(false);

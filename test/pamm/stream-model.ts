@@ -8,7 +8,7 @@ export type StreamModel = ReadonlyMap<string, NumberedUpdate>;
 
 /**
  * The rule of a quote stream in plain terms, as a reference for `register.lua` and `admit.lua`: a higher sequence
- * number replaces, whatever it carries; the very same update may come again; anything else is older.
+ * number replaces, whatever it carries; the same update may come again; anything else is older.
  */
 export function registerInModel(
   model: StreamModel,

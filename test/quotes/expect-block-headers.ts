@@ -1,7 +1,7 @@
 import type { PublicClient } from 'viem';
 import { expect } from 'vitest';
 
-/** Holds the headers of an answer that was read at the head against the chain. */
+/** Compares the headers of a response that was read at the head with the chain. */
 export async function expectBlockHeaders(headers: Headers, client: Pick<PublicClient, 'getBlock'>): Promise<void> {
   const { number, hash, timestamp } = await client.getBlock();
   const age = Math.max(0, Date.now() - Number(timestamp) * 1_000);

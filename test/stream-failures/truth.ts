@@ -54,7 +54,7 @@ export class Truth {
     const { chainId, pools } = this.#chain;
     const path = `/public/v1/evm/${chainId}/bid_ask/batch`;
     const request = { method: 'POST', body: JSON.stringify({ pools: pools.flat() }) };
-    // A service goes on with the head that it knows while it looks for the next.
+    // A service keeps the head that it knows while it polls for the next.
     const response = await vi.waitUntil(async () => {
       const answer = await this.#app.request(path, request);
       return Number(answer.headers.get('X-Block-Number')) === block && answer;

@@ -15,12 +15,12 @@ import { SupervisedProcess } from '../chaos/supervised-process.ts';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
 import { Truth } from './truth.ts';
 
-/** An API over one chain whose blocks go on whatever is killed. */
+/** An API over one chain that keeps producing blocks whatever is killed. */
 export interface FailingWorld {
   readonly chain: StreamChain;
   readonly truth: Truth;
   readonly api: SupervisedProcess;
-  /** The way to the node: the node itself goes on. */
+  /** The way to the node: the node itself keeps running. */
   readonly node: KillableServer;
   readonly postgres: KillableServer;
   readonly redis: KillableServer;

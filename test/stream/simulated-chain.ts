@@ -79,7 +79,7 @@ export class SimulatedChain {
     return this.#byHash.get(hash)?.prices[this.#indexOf(pool)]?.toString();
   }
 
-  /** What an API process knows and does of the chain; without heads but those that it is told or asks for. */
+  /** What an API process knows and does of the chain; with only the heads that it is pushed or polls for. */
   startProcess(warmBudget: { callsPerMinute: number }, directory: PoolDirectory = { table: async () => this.table }) {
     const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
     const now = () => this.now;

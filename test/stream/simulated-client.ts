@@ -13,7 +13,7 @@ export interface Wish {
   readonly hasKey: boolean;
 }
 
-/** A client with a connection that may be slow, be cut, and be opened anew. */
+/** A client with a connection that may be slow, be terminated, and be reopened. */
 export class SimulatedClient {
   readonly wish: Wish;
   book = new Book();

@@ -16,7 +16,7 @@ export interface SseClient {
   close(): void;
 }
 
-/** Connects to a stream; a book that is given goes on after its last message. */
+/** Connects to a stream; a given book resumes after its last message. */
 export async function connectSse(
   url: string,
   book = new Book(),
@@ -30,7 +30,7 @@ export async function connectSse(
   const messages: Received[] = [];
   let text = '';
   response.setEncoding('utf8');
-  response.on('error', () => undefined); // A cut is told by `ended`.
+  response.on('error', () => undefined); // `ended` reports a termination.
   if (response.statusCode === 200) {
     response.on('data', (chunk: string) => {
       text += chunk;

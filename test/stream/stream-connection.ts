@@ -14,7 +14,7 @@ export interface StreamRequest {
 export interface StreamListener {
   /** The server took the connection; messages follow. */
   readonly opened?: () => void;
-  /** @param id empty when a connection cannot go on after this message */
+  /** @param id empty when a connection cannot resume after this message */
   readonly message: (event: string, id: string, data: string) => void;
   /** It was refused, ended by the server, or broke: once, and not after `close`. */
   readonly ended: (why: string) => void;

@@ -84,7 +84,7 @@ test('a holder that was overtaken may not send, and puts nothing in flight', asy
   expect(await pushes.take(second.fence, push.arrivedAtMs)).toEqual({ kind: 'send', submission: push });
 });
 
-test('after a loss of data those who know what was sent come first, and tokens go on growing', async () => {
+test('after a loss of data, workers that know what was sent come first, and tokens keep growing', async () => {
   const before = await acquired();
   await redis.flushdb();
   expect(await acquire(400, false)).toBeUndefined();

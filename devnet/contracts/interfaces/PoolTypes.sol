@@ -85,7 +85,7 @@ struct FeeSplit {
     address adminDestination;
 }
 
-/// What swap extensions are told before a swap.
+/// What swap extensions receive before a swap.
 struct SwapContext {
     address sender;
     address recipient;
@@ -98,7 +98,7 @@ struct SwapContext {
     int16 startBin;
 }
 
-/// What swap extensions are told after a swap, besides its context. Amounts are raw, positive into the pool.
+/// What swap extensions receive after a swap, besides its context. Amounts are raw, positive into the pool.
 struct SwapOutcome {
     int16 endBin;
     int256 amount0Delta;

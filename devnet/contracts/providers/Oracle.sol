@@ -5,7 +5,7 @@ import {IPool} from "../interfaces/IPool.sol";
 import {IPoolFactory} from "../interfaces/IPoolFactory.sol";
 import {IOracle} from "../interfaces/IPriceProvider.sol";
 
-/// USD prices by feed. It answers only a registered provider which a pool of the factory is reading in this very call.
+/// USD prices by feed. It answers only a registered provider which a pool of the factory is reading in the same call.
 contract Oracle is IOracle {
     struct Feed {
         uint128 priceX64;

@@ -173,7 +173,7 @@ test('every amount inside the limit is accepted by every release, as input and a
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
 });
 
-test('a refusal that is told of is one, and a closed side refuses its first unit', () => {
+test('a reported rejection is one, and a closed side rejects its first unit', () => {
   let known = 0;
   let unknown = 0;
   fc.assert(

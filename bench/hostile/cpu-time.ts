@@ -5,7 +5,7 @@ const MS_PER_TICK = 10;
 /** Places in `/proc/<pid>/stat` after the name in brackets. */
 const PLACE = { user: 11, system: 12, childrenUser: 13, childrenSystem: 14 };
 
-/** Processor time that a server has taken so far with all its processes, milliseconds. */
+/** CPU time that a server and all its processes have used so far, milliseconds. */
 export function serverCpuMs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return ownTicks(pid, true) * MS_PER_TICK + children.reduce((sum, child) => sum + ownTicks(child), 0) * MS_PER_TICK;
