@@ -3,6 +3,7 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
+import { waitForIndex } from '../db/first-index.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { startServer } from '../runtime/http-server.ts';
@@ -71,10 +72,12 @@ async function serve(): Promise<void> {
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const common = { chains: file.chains, quotes: file.quotes, database: database.$client, metrics, logger };
+  const stopping = new AbortController();
   const estimates = new DepthEstimates();
   const catalog = new PoolCatalog({
     ...common,
     database,
+    firstIndex: waitForIndex(database.$client, stopping.signal),
     onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
   const snapshots = startSnapshots({
@@ -147,6 +150,7 @@ async function serve(): Promise<void> {
     ['indexing watch', async () => operations.stop()],
     ['head feeds', async () => snapshots.stop()],
     ['pool catalog', async () => catalog.stop()],
+    ['wait for the first index', async () => stopping.abort()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
   ]);

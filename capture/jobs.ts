@@ -1,6 +1,6 @@
+import type pg from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { servedSchema } from '../db/served-schema.ts';
-import type { Queryable } from '../db/transaction.ts';
+import { waitForIndex } from '../db/first-index.ts';
 import type { ReadinessCheck } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { pause } from '../runtime/pause.ts';
@@ -25,11 +25,10 @@ export type RunningJobs = {
 const IDLE_PER_RUN = 4;
 /** Pauses that may pass without a good run before a job counts as not ready. */
 const MAX_MISSED_PAUSES = 4;
-const INDEX_POLL_MS = 1_000;
 const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Runs all jobs side by side once the database has an index; each fails and recovers alone. */
-export function startJobs(jobs: readonly Job[], database: Queryable, metrics: Registry, logger: Logger): RunningJobs {
+/** Runs all jobs side by side once the database has an index: before, none has anything to read. Each fails and recovers alone. */
+export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Registry, logger: Logger): RunningJobs {
   const stopping = new AbortController();
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
@@ -45,7 +44,7 @@ export function startJobs(jobs: readonly Job[], database: Queryable, metrics: Re
     registers: [metrics],
   });
   const goodAt = new Map<string, number>();
-  const begin = firstIndex(database, logger, stopping.signal);
+  const firstIndex = waitForIndex(database, stopping.signal);
   const running = jobs.map(async (job) => {
     const onRun = (ok: boolean, durationMs: number) => {
       duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);
@@ -53,7 +52,7 @@ export function startJobs(jobs: readonly Job[], database: Queryable, metrics: Re
       goodAt.set(job.name, Date.now());
       lastGood.set({ job: job.name }, Date.now() / 1000);
     };
-    await begin;
+    await firstIndex;
     await runJob(job, logger, onRun, stopping.signal);
   });
   const check =
@@ -93,22 +92,6 @@ export async function runJob(
     const rest = Math.min(durationMs * IDLE_PER_RUN, job.maxPauseMs - durationMs);
     await pause(Math.max(rest, job.minPauseMs), signal);
   }
-}
-
-/** Waits until the database has an index, or the signal aborts: before that, no job has anything to read. Never rejects. */
-async function firstIndex(database: Queryable, logger: Logger, signal: AbortSignal): Promise<void> {
-  let lastMessage: string | null = null;
-  while (!signal.aborted) {
-    const failure = await failureOf(assertIndex(database));
-    if (failure === null) return;
-    if (failure.message !== lastMessage) logger.info({ err: failure }, 'jobs wait for the first index');
-    lastMessage = failure.message;
-    await pause(INDEX_POLL_MS, signal);
-  }
-}
-
-async function assertIndex(database: Queryable): Promise<void> {
-  if ((await servedSchema(database)) === null) throw new Error('no index is published yet');
 }
 
 /** What a promise rejects with; null when it resolves. */

@@ -30,6 +30,8 @@ export interface PoolCatalogDeps {
   readonly logger: Logger;
   /** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
   readonly onReport?: (pool: ServedPool, report: PoolReport | null) => void;
+  /** The first poll is made when it resolves; default: at once. */
+  readonly firstIndex?: Promise<void>;
   /** Milliseconds from the end of a poll to the next; tests set others. */
   readonly pollMs?: number;
 }
@@ -81,7 +83,7 @@ export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;
   readonly #table = new PoolTable();
   readonly #chains: ReadonlyMap<number, CatalogChain>;
-  readonly #stopPolling: () => void;
+  #stopPolling: (() => void) | undefined;
   /** Of the last whole reading; null before it. */
   #epoch: string | null = null;
   #isStopped = false;
@@ -93,7 +95,11 @@ export class PoolCatalog implements PoolDirectory {
     this.#table.onChange((pool, removal) => {
       if (removal) deps.onReport?.(pool, null);
     });
-    this.#stopPolling = startRepeating(() => this.#pollQuietly(), deps.pollMs ?? POLL_MS);
+    const start = () => {
+      if (!this.#isStopped) this.#stopPolling = startRepeating(() => this.#pollQuietly(), deps.pollMs ?? POLL_MS);
+    };
+    if (deps.firstIndex) void deps.firstIndex.then(start);
+    else start();
   }
 
   async table(): Promise<PoolTable> {
@@ -126,7 +132,7 @@ export class PoolCatalog implements PoolDirectory {
   /** Ends the polls. */
   stop(): void {
     this.#isStopped = true;
-    this.#stopPolling();
+    this.#stopPolling?.();
   }
 
   async #pollQuietly(): Promise<void> {

@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import { pause } from '../runtime/pause.ts';
+import { servedSchema } from './served-schema.ts';
+import type { Queryable } from './transaction.ts';
+
+/** Postgres notifies on it when readers are switched to an index. */
+const CHANNEL = 'index_served';
+/** Polls in addition: a pooler between us and Postgres may lose notifications. */
+const POLL_MS = 5_000;
+/** Between polls of a replica, which cannot listen, and of an unreachable database. */
+const SHORT_POLL_MS = 1_000;
+
+/** Wakes those who wait for the first index, when the transaction commits. */
+export async function announceIndex(client: Queryable): Promise<void> {
+  await client.query('SELECT pg_notify($1, $2)', [CHANNEL, '']);
+}
+
+/**
+ * Resolves as soon as the database has an index, or when the signal aborts. Never rejects: an unreachable database is
+ * polled until it responds.
+ *
+ * @param pollMs between polls while notifications can be received; tests set others
+ */
+export async function waitForIndex(database: pg.Pool, signal: AbortSignal, pollMs: number = POLL_MS): Promise<void> {
+  while (!signal.aborted) {
+    const isServed = await listenForIndex(database, signal, pollMs).catch(() => false);
+    if (isServed) return;
+    await pause(SHORT_POLL_MS, signal);
+  }
+}
+
+/** @returns false when the signal aborts, or when notifications cannot be received and there is no index now */
+async function listenForIndex(database: pg.Pool, signal: AbortSignal, pollMs: number): Promise<boolean> {
+  const client = await database.connect();
+  let wake = new AbortController();
+  client.on('notification', () => wake.abort());
+  // The next query rejects with it.
+  client.on('error', () => wake.abort());
+  try {
+    const isListening = await client.query(`LISTEN ${CHANNEL}`).then(
+      () => true,
+      () => false,
+    );
+    while (!signal.aborted) {
+      wake = new AbortController();
+      if ((await servedSchema(client)) !== null) return true;
+      if (!isListening) return false;
+      await pause(pollMs, AbortSignal.any([signal, wake.signal]));
+    }
+    return false;
+  } finally {
+    // Closed: the session would still listen.
+    client.release(true);
+  }
+}
