@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/logger.ts';
 /** Logs the error of a pool that no table of errors has, once for each selector and pool. */
 export type LogUnknownError = (pool: Address, result: CallResult | null | undefined) => void;
 
-/** So many pools and selectors are known to be logged. */
+/** This many pools and selectors are known to be logged. */
 const MAX_LOGGED = 10_000;
 
 /** @param logger of one chain */

@@ -75,7 +75,7 @@ function report(findings: readonly Finding[], written: boolean): string {
 }
 
 function describe({ what, decided, observations, decisive, readings }: Finding): string {
-  const seen = `${observations} observations, ${decisive} tell readings apart`;
+  const seen = `${observations} observations, ${decisive} distinguish readings`;
   return `${what}: ${decided ?? 'undecided'} (${seen})\n${readings.map(describeInterpretation).join('')}`;
 }
 

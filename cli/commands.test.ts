@@ -103,7 +103,7 @@ test('a pool is delisted and listed again', async () => {
   expect(await cli('delist', 'remove', '1', POOL)).toMatchObject({ exitCode: 1 });
 });
 
-test('status tells how far each chain is', async () => {
+test('status shows how far each chain is', async () => {
   await setIndexedBlock(client, { chainId: 7, number: 42, timestamp: Math.floor(Date.now() / 1000) - 5 });
   expect((await cli('status')).stdout).toMatch(/^7 +42 +\d+ +0 +0 +0 +- +- *$/m);
   const [chain] = JSON.parse((await cli('status', '--json')).stdout);

@@ -109,7 +109,7 @@ describe('with --rpc', () => {
     expect([exitCode, stdout]).toEqual([1, found.join('\n')]);
   });
 
-  test('the newest pools of each factory tell their layout; another than the file says is found', async () => {
+  test('the newest pools of each factory report their layout; another than the file says is found', async () => {
     const chain = await connectDevChain(anvil.url);
     const variant = PACKED_VARIANTS.find(({ simulation }) => simulation === 'sender');
     if (!variant) throw new Error('no variant');

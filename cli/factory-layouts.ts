@@ -33,7 +33,7 @@ export async function factoryLayouts(chain: ChainConfig, timeoutMs: number): Pro
         factory: deployment.poolFactory,
         layout: deployment.layout,
         pools: 0,
-        answersLike: 'nothing: it does not tell its pools',
+        answersLike: 'nothing: it does not report its pools',
         isAsConfigured: true,
       })),
     ),

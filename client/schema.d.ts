@@ -49,7 +49,7 @@ export interface paths {
         };
         /**
          * List pools across chains
-         * @description As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` tells which chain a row belongs to; an address that is a pool on several chains has a row for each.
+         * @description As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` reports which chain a row belongs to; an address that is a pool on several chains has a row for each.
          */
         get: operations["listPoolsAcrossChains"];
         put?: never;
@@ -267,17 +267,17 @@ export interface components {
              * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
              */
             token1: string;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token0Symbol?: string;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token1Symbol?: string;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token0Name?: string;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token1Name?: string;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token0Decimals?: number;
-            /** @description Omitted when the token tells none. */
+            /** @description Omitted when the token reports none. */
             token1Decimals?: number;
             /**
              * Format: uri
@@ -887,7 +887,7 @@ export interface components {
             name: string;
             /** @description Whether the index follows the chain. False: listings and trades stand still. */
             following: boolean;
-            /** @description Newest block that the chain's nodes tell of; null when none answers. */
+            /** @description Newest block that the chain's nodes report; null when none responds. */
             headBlock: number | null;
             /** @description Newest block that listings and trades know of; null before the first index. */
             indexedBlock: number | null;

@@ -13,7 +13,7 @@ export abstract class AppError extends Error {
   abstract readonly retryable: boolean;
   readonly shortMessage: string;
 
-  /** @param options `details`: what was particular this time, such as the words of Postgres */
+  /** @param options `details`: what was particular this time, such as the error message of Postgres */
   constructor(shortMessage: string, options: { readonly details?: string; readonly cause?: unknown } = {}) {
     super(options.details === undefined ? shortMessage : `${shortMessage}: ${options.details}`, options);
     this.name = new.target.name;

@@ -2,7 +2,7 @@ import { queriesOn } from './query-builder.ts';
 import { indexedBlocks } from './schema/read-model.ts';
 import type { Queryable } from './transaction.ts';
 
-/** A block, by what the index and a node both tell of it. */
+/** A block, by what the index and a node both report of it. */
 export type BlockPoint = {
   readonly number: number;
   /** Unix seconds. */

@@ -19,7 +19,7 @@ afterAll(() => setup.anvil.stop());
 
 const action = actionOf({ swap: 5, liquidity: 2 });
 
-/** Does an action and tells whether the pool took it; one that it refuses changes nothing. */
+/** Does an action and returns whether the pool took it; one that it refuses changes nothing. */
 async function act(pool: RandomPool, what: Action): Promise<boolean> {
   try {
     await attempt(pool, what);

@@ -4,7 +4,7 @@ import type { PoolWords, Setup } from './contracts.fixture.ts';
 import { flatPoolAbi } from './protocol-abi.ts';
 import type { RandomPool } from './random-pool.ts';
 
-/** What events can tell of a pool's words. */
+/** What events can report a pool's words. */
 export interface Summary {
   bin: bigint;
   position: bigint;

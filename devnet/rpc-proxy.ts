@@ -29,7 +29,7 @@ export type Misbehaviour =
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** Passes requests to another node. */
   | { readonly kind: 'elsewhere'; readonly url: string }
-  /** Tells this block as the latest. */
+  /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
   /** Refuses calls with state overrides, or runs them as if they had none. */
   | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' };

@@ -71,7 +71,7 @@ async function onPools<T>(
 }
 
 describe('a swap', () => {
-  test('moves exactly the amounts that its simulation and its event tell', async () => {
+  test('moves exactly the amounts that its simulation and its event report', async () => {
     await onPools(fc.array(order, { minLength: 1, maxLength: 4 }), async (pool, orders) => {
       for (const planned of orders) {
         const amountSpecified = await specify(pool, planned);

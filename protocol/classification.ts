@@ -12,7 +12,7 @@ export interface TokenFacts {
   readonly multiplierOracle: Address | null;
 }
 
-/** What every recognised price provider tells. Its first feed prices `base`, its second, if any, `quote`. */
+/** What every recognised price provider reports. Its first feed prices `base`, its second, if any, `quote`. */
 interface ProviderFeeds {
   readonly oracle: Address;
   readonly base: Address;

@@ -65,7 +65,7 @@ export interface SideLimit {
 export type SwapOutcome = 'fills' | 'velocity' | 'refused' | 'silence' | 'tooSmall' | 'tooLarge';
 
 /**
- * The smallest swap that every pool can tell a refusal by: an exact output of one raw unit. An exact input of one may buy
+ * The smallest swap that shows a rejection of every pool: an exact output of one raw unit. An exact input of one may buy
  * less than a unit, which some cores reject whatever the guards say.
  */
 export const SMALLEST_SWAP = -1n;

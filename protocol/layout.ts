@@ -22,7 +22,7 @@ export interface LayoutAdapter {
   readonly state: StateReader;
   readonly stopLoss: StopLossReader;
   readonly unitSwaps: UnitSwapProbe;
-  /** What capture reads of its pools; null where their events tell all. */
+  /** What capture reads of its pools; null where their events report all. */
   readonly stored: StoredLayout | null;
 }
 
@@ -38,7 +38,7 @@ export interface EventLayout {
   /** The unit of a stop loss's decay per second. */
   readonly stopLossDecay: 'E8' | 'E18';
   /**
-   * Whether a swap's events tell the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
+   * Whether a swap's events report the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
    * and keeps the words that stand for it.
    */
   readonly logsSwapState: boolean;
@@ -46,7 +46,7 @@ export interface EventLayout {
   poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name. */
   readonly poolEvents: Readonly<Record<string, (args: never) => PoolEvent>>;
-  /** Calldata for the pool that asks for its scale, which no event tells. */
+  /** Calldata for the pool that asks for its scale, which no event reports. */
   readonly scaleCall: Hex;
   decodeScale(answer: Hex): TokenScale;
 }
@@ -94,7 +94,7 @@ export interface PoolAtBlock {
   /** 0 is active; any other value blocks swaps. */
   readonly pauseLevel: number;
   /**
-   * The curve that has these prices at its cursor, to the last digit.
+   * The curve that has these prices at its cursor, exactly.
    *
    * @param quote result of `providerQuoteCall`, when the node could tell it: where it does not explain the prices, they
    *   are inverted
@@ -129,11 +129,11 @@ export interface StopLossReader {
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
 }
 
-/** Simulated swaps of {@link SMALLEST_SWAP}, which tell whether the guards of a pool close a side. */
+/** Simulated swaps of {@link SMALLEST_SWAP}, which show whether the guards of a pool close a side. */
 export interface UnitSwapProbe {
   /** Gas after which one with known guards counts as refused. */
   readonly gasLimit: number;
-  /** A swap in each form that pools of the layout may know, by the name of the form: tells layouts apart. */
+  /** A swap in each form that pools of the layout may know, by the name of the form: distinguishes layouts. */
   readonly signs: readonly { readonly form: string; readonly data: Hex }[];
   /**
    * Calldata for the pool: each side's exact output of one unit, in every form that a pool may know.

@@ -54,7 +54,7 @@ export const TOTAL = {
 
 export type TotalName = keyof typeof TOTAL;
 
-/** Totals of fees that only events of flat pools tell: of any other pool they are null. */
+/** Totals of fees that only events of flat pools report: of any other pool they are null. */
 export const FLAT_FEE_TOTALS = [
   'lpFee0Scaled',
   'lpFee1Scaled',

@@ -5,7 +5,7 @@ export const PRICE_STATUS_MAX_AGE_SECS = 60;
  * Why a pool gave no price.
  * - `feedDown`: the provider failed, be it a stalled feed or the oracle's own error;
  * - `quoteRefused`: the feed quoted, but no pool trades on a bid of zero or a bid above the ask;
- * - `paused`: the pool tells no price while it is paused;
+ * - `paused`: the pool reports no price while it is paused;
  * - `unexplained`: it reverted without data, or with data that says nothing of the feed, such as a panic;
  * - `unread`: it was not asked, or its answer could not be read: a fault on our side.
  */

@@ -6,7 +6,7 @@ import type { Totals } from './pool-totals.ts';
 /** Decided of the storage of a factory's pools when every known arrangement is contradicted. */
 export const NO_ARRANGEMENT = 'none';
 
-/** What capture takes of a layout whose events do not tell all of a pool's state. Nothing here does I/O by itself. */
+/** What capture takes of a layout whose events do not report all of a pool's state. Nothing here does I/O by itself. */
 export interface StoredLayout {
   /** Asks a pool for its {@link StoredHead}. */
   readonly headCall: Omit<BoundedCall, 'target'>;
@@ -14,9 +14,9 @@ export interface StoredLayout {
   decodeHead(result: CallResult): StoredHead | null;
   /** False once it is decided that {@link decodeHead} reads these pools wrongly. */
   isStorageKnown(readings: Readings): boolean;
-  /** Fees that stayed with liquidity providers; null as long as readings do not tell. */
+  /** Fees that stayed with liquidity providers; null as long as interpretations do not show it. */
   lpFeesScaled(readings: Readings, totals: BinFeeTotals): readonly [bigint, bigint] | null;
-  /** Fees of the platform, notional fees included; null as long as readings do not tell. */
+  /** Fees of the platform, notional fees included; null as long as interpretations do not show it. */
   platformFeesScaled(readings: Readings, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
   /** What is decided of each factory, by calibration: names of findings, in the order in which they are shown. */
   readonly calibrated: readonly string[];

@@ -23,7 +23,7 @@ test.each([
   ['both agree', [2, 4, 6, 8, 10], null],
   ['none agrees', [1, 2, 4, 6, 100, 102], null],
   ['there are four observations', [2, 4, 100, 102], null],
-  ['a single one tells them apart', [2, 4, 6, 8, 100], null],
+  ['a single one distinguishes them', [2, 4, 6, 8, 100], null],
   ['there are none', [], null],
 ] as const)('%s', (_, seen, decided) => {
   expect(judged(seen).decided).toBe(decided);

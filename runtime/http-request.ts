@@ -31,7 +31,7 @@ export class HttpFailure extends AppError {
   }
 }
 
-/** Bytes of a response, as it comes and unpacked; the largest that is expected has some hundred kilobytes. */
+/** Bytes of a response, as it comes and unpacked; the largest that is expected has several hundred kilobytes. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 // The time limit of the request is the one that counts.
 const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });

@@ -20,7 +20,7 @@ const REJECTED = ['400', '422', '429', 'closed'];
 /** The same seed gives the same requests. */
 const SEED = Number(process.env.ABUSE_SEED ?? 20_261_121);
 const MB = 1024 * 1024;
-/** A process still grows into its working set for some thousand requests, pages that it will not give back included. */
+/** A process still grows into its working set for several thousand requests, pages that it will not give back included. */
 const MAX_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
 
 /** Quotes are served as before while their p99 is below it, however quick they were when calm. */

@@ -168,7 +168,7 @@ describe('a pool', () => {
     await close();
   });
 
-  test('the chart tells price, volume and impact below the pointer', async () => {
+  test('the chart reports price, volume and impact below the pointer', async () => {
     const page = await open(pathOf(world.pools[1]));
     const box = await page.locator('canvas').boundingBox();
     expect(box).not.toBeNull();
@@ -265,7 +265,7 @@ test('nothing serious is found by axe on any page, in either scheme, nor does a 
   }
 });
 
-test('the status tells which chain is not followed', async () => {
+test('the status shows which chain is not followed', async () => {
   const page = await open('/status');
   const chain = page.locator('tbody tr').last();
   await chain.getByText('not following').waitFor();

@@ -201,7 +201,7 @@ test('every pool has its own status and prices, whatever gas the providers besid
   expect(rows.get(hogs[0] as Address)).toMatchObject({ sell_price_x64: null, buy_price_x64: null });
 });
 
-test('every pool has the balances that its tokens tell, and null of a token that does not answer', async () => {
+test('every pool has the balances that its tokens report, and null of a token that does not answer', async () => {
   const { chain } = world;
   const [hogs, halfHogs] = [await world.pair(18, 6), await world.pair(18, 6)];
   const funded = { price: 2_000, bins: evenBins(-1, 1, 1_000), shares: evenShares(-1, 1, SHARES_OF_ONE) };

@@ -108,7 +108,7 @@ describe('a stop loss', () => {
   });
 
   test.each([5, 12])(
-    'cuts a side inside a bin, %d bins below the cursor: one more level tells how far',
+    'cuts a side inside a bin, %d bins below the cursor: one more level shows how far',
     async (depth) => {
       const pool = await makeCutPool(world, pair, 40, depth);
       const quote = await (await apiFor(pool)).quote(pool.address);

@@ -152,7 +152,7 @@ describe('the single endpoint refuses', () => {
   });
 });
 
-test('every answer tells the block that it was read at, and how old that is', async () => {
+test('every answer reports the block that it was read at, and how old that is', async () => {
   const { client } = world.chain;
   for (const name of ['healthy', 'down', 'deep'] as const) {
     await expectBlockHeaders((await api.request(path(pools[name]))).headers, client);

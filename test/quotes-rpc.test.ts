@@ -43,7 +43,7 @@ const onRejection = (reason: unknown) => rejections.push(reason);
 beforeAll(async () => {
   process.on('unhandledRejection', onRejection);
   [world, elsewhere] = await Promise.all([startQuoteWorld(), startQuoteWorld(31338)]);
-  // The same pool at the same address on both chains: only the chain id tells them apart.
+  // The same pool at the same address on both chains: only the chain id distinguishes them.
   const make = async (on: QuoteWorld) =>
     makePool(on, {
       pair: await on.pair(18, 6),
@@ -171,7 +171,7 @@ describe('a node of another chain', () => {
     }));
 });
 
-describe('a node that tells an old block', () => {
+describe('a node that reports an old block', () => {
   test('never takes quotes back to it', () =>
     withNodes(async (first) => {
       const api = apiOver([first.url]);

@@ -73,7 +73,7 @@ describe('a chain with a block a second', () => {
   const startApi = (warmBudget: WarmBudgetConfig) =>
     startStreamApi({ chain: chainConfig(31337, [world.anvil.url], { warmBudget }), directory });
 
-  /** Mines blocks, and tells of each how many pools each client may trade on; the first block is left out. */
+  /** Mines blocks, and reports for each how many pools each client may trade on; the first block is left out. */
   async function usable(blocks: number, of: readonly SseClient[]): Promise<number[][]> {
     const counts: number[][] = [];
     for (let block = 0; block <= blocks; block++) {

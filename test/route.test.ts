@@ -53,7 +53,7 @@ const pool = (name: PoolName) => market.pools[name].address;
 const order = (tokenIn: TokenName, tokenOut: TokenName, usd: number) =>
   routeBody(orderBetween(market, tokenIn, tokenOut, 'exact_in', usd));
 
-it('tells the block of the plan', async () => {
+it('reports the block of the plan', async () => {
   const answer = await app.request(`/public/v1/evm/${CHAIN_ID}/route`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

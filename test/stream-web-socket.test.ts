@@ -85,12 +85,12 @@ const withoutTime = (quote: object | undefined) => ({ ...quote, serverTs: 0 });
 const restQuote = async (pool: Address, depth = true) =>
   (await fetch(`${api.base}/${pool}/bid_ask?depth=${depth}`)).json() as Promise<object>;
 
-/** A `ping` of which so many objects and arrays are inside of each other. */
+/** A `ping` of which this many objects and arrays are inside of each other. */
 function nested(depth: number): string {
   return `{"op":"ping","id":1,"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 }
 
-test('tells subscribed pools and their changes as REST does, and no others', async () => {
+test('reports subscribed pools and their changes as REST does, and no others', async () => {
   const client = await open();
   expect(await client.ask({ op: 'subscribe', id: 'a', pools: [...names, NO_POOL] })).toEqual({ event: 'ack', id: 'a' });
   await isUpToDate(client, await blockNow());

@@ -64,7 +64,7 @@ const quoteOf = async (pool: Address, depth: boolean) =>
   (await fetch(`${api.base}/${pool}/bid_ask?depth=${depth}`)).json() as Promise<Record<string, unknown>>;
 const withoutTime = (quote: object | undefined) => ({ ...quote, serverTs: 0 });
 
-test.each([true, false])('tells each pool, then what changes, as REST does (depth %s)', async (depth) => {
+test.each([true, false])('reports each pool, then what changes, as REST does (depth %s)', async (depth) => {
   const client = await open(`pools=${names},${NO_POOL}&depth=${depth}`);
   expect([client.status, client.headers['content-type']]).toEqual([200, 'text/event-stream']);
   await isUpToDate(client, await blockNow());

@@ -20,7 +20,7 @@ test.each([
   expect(wholeTokens(raw, decimals)).toBe(text);
 });
 
-test('what is shown is read back to the last unit', () => {
+test('what is shown is read back exactly', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 128n }), fc.integer({ min: 0, max: 30 }), (raw, decimals) => {
       expect(rawUnits(wholeTokens(raw, decimals), decimals)).toBe(raw);

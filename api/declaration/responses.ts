@@ -38,7 +38,7 @@ export const errorOrTextResponse = (description: string) => ({
   content: { ...jsonContent(ErrorBody), ...textContent },
 });
 
-/** Tell of the block that an answer was read at; of several pools, the oldest. */
+/** Report the block that an answer was read at; of several pools, the oldest. */
 export const BlockHeaders = z.object({
   'X-Block-Number': z
     .string()

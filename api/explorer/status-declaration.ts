@@ -10,7 +10,7 @@ const ChainStatus = z
     chainId: z.int().describe('EVM chain id.'),
     name: z.string().describe('Name of the chain.'),
     following: z.boolean().describe('Whether the index follows the chain. False: listings and trades stand still.'),
-    headBlock: Block.describe("Newest block that the chain's nodes tell of; null when none answers."),
+    headBlock: Block.describe("Newest block that the chain's nodes report; null when none responds."),
     indexedBlock: Block.describe('Newest block that listings and trades know of; null before the first index.'),
     indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
     lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),

@@ -33,7 +33,7 @@ const unknown: ChainLag = {
 const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
 const AGES = { newestPriceAgeSecs: 5, oldestPriceAgeSecs: 40, listingAgeSecs: 0 };
 
-test('tells head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
+test('reports head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
   const app = new Hono();
   const ages = (chainId: number) => (chainId === CHAIN_A ? AGES : NO_AGES);
   mountHandlers(app, bindRoutes(statusResource, { lags: () => [lag, unknown], ages }));

@@ -8,7 +8,7 @@ export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms'
 export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.number < one.number ? other : one);
 
 /**
- * Tells the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
+ * Reports the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
  * be ahead of us, at least 0.
  */
 export function tellBlock(c: Context, { number, hash, timestamp }: BlockRef): void {

@@ -13,7 +13,7 @@ import { everyRoute } from '../../test/harness/every-route.ts';
 import { createApp } from '../app.ts';
 import { bodyBytes } from '../body.ts';
 
-/** So many that their list is worth compressing. */
+/** Enough that their list is worth compressing. */
 const CHAINS = Array.from({ length: 200 }, (_, n) =>
   ChainConfig.parse({
     chainId: n + 1,

@@ -37,7 +37,7 @@ export const listPoolsAcrossChains = {
   path: '/public/v1/evm/metadata',
   summary: 'List pools across chains',
   description:
-    'As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` tells ' +
+    'As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` reports ' +
     'which chain a row belongs to; an address that is a pool on several chains has a row for each.',
   request: { query: RawCrossChainQuery },
 } as const satisfies ApiRoute;

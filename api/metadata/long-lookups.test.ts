@@ -21,7 +21,7 @@ afterAll(async () => {
   await listing.close();
 });
 
-/** The known pool is the last of so many named ones. */
+/** The known pool is the last of this many named ones. */
 const named = (count: number) =>
   [...Array.from({ length: count - 1 }, (_, n) => seedAddress(0x2000 + n)), KNOWN].map((address) =>
     address.toUpperCase().replace('0X', '0x'),

@@ -107,7 +107,7 @@ describe('the response deadline', () => {
   ])('with %s is kept, from arrival on; a slower builder is pending', async (_name, changes, limitMs) => {
     mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 2_000 };
     const times: number[] = [];
-    // The client's own share is in it, and on a busy machine more than that: the fastest of some tells the deadline.
+    // The client's own share is in it, and on a busy machine more than that: the fastest of several shows the deadline.
     while (times.length < 5 && !times.some((took) => took <= limitMs + 30)) {
       const startedAt = performance.now();
       const answer = await prompt.submit(ETHEREUM, bodies.ethereum(changes));
@@ -142,7 +142,7 @@ describe('the response deadline', () => {
     mocks.titan.state.behaviour = { kind: 'slow-ack', delayMs: 2_000 };
     const body = JSON.stringify(bodies.ethereum());
     const statuses: (number | undefined)[] = [];
-    // On a busy machine queueing takes its time: one of some tells.
+    // On a busy machine queueing takes its time: one of several is enough.
     while (statuses.length < 5 && !statuses.includes(200)) {
       const request = httpRequest(`${prompt.base}/public/v1/evm/${ETHEREUM}/pamm-quote`, {
         method: 'POST',

@@ -37,7 +37,7 @@ function parse(tx: Hex): ReturnType<typeof parseTransaction> {
 
 /**
  * Whether the signature recovers to some sender. It does if r is the x coordinate of a point of the curve, which OpenSSL
- * tells a hundred times faster than a whole recovery in JavaScript would.
+ * shows it a hundred times faster than a whole recovery in JavaScript would.
  */
 function isRecoverable(r: Hex, s: Hex): boolean {
   if (BigInt(s) === 0n || BigInt(s) > HALF_ORDER || BigInt(r) === 0n || BigInt(r) >= ORDER) return false;

@@ -72,5 +72,5 @@ function operationOf({ operationId, method, path, summary, description, key, ans
   });
 }
 
-/** What a stream tells: each event carries JSON. */
+/** What a stream reports: each event carries JSON. */
 const eventContent = (json: ReturnType<typeof jsonContent>) => ({ 'text/event-stream': json['application/json'] });

@@ -7,7 +7,7 @@ import { clampSize } from '../request.ts';
 
 const MAX_ROUTES = 4;
 
-/** No amount is larger than a uint256, which has at most so many digits; parsing a longer one would only cost time. */
+/** No amount is larger than a uint256, which has at most this many digits; parsing a longer one would only cost time. */
 const AMOUNT = /^[0-9]{1,78}$/;
 
 /** Shape of a route request; {@link toRouteRequest} checks the values. An optional field may be null. */

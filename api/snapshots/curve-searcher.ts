@@ -171,7 +171,7 @@ export class CurveSearcher {
 const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>
   new Map(extensions.map((extension) => [extension, NO_OBJECTION]));
 
-/** Of a contract that reverts, and of a node that does not tell code: no formula counts for code that is unknown. */
+/** Of a contract that reverts, and of a node that does not return code: no formula counts for code that is unknown. */
 function nothingWhenRejected(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;

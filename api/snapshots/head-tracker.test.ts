@@ -218,7 +218,7 @@ test('while heads are pushed the chain is not asked, and half a second after a b
   expect(chain.polls).toBe(1);
 });
 
-test('a head that is pushed too early is taken when its time has come, and tells what was replaced meanwhile', async () => {
+test('a head that is pushed too early is taken when its time has come, and shows what was replaced meanwhile', async () => {
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   clock.push(head(7));

@@ -24,7 +24,7 @@ const GRACE_MS = 500;
 const TICK_MS = 25;
 
 /**
- * Tells the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
+ * Reports the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
  * a request asks or while anyone watches.
  *
  * Invariants: a head is used for at most one block time and a second after a look or a push told it; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,

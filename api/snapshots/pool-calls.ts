@@ -117,7 +117,7 @@ function fingerprintOf({ storage, quote, prices = [], watched }: PoolAnswers): s
   return hash.digest('base64');
 }
 
-/** Prices are the pool's own to the last digit; the provider's quote only lays the curve. */
+/** Prices are exactly the pool's own; the provider's quote only lays the curve. */
 function decodePrices(
   { layout, immutables }: ServedPool,
   storage: Hex,

@@ -35,7 +35,7 @@ const { chains } = parseChainsFile(
   },
   'test',
 );
-/** More than a double tells. */
+/** More digits than a double has. */
 const WIDE = 10n ** 18n + 1n;
 /** More than 32 bits. */
 const LATE_BLOCK = 5_000_000_000;

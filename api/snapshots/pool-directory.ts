@@ -146,7 +146,7 @@ export class PoolTable {
   }
 }
 
-/** Whether a snapshot tells what any trader can do: a swap allowlist or an unknown extension judges by the trader. */
+/** Whether a snapshot shows what every trader can do: a swap allowlist or an unknown extension judges by the trader. */
 export function isOpenToAnyone(pool: ServedPool): boolean {
   return swapGuards(pool).every(({ kind }) => EVALUATED.includes(kind));
 }

@@ -76,7 +76,7 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  * result. Never rejects for a pool's or a chain's sake: failures are entries of the map.
  */
 export interface ChainSnapshots {
-  /** Tells the block that quotes are read at. */
+  /** Reports the block that quotes are read at. */
   readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;

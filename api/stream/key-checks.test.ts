@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Tells how often the keys were looked at. */
+/** Shows how often the keys were looked at. */
 class CountedConnections extends Connections {
   rounds = 0;
 

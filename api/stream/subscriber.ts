@@ -26,9 +26,9 @@ interface Held extends SentQuote {
 
 /** Of no quote: what was sent is sent again, as an update. */
 const OUTDATED = 0;
-/** A heartbeat follows when nothing was sent for so many seconds. */
+/** A heartbeat follows when nothing was sent for this many seconds. */
 const MAX_IDLE_SECS = 14;
-/** A connection to which nothing more can be sent for so many seconds is terminated. */
+/** A connection to which nothing more can be sent for this many seconds is terminated. */
 const MAX_FULL_SECS = 10;
 /** When to come back, in milliseconds: between these two times, so that clients of a stopped process do not come all at once. */
 const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {

@@ -39,7 +39,7 @@ async function readPage(
   limit: number,
 ): Promise<TradesPage> {
   try {
-    // One more than is shown tells whether there is a next page.
+    // One more than is shown decides whether there is a next page.
     const rows = await selectTrades(database, pool, before, limit + 1);
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);

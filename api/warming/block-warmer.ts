@@ -203,7 +203,7 @@ export class BlockWarmer {
     return outcome;
   }
 
-  /** Tells what became of the reads of a kind. */
+  /** Shows what became of the reads of a kind. */
   #report(
     { head: { block }, seenAt }: SeenHead,
     replacedFrom: bigint | null,

@@ -10,7 +10,7 @@ import { CHAINS_FILE, MARKET } from '../listing/market.ts';
 import { classifyMarket, seedPools } from '../listing/seed.ts';
 import { serveApi } from '../serve-api.ts';
 
-/** The API with its web page over a listing of so many pools; no node answers, so that rows stay without live prices. */
+/** The API with its web page over a listing of this many pools; no node answers, so that rows stay without live prices. */
 export async function serveList(pools: number): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const [postgres, redis, folder] = await Promise.all([startPostgres(), startRedis(), createTempFolder('explorer')]);
   await fillListing(postgres.url, pools);

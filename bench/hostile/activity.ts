@@ -18,7 +18,7 @@ const growth = (times: string) =>
 
 const HISTORY_SECS = 8 * 86_400;
 const HISTORY_SWAPS = 100;
-/** A pool trades once in so many seconds. */
+/** A pool trades once in this many seconds. */
 const TRADES_EVERY_SECS = 60;
 const TICK_MS = 1_000;
 const FIRST_BLOCK = 2_000_000;

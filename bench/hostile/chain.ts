@@ -53,7 +53,7 @@ export interface HostileChain {
   readonly stop: () => Promise<void>;
 }
 
-/** What the index and the chains file tell of a chain. */
+/** What the index and the chains file have of a chain. */
 export type SeededChain = Pick<HostileChain, 'chainId' | 'world' | 'groups' | 'pairs' | 'crowded'>;
 
 const PAIRS = 4;

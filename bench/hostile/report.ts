@@ -31,7 +31,7 @@ interface Row {
   readonly figure: keyof Figures;
   /** Shown in these units. */
   readonly unit?: number;
-  /** At most this, in the shown unit, or so many times the honest run's, or another figure's of the same run. */
+  /** At most this, in the shown unit, or this many times the honest run's, or another figure's of the same run. */
   readonly most?: number;
   readonly mostRatio?: number;
   readonly mostOf?: readonly [ratio: number, figure: keyof Figures];

@@ -14,7 +14,7 @@ runMain(async () => {
     )
     .option('--warm', 'snapshots in memory, and how the cost grows with the market (some seconds)')
     .option('--cold', 'nothing read yet, a local node that answers after 20 ms (many minutes, to make the pools first)')
-    .option('--directory <pools>', 'instead: the pool catalog over so many pools', Number)
+    .option('--directory <pools>', 'instead: the pool catalog over this many pools', Number)
     .parse()
     .opts<{ readonly warm?: boolean; readonly cold?: boolean; readonly directory?: number }>();
   const write = (line: string) => process.stdout.write(`${line}\n`);

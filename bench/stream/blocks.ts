@@ -33,7 +33,7 @@ export function mineNext(chain: StreamChain): (turn: number) => Promise<Block> {
   };
 }
 
-/** Runs something every second, so many times. */
+/** Runs something every second, this many times. */
 export async function everySecond<T>(
   times: number,
   offsetMs: number,

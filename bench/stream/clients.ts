@@ -4,7 +4,7 @@ import { answerOrders } from '../order-process.ts';
 import type { Plan } from './connections.ts';
 import { Readings } from './readings.ts';
 
-/** What the bench tells the process of clients; each is answered once. */
+/** What the bench sends to the process of clients; each gets one response. */
 export type Order =
   | { readonly kind: 'open'; readonly url: string; readonly plans: readonly Plan[] }
   /** Answered with what was read since the last time. */

@@ -20,7 +20,7 @@ export interface CrowdFigures {
   /** Mean memory of the API around the middle, and at the end, bytes. */
   readonly memoryMiddle: number;
   readonly memoryEnd: number;
-  /** Changed quotes that did not reach a client that reads well, of so many. */
+  /** Changed quotes that did not reach a client that reads well, of this many. */
   readonly lost: number;
   readonly expected: number;
   readonly callsPerBlock: number;
@@ -33,7 +33,7 @@ export interface CrowdFigures {
 
 const SETTLE_MS = 3_000;
 
-/** Opens connections, mines for so many seconds, and sees what comes. */
+/** Opens connections, mines for this many seconds, and sees what comes. */
 export async function measureCrowd(
   api: Pick<ServedApi, 'url' | 'pid'>,
   clients: ClientProcess,

@@ -17,7 +17,7 @@ import type { Lease } from './lease/lease.ts';
 import { createSimulator } from './simulator.ts';
 import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
-/** Updates of one stream that may be on their way to the socket at once. */
+/** Updates of one stream that may be in flight to the socket at once. */
 const STREAM_CONCURRENCY = 16;
 const SIMULATION_TIMEOUT_MS = 3_000;
 /** Of an endpoint, whose newest sequence number is remembered. */

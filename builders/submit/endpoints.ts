@@ -21,7 +21,7 @@ export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment)
   const builders = pamm?.builders.filter(({ apiKeyEnv }) => apiKeyEnv === undefined || Boolean(env[apiKeyEnv])) ?? [];
   return builders.map(({ id, transport, url, apiKeyEnv }) => {
     const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
-    // One builder may have endpoints in several regions: the URL tells them apart.
+    // One builder may have endpoints in several regions: the URL distinguishes them.
     const urlHash = createHash('sha256').update(url).digest('hex').slice(0, 8);
     const shown = withoutSecrets(url);
     const isAlike = (other: BuilderConfig) =>

@@ -20,7 +20,7 @@ export type QuoteUpdate = {
   readonly assetPairs: readonly Hex[];
 };
 
-/** One request on its way to the builders. Times are Unix milliseconds. */
+/** One request in flight to the builders. Times are Unix milliseconds. */
 export type Submission = {
   readonly id: string;
   /** Channel of the API process that waits for the answers. */

@@ -13,7 +13,7 @@ const SETTLED_SECS = 3_600;
 const TIMEOUT_MS = 2_000;
 
 /**
- * Tells time in blocks of one chain. Each search starts from the previous one's answer, so that a window which slides by
+ * Measures time in blocks of one chain. Each search starts from the previous one's answer, so that a window which slides by
  * seconds costs a handful of reads. While the chain cannot be read, or a search takes too long, the answer is estimated
  * from its block time; a long search continues in the background and makes the next one short.
  */

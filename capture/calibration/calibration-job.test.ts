@@ -237,7 +237,7 @@ test('the command says what agrees and what does not, and writes when it is told
   const { exitCode, stdout, stderr } = await run('--factory', factory, '--write');
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(
-    /^storage: packedHead \(1 observations, 0 tell readings apart\)\n {2}packedHead: 1 agree, 0 con/,
+    /^storage: packedHead \(1 observations, 0 distinguish readings\)\n {2}packedHead: 1 agree, 0 con/,
   );
   expect(stdout).toMatch(/\nfees: kind \(12 obs[^\n]+\n {2}token: 0 agree, 12 contradict\n {4}0x[^\n]+@\d+\n/);
   expect(stdout).toMatch(/All is decided\. Stored\.$/);

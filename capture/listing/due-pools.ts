@@ -18,7 +18,7 @@ export type DueQuery = {
 
 /** A pool that holds so much in priced tokens is computed at each change of their prices: an untrusted pool would have to pay for that. */
 const FUNDED_USD = 1;
-/** Of the other pools whose prices changed, each refresh computes so many, in turn. */
+/** Of the other pools whose prices changed, each refresh computes this many, in turn. */
 const REPRICED_POOLS = 500;
 
 /**

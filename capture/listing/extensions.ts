@@ -17,7 +17,7 @@ export type ExtensionRow = {
 };
 
 /**
- * The extensions of a row of `pools`, in the pool's order; null without any. Stop losses of the flat layout tell their decay
+ * The extensions of a row of `pools`, in the pool's order; null without any. Stop losses of the flat layout report their decay
  * in 10^-8.
  */
 export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(

@@ -10,7 +10,7 @@ import { sumKnown } from './usd-value.ts';
 export type KnownState = PoolDay & { readonly curBinIdx: number };
 
 /**
- * What is known of a pool by its events, or by its storage where events do not tell.
+ * What is known of a pool by its events, or by its storage where events do not show it.
  *
  * @param deployment that of the pool: readings that it names hold, whatever was decided
  * @returns null while liquidity and cursor are not known

@@ -70,7 +70,7 @@ const COLUMNS = {
   week: totalsOf('week'),
 };
 
-/** Unix second in which the first activity after another second happened, moved on by so many seconds; null without one. */
+/** Unix second in which the first activity after another second happened, moved on by this many seconds; null without one. */
 const nextActivity = (after: SQL, movedBy: number) => sql`(
   SELECT a.block_timestamp + ${sql.raw(String(movedBy))} FROM read_model.pool_activity a
   WHERE a.chain_id = ${pools.chainId} AND a.pool = ${pools.address} AND a.block_timestamp > ${after}

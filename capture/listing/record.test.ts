@@ -148,7 +148,7 @@ const recordOf = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1
   return PoolRecord.parse(parseJson(text));
 };
 
-describe('a pool whose events do not tell its state', () => {
+describe('a pool whose events do not report its state', () => {
   const storage = { curBinIdx: 4, total0Scaled: 10n ** 18n, total1Scaled: 3n * 10n ** 18n + 5n };
   const packedRegistry = (packed?: DeploymentConfig['packed']) => ({
     ...registry,
@@ -255,7 +255,7 @@ test('what is not known is left out, or null where the contract says so', () => 
   });
 });
 
-test('all that a deployment and an operator can tell is shown', () => {
+test('all that a deployment and an operator can configure is shown', () => {
   const week = { ...NO_TOTALS, lpFee0Scaled: 7n * 10n ** 15n };
   const [weth] = BARE_FACTS.tokens;
   const tokens = [weth, { ...weth, address: ODD, symbol: 'ODD "x"', decimals: 6 }] as const;

@@ -351,7 +351,7 @@ test('after any changes the listing is what a computation of every pool gives', 
   expect(count).toBeLessThan((ROUNDS * POOLS * CHAINS.length) / 2);
 });
 
-test('once another index serves, the listing is what that one tells', async () => {
+test('once another index serves, the listing is what that one reports', async () => {
   await createOnchainTables(sql, 'onchain_next');
   for (const name of [...INDEX_TABLES, '_ponder_checkpoint']) {
     await sql.query(`INSERT INTO onchain_next.${name} TABLE ${ONCHAIN_SCHEMA}.${name}`);

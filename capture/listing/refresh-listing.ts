@@ -106,7 +106,7 @@ async function computePools(
 
 const NEVER_REPRICED = { amount0: null, amount1: null, price0: null, price1: null, nextChangeAt: null };
 
-/** What tells when a pool has to be computed again although nothing of its own changed. */
+/** What shows when a pool has to be computed again although nothing of its own changed. */
 function repricing({ tokens: [token0, token1], nextChangeAt }: PoolFacts, [raw0, raw1]: TokenAmounts) {
   const whole = (raw: bigint, decimals: number | null) => (decimals === null ? 0 : Number(raw) / 10 ** decimals);
   const amounts = { amount0: whole(raw0, token0.decimals), amount1: whole(raw1, token1.decimals) };

@@ -85,14 +85,14 @@ test('cursor, totals and accrued fees of every pool are stored with their block,
   expect(await stored(robbed.address)).toMatchObject({ refusal: 'totals and fees of token0 exceed the balance' });
 });
 
-test('a token that does not tell a balance makes the readings of its pools not count', async () => {
+test('a token that does not report a balance makes the readings of its pools not count', async () => {
   const [, idle] = pools;
   if (!idle) throw new Error('no pool');
   const code = await setup.chain.client.getCode({ address: idle.token0 });
   await burner(idle.token0);
   await capture();
   expect(await stored(idle.address)).toMatchObject({
-    refusal: 'a token did not tell the balance of the pool',
+    refusal: 'a token did not report the balance of the pool',
     balance0_raw: null,
     cur_bin_idx: 0,
   });

@@ -16,7 +16,7 @@ type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 export type StorageCaptureDeps = ChainReads & { readonly database: pg.Pool };
 
 /**
- * Reads the storage and the balances of the pools of a class whose events do not tell their state, as far as the budget goes,
+ * Reads the storage and the balances of the pools of a class whose events do not report their state, as far as the budget goes,
  * each at one block, and stores them with that block and whether they count. A run gives the number of pools read and throws
  * errors of the node or the database; what was stored before stays, and grows old.
  */

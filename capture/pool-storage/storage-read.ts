@@ -46,7 +46,7 @@ function refusalOf(
   { multiplier0, multiplier1 }: TokenScale,
 ): string | null {
   if (head === null) return 'the storage was not read';
-  if (balance0Raw === null || balance1Raw === null) return 'a token did not tell the balance of the pool';
+  if (balance0Raw === null || balance1Raw === null) return 'a token did not report the balance of the pool';
   const balances = [balance0Raw * multiplier0, balance1Raw * multiplier1] as const;
   const short = ([0, 1] as const).find(
     (token) => head.totalsScaled[token] + head.notionalFeesScaled[token] > balances[token],

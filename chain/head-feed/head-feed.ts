@@ -17,12 +17,12 @@ export interface HeadFeedOptions {
 }
 
 /**
- * A socket that pushes no head for this long, and for so many block times, is taken for dead and dialled again. An older
+ * A socket that pushes no head for this long, and for this many block times, is taken for dead and dialled again. An older
  * block is not a head: the node still loads the chain.
  */
 const DEAD_AFTER_MS = 30_000;
 const DEAD_AFTER_BLOCKS = 10;
-/** A feed without a head for this long, and for so many block times, does not replace polls. */
+/** A feed without a head for this long, and for this many block times, does not replace polls. */
 const STALE_AFTER_MS = 1_000;
 const STALE_AFTER_BLOCKS = 2;
 const REMEMBERED_HASHES = 256;

@@ -16,7 +16,7 @@ test.each([
     ['a1', 'a2'],
   ],
   [
-    'no block that a slow source tells late',
+    'no block that a slow source reports late',
     [
       [fast, 'a1'],
       [fast, 'a3'],

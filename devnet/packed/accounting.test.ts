@@ -160,7 +160,7 @@ class Comparison {
     expect(prices).toEqual({ sellX64: this.#model.price(recipe, true), buyX64: this.#model.price(recipe, false) });
   }
 
-  /** Events tell every swap as the variant puts it; where deltas are scaled, they sum up to the bins. */
+  /** Events report every swap as the variant puts it; where deltas are scaled, they sum up to the bins. */
   async expectSameEvents(): Promise<void> {
     const words = await swapWords(this.#setup, this.#pool.address);
     expect(words).toEqual(this.#expected);

@@ -106,7 +106,7 @@ test('bins lie beyond the range of an int8', async () => {
   expect(lens).toEqual([[balance0], [balance1], [100], [7], [8], [shares]]);
 });
 
-test('a pool may be created with an asymmetry, of which no event tells', async () => {
+test('a pool may be created with an asymmetry, which no event contains', async () => {
   const { chain, deployment } = market.setup;
   await administerPacked(chain, deployment, chain.roles.owner, 'setMaxBidAskRefAsymmetryX8', [77]);
   const spec = market.spec(await market.deployProvider());

@@ -22,7 +22,7 @@ describe.each(PACKED_VARIANTS)('by the rule $rule', (variant) => {
   afterAll(() => market.setup.anvil.stop());
 
   test.each([false, true])(
-    `one factor ${rule === 'growing' ? 'fails to tell' : 'tells'} what inputs are, sale: %s`,
+    `one factor ${rule === 'growing' ? 'fails to show' : 'shows'} what inputs are, sale: %s`,
     async (zeroForOne) => {
       const { chain, deployment } = market.setup;
       const pool = await market.fundedPool(undefined, undefined, { bins: [BIN] });

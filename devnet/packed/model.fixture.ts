@@ -8,7 +8,7 @@ import type { FeeRule } from './variants.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Of one swap: scaled fees by where they went, and what the events should tell. */
+/** Of one swap: scaled fees by where they went, and what the events should contain. */
 export interface ModelSwap extends SwapAmounts {
   readonly bins: readonly {
     readonly bin: number;

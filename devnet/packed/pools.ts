@@ -13,7 +13,7 @@ const creationAbi = [
   },
 ] as const;
 
-/** Creates a pool with an asymmetry that only its storage tells. Initial amounts are scaled units. */
+/** Creates a pool with an asymmetry that only its storage reports. Initial amounts are scaled units. */
 export async function createPoolWithAsymmetry(
   chain: DevChain,
   deployment: PackedDeployment,

@@ -49,7 +49,7 @@ test('root on Debian gets the package, without the service that it starts', asyn
   expect(stop).toMatch(/redis-server/);
 });
 
-test('a failed installation tells what apt-get said', async () => {
+test('a failed installation shows what apt-get said', async () => {
   asRoot(true);
   await command('apt-get', 'echo "E: no network" >&2; exit 100');
   await expect(redisBinary()).rejects.toMatchObject({

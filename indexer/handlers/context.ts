@@ -4,7 +4,7 @@ import type { Hex } from 'viem';
 /** What a handler gets from Ponder, whatever the event. */
 export type HandlerContext = Pick<Context, 'chain' | 'client' | 'db'>;
 
-/** What tells a log from the others of its block, and its block's transactions apart. */
+/** What distinguishes a log from the others of its block, and the transactions of its block. */
 export interface LogReference {
   readonly chainId: number;
   readonly logIndex: number;

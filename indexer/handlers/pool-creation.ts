@@ -34,7 +34,7 @@ export async function recordPoolCreation(
   if (extensions.length > 0) await context.db.insert(poolExtension).values(extensions);
 }
 
-/** @throws RangeError when neither the pool tells its scale nor the tokens their decimals, which are never guessed */
+/** @throws RangeError when neither the pool reports its scale nor the tokens their decimals, which are never guessed */
 async function recordTokensAndReadScale(
   context: HandlerContext,
   place: LogPlace,

@@ -69,7 +69,7 @@ test('failures are reported, and polls continue', async () => {
   stop();
 });
 
-test('while a socket tells heads nobody looks, and when it is silent for two block times looks begin', async () => {
+test('while a socket pushes heads there are no polls; after two block times without one, polls begin', async () => {
   const { node, clock, feed } = await feedOfNode();
   const { chain, taker, taken } = takerOf(1_000_000);
   const stop = followHeads(taker, { blockTimeMs: 20, retryMs: 10 }, feed);

@@ -26,7 +26,7 @@ export interface HeadPace {
 const EARLY_PART = 0.05;
 
 /**
- * Passes the heads of a chain on: those that sockets tell, and while none does, those that looks see. One look a block as a
+ * Passes the heads of a chain on: those that sockets push, and while none does, those that polls see. One poll a block as a
  * rule: the next one is taken when the next block is due.
  *
  * @returns ends it

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
-/** First halves of the keys of Postgres's advisory locks; the second half tells schemas apart. */
+/** First halves of the keys of Postgres's advisory locks; the second half distinguishes schemas. */
 const SCHEMA_LOCK = 7_203_145;
 const CACHE_LOCK = 7_203_146;
 

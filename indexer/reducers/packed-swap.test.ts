@@ -55,7 +55,7 @@ const event: PackedSwapped = {
   platformFees: { high: 0n, low: 0n },
 };
 
-test('a packed swap moves balances and sums of words, and nothing that it does not tell', () => {
+test('a packed swap moves balances and sums of words, and nothing that it does not report', () => {
   const { state, binFees } = settlePackedSwap(idle, [part(0, 4n, -3n), part(1, 6n, -5n)], event);
   expect(state).toEqual({
     balance0Raw: 111n,

@@ -3,7 +3,7 @@ import { byPlaceAndPool, keyOf, list, logPlace } from './columns.ts';
 
 /**
  * Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and
- * in the input token of an exact output. Of packed pools what only the words tell is null.
+ * in the input token of an exact output. Of packed pools what only the words report is null.
  */
 export const swap = onchainTable(
   'swap',

@@ -92,7 +92,7 @@ export const poolExtension = onchainTable(
 
 /**
  * What trading changes in a pool, from events alone: its storage slots 0 to 2 and those of its bins. Swaps of packed pools
- * tell their raw amounts and words whose meaning depends on the factory: what follows from the words is null there.
+ * report their raw amounts and words whose meaning depends on the factory: what follows from the words is null there.
  */
 export const poolState = onchainTable(
   'pool_state',

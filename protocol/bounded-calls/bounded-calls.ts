@@ -64,7 +64,7 @@ export const callBytes = ({ data }: BoundedCall): number => CALL_HEADER_BYTES + 
 /** Bytes that a call adds to the answer, at most. */
 export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER_BYTES + keptBytes;
 
-/** The data of an `eth_call` without address that runs these calls: `BoundedCalls.sol` tells how. */
+/** The data of an `eth_call` without address that runs these calls: `BoundedCalls.sol` shows how. */
 export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
   const packed = calls.map(({ target, data, gasLimit, keptBytes }) => {
     const head = digits(gasLimit, 4) + digits(keptBytes, 1) + digits(size(data), 2);

@@ -15,5 +15,5 @@ export function layoutAdapter(layout: string): LayoutAdapter {
   return adapter;
 }
 
-/** What capture reads of pools of a layout; undefined for one whose events tell all. */
+/** What capture reads of pools of a layout; undefined for one whose events report all. */
 export const storedLayout = (layout: string): StoredLayout | undefined => BY_NAME.get(layout)?.stored ?? undefined;

@@ -53,7 +53,7 @@ type Side = Pick<SideCurve, 'priced' | 'zeroForOne' | 'fees' | 'bestX64'>;
 /**
  * Walks a side bin by bin: each bin costs what its exact output costs, the fee on the whole comes off the output.
  *
- * @param bestX64 the pool's own price, where the fees do not tell it to the last digit
+ * @param bestX64 the pool's own price, where the fees do not give it exactly
  */
 export function sideCurve(priced: PricedPool, zeroForOne: boolean, fees: SideFees, bestX64?: bigint): SideCurve {
   const slices = slicesFromCursor(priced, zeroForOne, fees);

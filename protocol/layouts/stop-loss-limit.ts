@@ -156,7 +156,7 @@ function rejectedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
   const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
   if (isRejected(next)) return next;
-  // The threshold is passed at a shallow angle: the lowest point tells, if anything does.
+  // The threshold is passed at a shallow angle: the lowest point shows it, if anything does.
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
   return lowest > next && isRejected(lowest) ? lowest : null;
 }

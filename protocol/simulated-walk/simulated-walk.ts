@@ -30,7 +30,7 @@ export interface WalkPoint {
   readonly gasLimit: number;
 }
 
-/** A side of a pool to be simulated in one `eth_call`: `SimulatedWalk.sol` tells how. */
+/** A side of a pool to be simulated in one `eth_call`: `SimulatedWalk.sol` shows how. */
 export interface SideWalk {
   readonly pool: Address;
   readonly template: SimulationTemplate;

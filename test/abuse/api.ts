@@ -10,7 +10,7 @@ export interface Memory {
 export interface AbusedApi {
   readonly port: number;
   readonly pid: number;
-  /** Lines of its log that tell of a defect: anything above a warning, but for answers that say to come again. */
+  /** Lines of its log that report a defect: anything above a warning, but for answers that say to come again. */
   readonly defects: readonly string[];
   /** Settles when it has ended, for whatever reason. */
   readonly ended: Promise<string>;

@@ -19,7 +19,7 @@ const BATCH = 500;
 const RAW_PER_BATCH = 40;
 const AT_ONCE = 32;
 const MAX_FAULTS = 20;
-/** One client of so many requests never stops, so that the limits refuse some requests. */
+/** One client of this many requests never stops, so that the limits refuse some requests. */
 const EVERY_NTH_IS_THE_SAME = 25;
 
 /**

@@ -78,7 +78,7 @@ export function sendRaw(port: number, text: string): Promise<string> {
       clearTimeout(quiet);
       quiet = setTimeout(() => socket.end(), ANSWERED_MS);
     });
-    // The API may close its end while bytes are still on their way to it.
+    // The API may close its end while bytes are still in flight to it.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearTimeout(quiet);

@@ -178,7 +178,7 @@ export class ChaosChain {
     await this.#inTurn(async () => this.#proxy.misbehave(null));
   }
 
-  /** Trades until so many blocks more are there. */
+  /** Trades until this many blocks more are there. */
   advance(blocks: number): Promise<void> {
     return this.#inTurn(async () => this.#grow((await this.head()) + blocks));
   }

@@ -21,7 +21,7 @@ export function checkDeliveries(updates: QuoteUpdates, builders: readonly ChaosB
   });
 }
 
-/** Identity of an update at a builder: streams tell the number, bundles only the block. */
+/** Identity of an update at a builder: streams report the number, bundles only the block. */
 function keyOf({ transport }: ChaosBuilder, received: Received): string {
   return transport === 'bundle' ? received.blockNumber : `${received.replacementUuid} ${received.replacementSeqNumber}`;
 }
@@ -78,7 +78,7 @@ function disordered(builder: ChaosBuilder, { makers }: QuoteUpdates): string[] {
 }
 
 /**
- * Acknowledgements that the audit trail does not have, but for those that were on their way to it when Redis or a worker
+ * Acknowledgements that the audit trail does not have, but for those that were in flight to it when Redis or a worker
  * was killed.
  *
  * @param killedAtMs of Redis and the workers, Unix milliseconds

@@ -16,7 +16,7 @@ interface Relation {
   readonly name: string;
 }
 
-/** Columns that tell when something was looked at rather than what was seen. */
+/** Columns that show when something was looked at rather than what was seen. */
 const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'read_model.price_health': ['captured_at'],
   'read_model.pool_balance': ['captured_at'],

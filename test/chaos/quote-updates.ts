@@ -31,7 +31,7 @@ const BUILDERS = [
 ] as const;
 
 const MAKERS_PER_CHAIN = 4;
-/** Makers of a chain share its blocks, which is all that tells them apart in a bundle. */
+/** Makers of a chain share its blocks, which is all that distinguishes them in a bundle. */
 const BLOCKS_PER_MAKER = 1_000_000;
 const repeatedByte = (digit: string, bytes: number) => `0x${digit.repeat(2 * bytes)}`;
 

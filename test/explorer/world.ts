@@ -45,7 +45,7 @@ export type ExplorerWorld = {
   readonly node: RpcProxy;
   /** Moves the feed of the first pool. */
   readonly movePrice: (price: number) => Promise<void>;
-  /** Buys so many whole WETH from the first pool. */
+  /** Buys this many whole WETH from the first pool. */
   readonly buy: (whole: bigint) => Promise<void>;
   readonly stop: () => Promise<void>;
 };

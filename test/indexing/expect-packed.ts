@@ -8,7 +8,7 @@ import { factoryAbi } from '../../devnet/protocol-abi.ts';
 import { divCeil } from '../../protocol/fixed-point.ts';
 import { readPackedLogs } from './packed-logs.ts';
 
-/** What only the words of packed swaps tell: null. */
+/** What only the words of packed swaps report: null. */
 const UNKNOWN_OF_SWAP = [
   'exact_input',
   'lp_fee_scaled',

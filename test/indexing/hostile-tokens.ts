@@ -117,7 +117,7 @@ export class HostileTokens {
     }
   }
 
-  /** The API tells of each pool what readers see, in text that is safe wherever it is put. */
+  /** The API reports of each pool what readers see, in text that is safe wherever it is put. */
   async expectListed({ page }: ReturnType<typeof listingReader>, chainId: number): Promise<void> {
     const { data } = await page(chainId, { addresses: this.#pools.join(), count: this.#pools.length });
     expect(data.map(({ poolAddress }) => poolAddress).sort()).toEqual([...this.#pools].sort());

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Address } from 'viem';
 
-/** A pool's state and settings: what both the index and the chain tell. */
+/** A pool's state and settings: what both the index and the chain report. */
 export interface IndexedPool {
   readonly pauseLevel: number;
   readonly curBinIdx: number;

@@ -23,9 +23,9 @@ export interface IndexedWorld {
   readonly chains: readonly WorldChain[];
   readonly databaseUrl: string;
   readonly indexer: RunningIndexer;
-  /** Does so many random actions on each chain. */
+  /** Does this many random actions on each chain. */
   readonly act: (actions: number) => Promise<void>;
-  /** Breaks the indexer's connections to Postgres after so many commits, before they are acknowledged. */
+  /** Breaks the indexer's connections to Postgres after this many commits, before they are acknowledged. */
   readonly loseAcknowledgements: (count: number) => void;
   /** Waits until the index is at the chains' heads. */
   readonly catchUp: () => Promise<void>;

@@ -96,7 +96,7 @@ test('every listed pool has a tier', () => {
   );
 });
 
-test('statuses, tiers and details tell the pools of the scenario apart', () => {
+test('statuses, tiers and details distinguish the pools of the scenario', () => {
   for (const chain of world.chains) {
     const status = (name: string) => world.rowOf(chain, name).priceProviderStatus;
     expect(status('feed-down')).toBe('feed_down');

@@ -256,7 +256,7 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
     await vi.waitFor(async () => expect((await readiness()).status).toBe(200), EVENTUALLY);
   });
 
-  test('tells of the one chain whose index stopped at a reorganisation that it cannot undo', async () => {
+  test('reports the one chain whose index stopped at a reorganisation that it cannot undo', async () => {
     const [first, second] = world.chains;
     const before = Number(await second.client.getBlockNumber());
     await second.client.request({ method: 'anvil_reorg', params: [3 * FINALITY, []] } as never);

@@ -46,7 +46,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
     expect(decisions(evaluateWords(swaps))).toEqual(truth);
   });
 
-  it('are found on the chain, which then tells the arrangement of its factory, and before them does not', async () => {
+  it('are found on the chain, which then shows the arrangement of its factory, and before them does not', async () => {
     const found = await calibrate(setup, pools);
     expect(decisions(found)).toEqual({ storage: 'packedHead', ...truth });
     expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', ...UNDECIDED });
@@ -115,7 +115,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 });
 
 describe('pools of two tokens with the internal decimals', () => {
-  it('tell all of the words', async () => {
+  it('report all of the words', async () => {
     const [variant] = PACKED_VARIANTS;
     if (variant === undefined) throw new Error('no variant');
     const setup = await startPackedSetup(variant);
@@ -164,7 +164,7 @@ const UNDECIDED = { details: null, fees: null, platformFees: null, notional: nul
 const decisions = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ what, decided }) => [what, decided]));
 
-/** What the chain itself tells of pools. */
+/** What the chain itself reports of pools. */
 function calibrate(
   { anvil, deployment }: PackedSetup & { readonly anvil: Anvil },
   pools: readonly PackedPool[],

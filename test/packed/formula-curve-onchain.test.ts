@@ -63,7 +63,7 @@ describe.each(withFormula)('the formula $rule, on pools that charge by it', ({ v
     pools = await makePools(variant);
   });
 
-  it("has the pool's own prices to the last digit", async () => {
+  it("has exactly the pool's own prices", async () => {
     await fc.assert(
       fc.asyncProperty(drawn(pools), async ({ pool, priced }) => {
         const [answer] = await callPool(packedChain, pool, [PRICES], overrides(pool, priced));

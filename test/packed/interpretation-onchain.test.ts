@@ -95,7 +95,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     expect(isAsShown(bins, shares, '0x', IMMUTABLES.scale)).toBe(true);
   });
 
-  it('tells swaps in events, whose words mean what its variant says', async () => {
+  it('reports swaps in events, whose words mean what its variant says', async () => {
     const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     expect(decoded).toHaveLength(logs.length);
@@ -121,7 +121,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     expect(swaps.map(({ recipient }) => recipient)).toEqual([trader, trader]);
   });
 
-  it('tells settings that only this layout has', async () => {
+  it('reports settings that only this layout has', async () => {
     const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     const settings = decoded.flatMap((event): readonly PoolEventOf<'asymmetryUpdated' | 'binFeesUpdated'>[] => {

@@ -30,7 +30,7 @@ import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
-/** Room for some hundred simulations in one `eth_call`. */
+/** Room for several hundred simulations in one `eth_call`. */
 const GAS_LIMIT = 1_000_000_000n;
 const CHAIN_ID = 31_337;
 const ONE = 1n << 64n;

@@ -64,7 +64,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
 
   afterAll(() => market?.setup.anvil.stop());
 
-  test('lets every amount fill up to the end that its state tells', async () => {
+  test('lets every amount fill up to the end that its state shows', async () => {
     const seen = { open: 0, cut: 0, closed: 0, certain: 0 };
     const property = fc.asyncProperty(story, fc.nat(), (drawn, draw) =>
       takenBack(market.setup.chain, async () => {

@@ -71,7 +71,7 @@ describe.each([...PACKED_VARIANTS, { ...packedVariant('older'), zeroAmounts: 're
           const whole = feeFreeSide(priced, zeroForOne).levels;
           expect(levels.map(({ bin }) => bin)).toEqual(whole.map(({ bin }) => bin));
           await expectOnChain(pool, priced, zeroForOne, levels);
-          // Where it grows unevenly, with bins of all lengths and fees, means do not tell the fee at the edge.
+          // Where it grows unevenly, with bins of all lengths and fees, means do not show the fee at the edge.
           if (isAmple && variant.rule !== 'growing') expectPrices(pool, priced, zeroForOne, levels, 1_000_000n);
           expectNoBetterThanFills(priced, zeroForOne, levels);
           edges += levels.length ?? 0;
@@ -156,7 +156,7 @@ async function expectOnChain(
   }
 }
 
-/** The price of each level is no better than what its bin takes and gives on average, as far as raw units tell that. */
+/** The price of each level is no better than what its bin takes and gives on average, as far as raw units show that. */
 function expectNoBetterThanFills({ state }: PricedPool, zeroForOne: boolean, levels: readonly DepthLevel[]): void {
   const { multiplier0, multiplier1 } = state.scale;
   const [perInput, perOutput] = zeroForOne ? [multiplier0, multiplier1] : [multiplier1, multiplier0];
@@ -170,7 +170,7 @@ function expectNoBetterThanFills({ state }: PricedPool, zeroForOne: boolean, lev
   }
 }
 
-/** The price of each level is that at the edge of its bin, or worse; or better by one part of so many. */
+/** The price of each level is that at the edge of its bin, or worse; or better by one part of N. */
 function expectPrices(
   pool: PackedTestPool,
   priced: PricedPool,

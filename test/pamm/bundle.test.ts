@@ -166,7 +166,7 @@ test.each([-38000, -32000])('a builder that already holds the bundle (code %i) h
   expect(await bundles.answer(await bundles.push())).toEqual({ accepted: true });
 });
 
-test('a rejection has the words of the builder and pauses nothing', async () => {
+test('a rejection has the error message of the builder and pauses nothing', async () => {
   mocks.bundle.state.behaviour = { kind: 'reject', error: 'bundle simulation failed' };
   expect(await bundles.answer(await bundles.push())).toEqual({ accepted: false, error: 'bundle simulation failed' });
   mocks.bundle.state.behaviour = { kind: 'ack' };

@@ -72,7 +72,7 @@ test('one after another: both builders say what the models say', { timeout: 180_
         if (Date.now() > (maxTimestamp - 1) * 1_000) return;
         const uuid = uuids[step.uuid] ?? '';
         const body = bodyOf(step, uuid, maxTimestamp);
-        // Accepted bundles are shared by all uuids: the block tells the runs apart.
+        // Accepted bundles are shared by all uuids: the block distinguishes the runs.
         body.blockNumber += Number(BigInt(`0x${(uuids[0] ?? '').slice(2, 12)}`)) * 2;
         const answer = await rig.submit(BSC, body, step.key);
         const said = answer.providers.map(({ accepted, error }) => (accepted ? 'accepted' : error));

@@ -7,7 +7,7 @@ import { newUuid } from './sample-updates.ts';
 /** Makers who send quote updates at random, and the watch over what they hear. */
 
 export const CHAIN = 31338;
-/** Makers share the block numbers, which is all that tells them apart in a bundle. */
+/** Makers share the block numbers, which is all that distinguishes them in a bundle. */
 export const BLOCKS_PER_MAKER = 100_000;
 const PER_SECOND = 60;
 

@@ -70,7 +70,7 @@ test('503 within the deadline while Redis hangs', async () => {
   process.kill(redis.pid(), 'SIGSTOP');
   try {
     const times: number[] = [];
-    // On a busy machine the fastest of some tells the deadline.
+    // On a busy machine the fastest of several shows the deadline.
     while (times.length < 5 && !times.some((took) => took < 530)) {
       const startedAt = performance.now();
       const { response, error } = await prompt.send(ETHEREUM, bodyOf(newUuid(), 1));

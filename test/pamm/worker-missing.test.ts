@@ -44,7 +44,7 @@ const isMissing = async () => Object.keys((await warnings()) as object).length >
 const missingInMetrics = async () => (await scrape(api.base)).sum('pamm_worker_missing');
 
 // Both wait for leases most of the time.
-test.concurrent('/ready and the metrics tell while no worker runs under the prefix', {
+test.concurrent('/ready and the metrics report that no worker runs under the prefix', {
   timeout: 240_000,
 }, async () => {
   const other = await processes.startWorker({ QUEUE_PREFIX: `${PREFIX}-other` });

@@ -26,7 +26,7 @@ import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { decodeHead } from './flat-storage.ts';
 
-/** Room for some hundred simulations in one `eth_call`. */
+/** Room for several hundred simulations in one `eth_call`. */
 const GAS_LIMIT = 1_000_000_000n;
 const CHAIN_ID = 31_337;
 const ONE = 1n << 64n;

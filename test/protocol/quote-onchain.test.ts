@@ -98,7 +98,7 @@ describe('a protected provider', () => {
   });
 
   it.each(['replaceable', 'immutable'] as const)(
-    'tells its exact quote through a pool where it is %s',
+    'reports its exact quote through a pool where it is %s',
     async (which) => {
       const pool = which === 'replaceable' ? replaceable : immutable;
       const answer = await askStub(pool, flatAdapter.prices.providerQuoteCall);

@@ -207,7 +207,7 @@ async function tradeIfAllowed(chain: DevChain, deployment: Setup, order: SwapOrd
   });
 }
 
-/** Isolated from each other, some hundred in one `eth_call`. */
+/** Isolated from each other, several hundred in one `eth_call`. */
 async function simulated(
   chain: DevChain,
   pool: Address,

@@ -5,12 +5,12 @@ const TRADED = ['WETH', 'USDC', 'WBTC', 'DAI'] as const;
 /** USD of a whole token, roughly: to make orders of like sizes. */
 const USD: Readonly<Record<TokenName, number>> = { WETH: 3_000, USDC: 1, WBTC: 60_000, DAI: 1, LONE: 2 };
 
-/** Raw units of a token worth so many USD. */
+/** Raw units of a token worth this many USD. */
 export function amountOf({ tokens }: RouteMarket, name: TokenName, usd: number): bigint {
   return (BigInt(Math.round((usd / USD[name]) * 1e6)) * 10n ** BigInt(tokens[name].decimals)) / 1_000_000n;
 }
 
-/** An order worth so many USD. */
+/** An order worth this many USD. */
 export function orderBetween(
   market: RouteMarket,
   tokenIn: TokenName,

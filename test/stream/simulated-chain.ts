@@ -68,7 +68,7 @@ export class SimulatedChain {
     this.#append(this.#top.prices.map((price, index) => (changed.includes(index) ? 3n - price : price)));
   }
 
-  /** Takes blocks back; so many others take their place. */
+  /** Takes blocks back; this many others take their place. */
   reorganise(depth: number, others: number, changed: readonly number[]): void {
     this.#blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - depth));
     for (let count = 0; count < others; count++) this.mine(changed);

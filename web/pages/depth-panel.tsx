@@ -19,7 +19,7 @@ export function DepthPanel({
   const Chart = useChart();
   const [token0, token1] = tokens;
   if (token0.decimals === null || token1.decimals === null) {
-    return <Notice>A token does not tell its decimals: amounts cannot be shown in whole tokens.</Notice>;
+    return <Notice>A token does not report its decimals: amounts cannot be shown in whole tokens.</Notice>;
   }
   if (quote === null) return <Skeleton lines={5} />;
   const sides = depthSides(quote, [token0.decimals, token1.decimals]);

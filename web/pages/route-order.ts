@@ -58,7 +58,7 @@ export function bodyOf(view: RouteView, tokens: readonly Token[]): RouteBody | s
   if (tokenIn === tokenOut) return 'Choose two different tokens.';
   const { tradeType, amount } = view;
   const given = tradeType === 'exact_in' ? tokenIn : tokenOut;
-  if (given.decimals === null) return 'This token does not tell its decimals: ask the API with raw units.';
+  if (given.decimals === null) return 'This token does not report its decimals: ask the API with raw units.';
   if (amount === '') return 'Type an amount.';
   const raw = rawUnits(amount, given.decimals);
   if (raw === null) return `The amount must be a positive number with at most ${given.decimals} decimals.`;

@@ -1,7 +1,7 @@
 import type { Pool } from '../api.ts';
 import { shortHex } from '../format.ts';
 
-/** A token of a pool; what it does not tell is null. */
+/** A token of a pool; what it does not report is null. */
 export type Token = {
   readonly address: string;
   readonly symbol: string | null;

@@ -79,7 +79,7 @@ const failed = (error: string, retryAfterMs?: number): PushOutcome => ({
   retryAfterMs,
 });
 
-/** Words for a failed request that tell neither headers nor key. */
+/** Words for a failed request that report neither headers nor key. */
 function describeTransportError(error: unknown): string {
   if (error instanceof HttpFailure && error.code === 'timeout') return 'the builder did not answer in time';
   const cause = error instanceof Error ? error.cause : undefined;

@@ -28,7 +28,7 @@ contract PackedPoolFactory is FactoryPoolCreation {
         setBinDistanceLimits(1 - 1e6, type(int24).max);
     }
 
-    /// A new pool with a setting that no event of its creation tells.
+    /// A new pool with a setting that no event of its creation contains.
     function createPoolWithAsymmetry(PoolParameters calldata params, uint16 bidAskRefAsymmetryX8)
         external
         returns (address pool)

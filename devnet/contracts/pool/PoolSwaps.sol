@@ -60,7 +60,7 @@ abstract contract PoolSwaps is PoolPrices, PoolWalk {
         revert SimulateSwap(outcome.amount0Delta, outcome.amount1Delta);
     }
 
-    /// Walks the bins, stores the new state and tells the amounts.
+    /// Walks the bins, stores the new state and reports the amounts.
     function _execute(SwapContext memory context, uint128 priceLimitX64) private returns (SwapOutcome memory outcome) {
         Walk memory walk;
         walk.zeroForOne = context.zeroForOne;

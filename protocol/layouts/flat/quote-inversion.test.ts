@@ -11,7 +11,7 @@ function distance(a: bigint, b: bigint): bigint {
 }
 
 describe('invertPrices', () => {
-  it('finds a quote that yields the same prices to the last digit, within the documented bound', () => {
+  it('finds a quote that yields the same exact prices, within the documented bound', () => {
     fc.assert(
       fc.property(poolState, tradableQuote, (state, quote) => {
         const prices = sellAndBuyPrices(state, quote);

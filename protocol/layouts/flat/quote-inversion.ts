@@ -18,7 +18,7 @@ interface Range {
  * A provider's quote from what `getSellAndBuyPrices` answers, two equations for mid and base fee: for nodes which cannot
  * run a call under a state override. Null when no quote near the estimate gives these prices.
  *
- * Prices are rounded, so several quotes yield the same ones; this finds one that does, to the last digit. Error bound:
+ * Prices are rounded, so several quotes yield the same ones; this finds one that does, exactly. Error bound:
  * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price; its bid and ask by at most twice
  * that and 2^-63 of the price, which is what one step of the fee is worth.
  */

@@ -29,7 +29,7 @@ describe('events of the packed layout', () => {
     expect(Object.keys(packedEventLayout.poolEvents).sort()).toEqual(names.sort());
   });
 
-  it('tell a swap by its raw amounts and its words', () => {
+  it('report a swap by its raw amounts and its words', () => {
     const amountDeltas = (7n << 128n) | BigInt.asUintN(128, -5n);
     const words = { details: 12_345n, amountDeltas, platformFees: (3n << 128n) | 4n };
     expect(normalised('Swap', { sender: getAddress(a), recipient: getAddress(b), ...words })).toEqual({
@@ -43,7 +43,7 @@ describe('events of the packed layout', () => {
     });
   });
 
-  it("tell a bin's part of a swap", () => {
+  it("report a bin's part of a swap", () => {
     const binDeltas = (BigInt.asUintN(128, -9n) << 128n) | 8n;
     expect(normalised('BinSwapped', { binIdx: -300n, binDeltas, fees: (1n << 128n) | 2n })).toEqual({
       kind: 'packedBinSwapped',
@@ -54,7 +54,7 @@ describe('events of the packed layout', () => {
     });
   });
 
-  it('tell liquidity as those of every layout', () => {
+  it('report liquidity as those of every layout', () => {
     const lists = { binIdxs: [-129n], binBalanceDeltas: [{ delta0Scaled: 1n, delta1Scaled: 2n }], shares: [3n] };
     expect(normalised('LiquidityRemoved', { provider: getAddress(a), salt: 9n, ...lists })).toEqual({
       kind: 'liquidityChanged',
@@ -69,7 +69,7 @@ describe('events of the packed layout', () => {
     ['BinAdditionalFeesUpdated', { bin: -300, addFeeBuyE6: 1, addFeeSellE6: 2 }, 'binFeesUpdated'],
     ['BidAskRefAsymmetryUpdated', { bidAskRefAsymmetryX8: 513 }, 'asymmetryUpdated'],
     ['SpreadFeeUpdated', { spreadFeeE6: 7 }, 'spreadFeeUpdated'],
-  ] as const)('tell settings: %s', (name, args, kind) => {
+  ] as const)('report settings: %s', (name, args, kind) => {
     expect(normalised(name, args)).toMatchObject({ kind });
   });
 });

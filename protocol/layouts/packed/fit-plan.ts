@@ -40,8 +40,8 @@ export interface FitPlan {
   readonly zeroForOne: boolean;
   readonly runs: readonly Run[];
   /**
-   * Swaps to simulate, raw units, exact outputs negative. One to the end of each run tells its factor: an exact output, but
-   * for the last run an exact input that empties the side, which tells what the pool keeps of the output too. As proofs, an
+   * Swaps to simulate, raw units, exact outputs negative. One to the end of each run shows its factor: an exact output, but
+   * for the last run an exact input that empties the side, which shows what the pool keeps of the output too. As proofs, an
    * exact output that ends inside each run, those to the edges inside runs of small amounts, and an exact input that ends
    * inside the first of the bins that hold most.
    */

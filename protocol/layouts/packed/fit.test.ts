@@ -62,7 +62,7 @@ describe('a fit', () => {
         if (!fit) return;
         expect(agreesWithPrice(fit)).toBe(true);
         const [first] = fit.levels;
-        // Where raw units, or those of the price, do not tell a hundredth.
+        // Where raw units, or those of the price, do not show a hundredth.
         const isFine = first && [first.cumulativeOutput, first.cumulativeInput, fit.bestX64].every((x) => x >= 1_000n);
         if (!isFine) return;
         for (const partE2 of [99n, 101n]) {

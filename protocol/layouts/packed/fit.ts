@@ -117,7 +117,7 @@ function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): bo
   return end !== undefined && end.cumulativeOutput === amountOut && isRoundedUp(end.cumulativeInput, amountIn);
 }
 
-/** How far the price at the cursor may be from the pool's own: one part of it, and what raw units do not tell. */
+/** How far the price at the cursor may be from the pool's own: one part of it, and what raw units do not show. */
 const PRICE_TOLERANCE = { part: 1_000_000n, units: 4n } as const;
 
 /**

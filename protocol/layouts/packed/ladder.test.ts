@@ -17,7 +17,7 @@ describe('edges of bins', () => {
     expect(edgePriceFloor(referenceX64, distE6 + Number(lengthE6))).toBe(expected);
   });
 
-  it('meet: a bin begins where the last one ends, the current one at the distance that the cursor tells', () => {
+  it('meet: a bin begins where the last one ends, the current one at the distance that the cursor reports', () => {
     fc.assert(
       fc.property(pricedPool, (priced) => {
         const { state, quote } = priced;

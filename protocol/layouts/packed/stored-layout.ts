@@ -24,7 +24,7 @@ export const packedStoredLayout: StoredLayout = {
     const [saleHigh, saleLow] = [totals.salePlatformFeesHigh, totals.salePlatformFeesLow];
     const [purchaseHigh, purchaseLow] = [totals.purchasePlatformFeesHigh, totals.purchasePlatformFeesLow];
     if (platformFees === 'token') return [saleHigh + purchaseHigh, saleLow + purchaseLow];
-    // The sums do not tell in which token notional fees were paid.
+    // The sums do not show in which token notional fees were paid.
     const isTokenKnown = notional === 'input' || saleLow + purchaseLow === 0n;
     return platformFees === 'kind' && isTokenKnown ? [saleHigh + saleLow, purchaseHigh + purchaseLow] : null;
   },

@@ -14,7 +14,7 @@ export interface Stretch {
   readonly to: SwapAmounts;
 }
 
-/** What a stretch, or the cursor, tells of the fees: their mean factor on the input, Q64.64, beside an additional fee. */
+/** What a stretch, or the cursor, shows of the fees: their mean factor on the input, Q64.64, beside an additional fee. */
 interface Measured {
   readonly factorX64: bigint;
   readonly addFeeE6: number;

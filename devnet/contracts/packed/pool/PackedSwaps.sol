@@ -90,7 +90,7 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         revert SimulateSwap(outcome.amount0Delta, outcome.amount1Delta);
     }
 
-    /// Walks the bins, stores the new state and tells the amounts.
+    /// Walks the bins, stores the new state and reports the amounts.
     function _execute(SwapContext memory context, Quote memory quote, uint128 priceLimitX64)
         private
         returns (SwapOutcome memory outcome)

@@ -8,7 +8,7 @@ import { readHeadAt, readWords } from './observe-swaps.ts';
 
 /** The name of the only known arrangement of storage: how the official lenses read pools of factory 0xA327…. */
 const ARRANGEMENT = 'packedHead';
-/** Pools that tell something, and those that are asked, at most. */
+/** Pools that report something, and those that are asked, at most. */
 const MAX_POOLS = 5;
 const MAX_PROBED = 50;
 /** Bins that are looked at, around the cursor when a pool has more. */
@@ -21,7 +21,7 @@ const LENS_ABI = parseAbi([
 
 /**
  * Compares the storage of pools, as it is read, with the lens and with itself: the cursor is in the pool, and totals are the
- * sums of all bins. One funded pool tells.
+ * sums of all bins. One funded pool shows it.
  */
 export async function checkStorage(
   chain: CalibrationChain,

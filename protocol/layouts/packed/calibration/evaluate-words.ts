@@ -9,7 +9,7 @@ export const WORDS = ['details', 'fees', 'platformFees', 'notional'] as const;
 
 /**
  * Compares every interpretation of the words of swaps with what their pools stored: what is not publicly known of a
- * factory's swaps. Without `details`, which tell exact inputs, nothing is known of `notional`.
+ * factory's swaps. Without `details`, which report exact inputs, nothing is known of `notional`.
  */
 export function evaluateWords(observed: readonly ObservedSwap[]): readonly Finding[] {
   // A swap that moved nothing has no direction.
@@ -28,7 +28,7 @@ export function evaluateWords(observed: readonly ObservedSwap[]): readonly Findi
 type SwapInterpretation = Interpretation<ObservedSwap>;
 
 /**
- * A swap's `details` tell the cursor that is in storage after it, and its direction as the amounts do. Whether a swap was of
+ * A swap's `details` report the cursor that is in storage after it, and its direction as the amounts do. Whether a swap was of
  * an exact input leaves no trace in storage: that flag stands or falls with the others.
  */
 const DETAILS_INTERPRETATIONS = (Object.keys(DETAILS) as Details[]).map(
@@ -44,7 +44,7 @@ const DETAILS_INTERPRETATIONS = (Object.keys(DETAILS) as Details[]).map(
 
 /**
  * Halves of `BinSwapped.fees`: of token0 and token1, as those of `binDeltas`; or the fee of the liquidity providers, and
- * beside it the platform's. Whatever they are, they tell how a bin's spread was shared: by the pool's own share, and such that
+ * beside it the platform's. Whatever they are, they show how a bin's spread was shared: by the pool's own share, and such that
  * what left is what storage says that the platform took of the input besides notional fees.
  */
 const FEES: readonly SwapInterpretation[] = [
@@ -56,7 +56,7 @@ const FEES: readonly SwapInterpretation[] = [
       if (halves.some(([, foreign]) => foreign !== 0n)) return false;
       const shareE6 = BigInt(observed.before.spreadFeeE6);
       const rest = E6 - shareE6;
-      // Of a spread of which the share s left, 1 - s was kept; of a spread that left whole, nothing tells.
+      // Of a spread of which the share s left, 1 - s was kept; of a spread that left whole, nothing shows it.
       if (rest <= 0n) return true;
       const left = halves.map(([kept = 0n]) => mulDivFloor(kept, shareE6, rest));
       return isTaken(flow, left, 1n + shareE6 / rest);

@@ -20,7 +20,7 @@ export interface ObservedSwap {
   readonly scale: TokenScale;
 }
 
-/** What storage tells of a swap, in the terms of the token that came in and the one that left. Scaled units. */
+/** What storage shows of a swap, in the terms of the token that came in and the one that left. Scaled units. */
 export interface SwapFlow {
   readonly zeroForOne: boolean;
   /** What the platform took of the input: what came in, less what the bins kept. Rounded up by less than `unitIn`. */
