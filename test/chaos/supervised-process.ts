@@ -5,7 +5,7 @@ import { ownMain } from '../../devnet/services/own-process.ts';
 
 export interface ProcessPlan {
   readonly name: string;
-  /** Path of the main file from the root of the project. */
+  /** Name of its bundle. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   readonly port: number;

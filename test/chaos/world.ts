@@ -171,7 +171,7 @@ async function startReferenceRun(setup: Setup): Promise<ReferenceRun> {
     { blockTimeMs: BLOCK_TIME_MS, readings: true },
   );
   const env = await environmentOf(setup, 'undisturbed.json', file, url);
-  const start = (name: string) => startProcess(setup, `undisturbed-${name}`, `${name}/main.ts`, env);
+  const start = (name: string) => startProcess(setup, `undisturbed-${name}`, name, env);
   const [indexer, capture, api] = await Promise.all([start('indexer'), start('capture'), start('api')]);
   return {
     databaseUrl: url,
