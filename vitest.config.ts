@@ -20,6 +20,7 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
       { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', globalSetup } },
+      { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], pool: 'forks', globalSetup } },
     ],
   },
 });

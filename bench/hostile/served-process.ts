@@ -81,7 +81,7 @@ export async function startProcess(
   await writeFile(config, JSON.stringify({ ...chainsFile(setup.chains, urlOf), quotes }));
   const startedAt = performance.now();
   const running: ServiceProcess = await startOwnProcess({
-    main: `${name}/main.ts`,
+    main: name,
     env: {
       CHAINS_CONFIG: config,
       DATABASE_URL: setup.databaseUrl,

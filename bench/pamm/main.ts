@@ -65,7 +65,7 @@ async function startStack() {
 async function startBuilders() {
   let output = '';
   const service = await startOwnProcess({
-    main: 'devnet/mock-builders/main.ts',
+    main: 'mock-builders',
     args: Array.from({ length: BUILDERS }, () => '0'),
     env: {},
     ready: new RegExp(`(?:\\{.*\\}\\s*){${BUILDERS}}`),

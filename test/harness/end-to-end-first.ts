@@ -3,10 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files with the longest wall-clock time, longest first: one that began last would run alone. */
 const LONGEST = [
-  'test/demo.test.ts',
-  'test/chaos/deep-reorganisation.test.ts',
   'test/backfill.test.ts',
-  'test/chaos.test.ts',
   'test/indexer-state.test.ts',
   'test/pamm/worker-missing.test.ts',
   'test/indexer-new-pools.test.ts',

@@ -29,7 +29,7 @@ export async function createProcesses({ chains, redisUrl, databaseUrl, env = {} 
   await writeFile(config, JSON.stringify({ chains }));
   const shared = { CHAINS_CONFIG: config, REDIS_URL: redisUrl, PAMM_SIMULATION: 'off', LOG_LEVEL: 'info', ...env };
   return {
-    /** @param main the quote-update endpoint alone, or `api/main.ts` */
+    /** @param main the quote-update endpoint alone, or `api` */
     async startApi(main = 'pamm-api'): Promise<ApiProcess> {
       const port = await freePort();
       const settings = { ...shared, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port) };

@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
-import { describeReport, describeViolations, violationsOf } from './chaos/report.ts';
-import { runChaos } from './chaos/run-chaos.ts';
-import { SHORT } from './chaos/tempos.ts';
+import { describeReport, describeViolations, violationsOf } from '../chaos/report.ts';
+import { runChaos } from '../chaos/run-chaos.ts';
+import { FULL, SHORT } from '../chaos/tempos.ts';
+import { IS_LONG, SOAK_SEED } from './settings.ts';
 
-const SECONDS = 20;
-
-/** The short form of `npm run test:chaos`. */
 test('nothing is lost when processes, Postgres and Redis are killed, chains reorganise and nodes stall', {
-  timeout: 900_000,
+  timeout: 1_800_000,
 }, async () => {
   const lines: string[] = [];
-  const seed = Date.now() % 1_000_000_000;
-  const report = await runChaos({ ...SHORT, seed, seconds: SECONDS, chainCount: 1, say: (line) => lines.push(line) });
+  const say = (line: string) => lines.push(line);
+  const form = IS_LONG ? { ...FULL, seconds: 180 } : { ...SHORT, seconds: 20, chainCount: 1 };
+  const report = await runChaos({ ...form, seed: SOAK_SEED, say });
   const summary = [...lines, describeReport(report), describeViolations(violationsOf(report))].join('\n');
   expect(violationsOf(report), summary).toEqual([]);
 

@@ -1,10 +1,10 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ownMain } from '../../devnet/services/own-process.ts';
-import { FINALITY_BLOCKS } from './disturbances.ts';
-import { catchUp, compareWithTruth } from './final-checks.ts';
-import type { SupervisedProcess } from './supervised-process.ts';
-import { startWorld, type World } from './world.ts';
+import { FINALITY_BLOCKS } from '../chaos/disturbances.ts';
+import { catchUp, compareWithTruth } from '../chaos/final-checks.ts';
+import type { SupervisedProcess } from '../chaos/supervised-process.ts';
+import { startWorld, type World } from '../chaos/world.ts';
 
 /** An index never keeps more than twice the window undone: this is always beyond it. */
 const BEYOND_FINALITY = 2 * FINALITY_BLOCKS + 1;
