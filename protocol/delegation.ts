@@ -31,7 +31,7 @@ const WORD_BITS = 256n;
 const ADDRESS_MASK = 2n ** 160n - 1n;
 /** Pushed words from here on may be addresses: smaller ones are forgotten at jumps, unless they are places to jump to. */
 const MIN_ADDRESS = 2n ** 64n;
-/** Offsets and constants are told apart by characters of 16 bits. */
+/** Offsets and constants are distinguished by characters of 16 bits. */
 const MAX_BYTES = 0xffff;
 
 /**

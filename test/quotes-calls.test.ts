@@ -75,7 +75,7 @@ test('clients that come together before anything is read share its calls', async
   expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok']);
 });
 
-/** Raises a pool's price by one, again and again, until it is told to stop. */
+/** Raises a pool's price by one, again and again, until it is stopped. */
 function keepRising(pool: WorldPool, everyMs: number): { stop(): Promise<number> } {
   let price = 2_000;
   let isOn = true;

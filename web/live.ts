@@ -20,7 +20,7 @@ const chains = new Map<number, Chain>();
 let stop: (() => void) | undefined;
 
 /**
- * Follows the prices of a pool until it is told to stop. All followers of a pool share one signal, and all pools of a chain
+ * Follows the prices of a pool until it is stopped. All followers of a pool share one signal, and all pools of a chain
  * one request.
  */
 export function followQuote(

@@ -69,7 +69,7 @@ export async function trade(database: pg.Pool, chainIds: readonly number[]): Pro
   }
 }
 
-/** Trades until it is told to stop. */
+/** Trades until it is stopped. */
 export async function keepTrading(database: pg.Pool, chainIds: readonly number[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const startedAt = performance.now();

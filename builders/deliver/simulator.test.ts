@@ -49,7 +49,7 @@ test('an update runs as its signer, recovered from the signature', async () => {
   expect(await simulate(rpcOf(anvil.url), tx)).toEqual({ outcome: 'success' });
 });
 
-test('an update that reverts is told apart', async () => {
+test('an update that reverts is distinguished', async () => {
   expect(await simulate(rpcOf(anvil.url), await sign('0x'))).toMatchObject({ outcome: 'reverted' });
 });
 

@@ -21,7 +21,7 @@ test.each([
   expect(chainEndpoints(chainOf(url), {})).toMatchObject([{ provider, url }]);
 });
 
-test('endpoints that differ in what is hidden alone are told apart', () => {
+test('endpoints that differ in what is hidden alone are distinguished', () => {
   const endpoints = chainEndpoints(chainOf('https://b.example/?region=eu', 'https://b.example/?region=us'), {});
   expect(new Set(endpoints.map(({ provider }) => provider)).size).toBe(2);
   for (const { provider } of endpoints) expect(provider).toMatch(/^b:https:\/\/b\.example\/#[0-9a-f]{8}$/);

@@ -30,7 +30,7 @@ export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment)
       id: `${chainId}-${id}-${urlHash}`,
       transport,
       url,
-      // Endpoints that differ in what is hidden are told apart in the audit trail all the same.
+      // Endpoints that differ in what is hidden are distinguished in the audit trail all the same.
       provider: builders.some(isAlike) ? `${id}:${shown}#${urlHash}` : `${id}:${shown}`,
       ...(apiKey && { apiKey }),
     };

@@ -220,7 +220,7 @@ test('a decision stands when a later try is not certain, falls when it is contra
   expect((await decided()).fees).toBe('token');
 });
 
-test('the command says what agrees and what does not, and writes when it is told to', async () => {
+test('the command says what agrees and what does not, and writes when asked', async () => {
   const folder = await createTempFolder('calibrate');
   const CHAINS_CONFIG = join(folder.path, 'chains.json');
   await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));

@@ -26,7 +26,7 @@ export interface GuardedProcess {
 
 const KEPT_OUTPUT = 8_192;
 
-/** Becomes the command once it is told to, and nothing when this process died before it could guard the new one. */
+/** Becomes the command once it is released, and nothing when this process died before it could guard the new one. */
 export const WHEN_GUARDED = 'read -r guarded <&3 && exec "$@" 3<&-';
 
 /**

@@ -94,7 +94,7 @@ test('a node that gives less gas than a call may take leaves its group unanswere
 const answerOf = (packed: Hex): Hex =>
   encodeAbiParameters(parseAbiParameters('uint256, uint256, uint256, bytes'), [5n, 6n, 7n, packed]);
 
-test('answers are told apart: not begun, failed, succeeded', () => {
+test('answers are distinguished: not begun, failed, succeeded', () => {
   const packed = concatHex(['0x00000000', '0x00010102beef', '0x01000200', '0xffff0203c0ffee']);
   expect(decodeBoundedCalls(answerOf(packed), 4)).toEqual({
     chainId: 5n,

@@ -129,7 +129,7 @@ export class ChaosChain {
     return this.client.getBlockNumber().then(Number);
   }
 
-  /** Trades, a block per action, until it is told to stop. @throws Error when the node takes nothing any more */
+  /** Trades, a block per action, until it is stopped. @throws Error when the node takes nothing any more */
   async trade(perSecond: number, signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const startedAt = performance.now();

@@ -23,7 +23,7 @@ type Range = readonly [from: number, to: number];
 /** Deepest reorganisation that an index undoes: the finality window of a chain of which nothing better is known. */
 export const FINALITY_BLOCKS = 30;
 
-/** Disturbs everything at random times until it is told to stop; settles when the last disturbance is over. */
+/** Disturbs everything at random times until it is stopped; settles when the last disturbance is over. */
 export async function disturb(world: World, tempo: Tempo, fork: () => Random, signal: AbortSignal): Promise<void> {
   const { chains, builders, servers, processes } = world;
   const small = [processes.capture, ...processes.apis, ...processes.workers];
@@ -51,7 +51,7 @@ async function repeatedly(
   while (await rest(between(random, pauseMs), signal)) await strike(random);
 }
 
-/** False when it was told to stop meanwhile. */
+/** False when it was stopped meanwhile. */
 async function rest(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { signal });

@@ -44,7 +44,7 @@ export class HttpClient {
     this.#random = random;
   }
 
-  /** Sends random read requests at a rate until it is told to stop, and waits for the last answer. */
+  /** Sends random read requests at a rate until it is stopped, and waits for the last answer. */
   async load(requests: () => PlannedRequest, perSecond: number, signal: AbortSignal): Promise<void> {
     const open = new Set<Promise<unknown>>();
     while (!signal.aborted) {

@@ -101,7 +101,7 @@ export class QuoteUpdates {
     return new QuoteUpdates((await Promise.all(makers)).flat(), http, key);
   }
 
-  /** Updates random quotes at a rate until it is told to stop, and waits for the last answer. */
+  /** Updates random quotes at a rate until it is stopped, and waits for the last answer. */
   async send(random: Random, perSecond: number, signal: AbortSignal): Promise<void> {
     const open = new Set<Promise<unknown>>();
     while (!signal.aborted) {

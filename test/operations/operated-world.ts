@@ -30,7 +30,7 @@ export type OperatedChain = {
 
 /** All processes of the service at work on two silent chains with pools and mock builders; the second has sockets. */
 export type OperatedWorld = {
-  /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless it is told to. */
+  /** The first is of kind `ethereum`, the second `bsc`. Neither mines unless asked to. */
   readonly chains: readonly [OperatedChain, OperatedChain];
   /** As metrics name them. */
   readonly providers: Readonly<Record<'stream' | 'otherStream' | 'bundle', string>>;

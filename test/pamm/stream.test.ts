@@ -125,7 +125,7 @@ describe('order', () => {
     expect(sent(replacementUuid)).toEqual(['5', 'cancel 6', '7']);
   });
 
-  test('sequence numbers that a double would round are told apart', async () => {
+  test('sequence numbers that a double would round are distinguished', async () => {
     const replacementUuid = newUuid();
     const send = (replacementSeqNumber: bigint) => submit({ replacementUuid, replacementSeqNumber });
     expect((await send(9007199254740993n)).accepted).toBe(true);

@@ -78,7 +78,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
     await vi.waitFor(async () => expect(await demoFolders()).toEqual([]), { timeout: STOP_LIMIT_MS });
   });
 
-  test('stops when npm is told to', async () => {
+  test('stops when npm is stopped', async () => {
     const demo = startDemo([], {}, ['npm', 'run', 'demo', '--']);
     await demo.prints('ready  redis');
     demo.child.kill('SIGTERM');

@@ -12,7 +12,7 @@ interface Connection {
   readonly response: ServerResponse;
 }
 
-/** A server that says what it is told to. */
+/** A server that sends what the test sets. */
 async function startScript(silenceMs: number) {
   const connections: Connection[] = [];
   const server = createServer((request, response) => {

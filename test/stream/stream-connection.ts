@@ -106,7 +106,7 @@ export const connectWebSocket: Connect = (url, { chainId, pools, depth, after },
   };
 };
 
-/** Calls at the first time only, and not after it was told to forget. */
+/** Calls at the first time only, and not after a cancel. */
 function once(call: (why: string) => void): ((why: string) => void) & { forget: () => void } {
   let isOver = false;
   const first = (why: string) => {

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+
+const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: PROJECT_ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(PROJECT_ROOT, path)));
+
+/** Made from code. */
+const GENERATED = ['docs/run/settings.md', 'docs/use/totals.md'];
+const pages = tracked.filter((path) => path.endsWith('.md'));
+
+const MAX_WORDS = 20_000;
+
+test('the pages written by hand have 20,000 words at most', () => {
+  const words = pages
+    .filter((path) => !GENERATED.includes(path))
+    .map((path) => textOf(path).split(/\s+/).filter(Boolean).length);
+  expect(words.length).toBeGreaterThan(15);
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(MAX_WORDS);
+});
+
+test('each page of docs/ begins with a paragraph, and lies on a shelf', () => {
+  for (const path of pages.filter((page) => page.startsWith('docs/'))) {
+    expect(path).toMatch(/^docs\/(style|(use|run|build)\/[a-z-]+)\.md$/);
+    expect(textOf(path), path).toMatch(/^# .+\n\n[A-Z`]/);
+  }
+});
+
+test('links lead to files, and to headings in them', () => {
+  const broken = pages.flatMap((path) =>
+    linksOf(path)
+      .filter(({ file, anchor }) => !existsSync(join(PROJECT_ROOT, file)) || (anchor && !anchorsOf(file).has(anchor)))
+      .map(({ file, anchor }) => `${path}: ${file}#${anchor}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('pages that code names exist', () => {
+  const named = tracked
+    .filter((path) => /\.(ts|tsx|yml|sh|cjs|jsonc|json)$/.test(path) && path !== 'package-lock.json')
+    .flatMap((path) => [...textOf(path).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => `${path}: ${page}`));
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((line) => !existsSync(join(PROJECT_ROOT, line.split(': ')[1] ?? '')))).toEqual([]);
+});
+
+/** Links to files of the project, from its folder. */
+function linksOf(page: string): { file: string; anchor: string }[] {
+  const prose = textOf(page).replaceAll(/```[\s\S]*?```/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^(https?|mailto):/.test(target))
+    .map((target) => {
+      const [file = '', anchor = ''] = target.split('#');
+      return { file: file === '' ? page : normalize(join(dirname(page), file)), anchor };
+    });
+}
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
