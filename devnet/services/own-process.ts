@@ -32,7 +32,7 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
   });
 }
 
-/** As package.json, Dockerfile and docker-compose.yml have them; why stands in docs/decisions.md. */
+/** As package.json, Dockerfile and docker-compose.yml have them; docs/build/decisions.md says why. */
 const API_FLAGS = ['--no-memory-reducer', '--heap-growing-percent=100'];
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   api: API_FLAGS,
