@@ -51,7 +51,7 @@ const SETTINGS = [
 runMain(async () => {
   new Command('api')
     .description('Serves the public HTTP API.')
-    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/settings.md explains each.`)
+    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/run/settings.md explains each.`)
     .parse();
   await serve();
 });
@@ -89,7 +89,7 @@ async function serve(): Promise<void> {
     snapshots,
     directory: catalog,
     isFunded: (pool) => catalog.isFunded(pool),
-    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
+    curveMethodOf: (pool) => estimates.of(pool.chainId).curveMethod(pool),
   });
   const streams = startStreams({
     ...common,

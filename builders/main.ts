@@ -21,7 +21,7 @@ const HELP = `
 Sends queued quote updates to block builders and writes their audit trail. Several may run: one at a time holds each
 builder endpoint.
 
-Settings are environment variables, see docs/settings.md; the builders' keys have the names that the chains file gives.`;
+Settings are environment variables, see docs/run/settings.md; the builders' keys have the names that the chains file gives.`;
 
 runMain(async () => {
   new Command('builders').description('Delivery of quote updates.').addHelpText('after', HELP).parse();

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ChainsFile } from '../config/chains-schema.ts';
+import { announceIndex } from '../db/first-index.ts';
 import { migrate } from '../db/migrate.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
@@ -46,6 +47,7 @@ test('jobs wait for the first index, and begin soon after it without having fail
   expect(new Set(await states())).toEqual(new Set(['has not succeeded yet']));
   await vi.waitFor(() => expect(logged).not.toEqual([]), { timeout: 10_000 });
   await createOnchainTables(pool);
+  await announceIndex(pool);
   await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])), { timeout: 20_000 });
   expect(logged).toEqual(['jobs wait for the first index']);
   await jobs.stop();

@@ -44,7 +44,9 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
     registers: [metrics],
   });
   const goodAt = new Map<string, number>();
-  const firstIndex = waitForIndex(database, stopping.signal);
+  const firstIndex = waitForIndex(database, stopping.signal, {
+    onWait: () => logger.info({}, 'jobs wait for the first index'),
+  });
   const running = jobs.map(async (job) => {
     const onRun = (ok: boolean, durationMs: number) => {
       duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);

@@ -44,12 +44,12 @@ export const DeploymentConfig = z
       .enum(['mid', 'mean', 'bidAsk'])
       .optional()
       .describe(
-        'Price at which that stop loss values bins: `mid` (geometric mean of bid and ask), `mean` (arithmetic mean) or `bidAsk` (bid in token0, ask in token1). Default: `mean` for flat pools, for packed ones what [calibration](calibration.md) finds. With a wrong one offered depth may not fill; a log line names the mark that fits.',
+        'Price at which that stop loss values bins: `mid` (geometric mean of bid and ask), `mean` (arithmetic mean) or `bidAsk` (bid in token0, ask in token1). Default: `mean` for flat pools, for packed ones what [calibration](operate.md#calibration) finds. With a wrong one offered depth may not fill; a log line names the mark that fits.',
       ),
     priceVelocityGuard: optionalAddress.describe('Standard extension.'),
     swapAllowlist: optionalAddress.describe('Standard extension.'),
     packed: PackedInterpretations.optional().describe(
-      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](calibration.md) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
+      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](operate.md#calibration) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
     ),
     anchoredProviderFactories: z.array(HexAddress).default([]).describe('Factories of anchored price providers.'),
     providerFactories: z
@@ -126,10 +126,10 @@ export const ChainConfig = z.strictObject({
     .describe('Factories on this chain; may be empty. Only the first five settings are required.'),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
-    "What capture's scheduled reads may cost the nodes of the chain ([operations](operations.md#the-read-budget)). The defaults suit a free node and a thousand funded pools.",
+    "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
   ),
   warmBudget: WarmBudgetConfig.prefault({}).describe(
-    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](quotes.md#requested-pools)).',
+    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](../use/quotes.md#requested-pools)).',
   ),
 });
 
@@ -184,7 +184,7 @@ export const ChainsFile = z
       'How the API reads pools from the chains. The defaults fit public chains.',
     ),
     stream: StreamConfig.prefault({}).describe(
-      'Connections of [streams](stream.md), SSE and WebSocket together, that each API process takes. The values are not shown to clients.',
+      'Connections of [streams](../use/stream.md), SSE and WebSocket together, that each API process takes. The values are not shown to clients.',
     ),
   })
   .superRefine(({ chains }, ctx) => {

@@ -18,7 +18,7 @@ export const settings = {
     .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
     .default('onchain_1')
     .describe(
-      'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](indexing.md#schemas-restarts-and-new-code)).',
+      'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
     ),
   DATABASE_REPLICA_URL: postgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
   REDIS_URL: redisUrl.describe('API and builders: Redis with an append-only file, or a crash forgets queued updates.'),

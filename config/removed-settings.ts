@@ -1,7 +1,7 @@
 /** Keys of the chains file that no longer do anything, by path without indexes, and what to use instead. */
 const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['chains.deployments.packed.deltaScale', 'nothing that is served depends on it'],
-  ['routing', 'bounds of routes are fixed: docs/route.md'],
+  ['routing', 'bounds of routes are fixed: docs/use/route.md'],
   ['quotes.readTimeoutMs', 'a read takes 8 s at most'],
   ['stream.connectionsPerKey', 'a key has up to 200 connections'],
   ['chains.pollMs', 'the chain is polled when blocks are due'],
@@ -13,7 +13,7 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['quotes.cacheBins', 'snapshots of 100,000 bins are kept for each chain'],
   ['quotes.rememberedPools', 'how a curve became known is remembered for 10,000 pools of a chain'],
   ['stream.maxPoolsUnnamed', 'a connection with a key has up to 2,000 pools without naming them'],
-  ['capture', 'scheduled work sets its pace itself: docs/operations.md'],
+  ['capture', 'scheduled work sets its pace itself: docs/run/operate.md'],
   ['chains.deployments.packed.simulation', 'each pool is asked in which form it simulates swaps'],
   ['limits.rememberedKeys', 'an API process remembers 10,000 keys'],
   ['limits.rememberedClients', 'an API process counts 50,000 clients'],

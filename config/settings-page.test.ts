@@ -68,10 +68,10 @@ test('there are at most 70 settings', () => {
   expect(rows.length).toBeLessThanOrEqual(70);
 });
 
-test('docs/settings.md is made of the schemas: npx vitest run config/settings-page.test.ts -u', async () => {
+test('docs/run/settings.md is made of the schemas: npx vitest run config/settings-page.test.ts -u', async () => {
   const text = `# Settings
 
-Made from the schemas in \`config/\`; [configuration](configuration.md) says how they are read.
+For operators: every setting with its default, made from the schemas in \`config/\`. [Configure](configure.md) says how they are read.
 
 ## Environment
 
@@ -81,5 +81,5 @@ ${page(environment)}
 
 ${page(chainsFile.slice(1))}
 `;
-  await expect(text).toMatchFileSnapshot('../docs/settings.md');
+  await expect(text).toMatchFileSnapshot('../docs/run/settings.md');
 });

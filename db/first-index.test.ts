@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** Waits until one connection listens; resolves to the wait for the index. */
 async function startWaiting(pollMs: number): Promise<{ readonly ended: Promise<void> }> {
-  const ended = waitForIndex(database, stopping.signal, pollMs).then(() => {
+  const ended = waitForIndex(database, stopping.signal, { pollMs }).then(() => {
     isFound = true;
   });
   await expect.poll(listeners, { timeout: 30_000 }).toBe(1);
@@ -79,5 +79,5 @@ test('a wait that is stopped ends, and one that begins with an index as well', a
   stopping.abort();
   await ended;
   await createOnchainTables(database);
-  await waitForIndex(database, new AbortController().signal, NEVER_MS);
+  await waitForIndex(database, new AbortController().signal, { pollMs: NEVER_MS });
 });

@@ -19,9 +19,17 @@ export async function announceIndex(client: Queryable): Promise<void> {
  * Resolves as soon as the database has an index, or when the signal aborts. Never rejects: an unreachable database is
  * polled until it responds.
  *
+ * @param onWait called once, when there is no index yet or the database is unreachable
  * @param pollMs between polls while notifications can be received; tests set others
  */
-export async function waitForIndex(database: pg.Pool, signal: AbortSignal, pollMs: number = POLL_MS): Promise<void> {
+export async function waitForIndex(
+  database: pg.Pool,
+  signal: AbortSignal,
+  { onWait, pollMs = POLL_MS }: { readonly onWait?: () => void; readonly pollMs?: number } = {},
+): Promise<void> {
+  const schema = await servedSchema(database).catch(() => null);
+  if (schema !== null) return;
+  onWait?.();
   while (!signal.aborted) {
     const isServed = await listenForIndex(database, signal, pollMs).catch(() => false);
     if (isServed) return;

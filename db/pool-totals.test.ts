@@ -93,7 +93,7 @@ test('a total that a pool does not have is null in any window, and 0 before anyt
 });
 
 /** `npx vitest run db/pool-totals.test.ts -u` rewrites the document. */
-test('docs/totals.md is made from the list', async () => {
+test('docs/use/totals.md is made from the list', async () => {
   const source = await readFile(new URL('../protocol/pool-totals.ts', import.meta.url), 'utf8');
   const documented = [...source.matchAll(/ {2}\/\*\* (.+) \*\/\n {2}(\w+): \d+,/g)].map(([, addsUp, name = '']) => {
     const other = name.replace('0', '1').replace('High', 'Low');
@@ -107,12 +107,12 @@ test('docs/totals.md is made from the list', async () => {
     [
       '# Running totals',
       '',
-      'What [rollups](rollups.md) count of a pool: columns of `pool_activity` and `pool_window`. Made from `protocol/pool-totals.ts`.',
+      'For analysts: what [running totals](../build/indexing.md#running-totals) count of a pool, columns of `pool_activity` and `pool_window`. Made from `protocol/pool-totals.ts`.',
       '',
       '| Column | Type | Adds up |',
       '|---|---|---|',
       ...rows,
       '',
     ].join('\n'),
-  ).toMatchFileSnapshot('../docs/totals.md');
+  ).toMatchFileSnapshot('../docs/use/totals.md');
 });

@@ -93,8 +93,8 @@ test('an analyst reads every view and no operator table, also after a switch, an
   }
 });
 
-describe('docs/sql.md', () => {
-  const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
+describe('docs/use/sql.md', () => {
+  const document = readFileSync(new URL('../docs/use/sql.md', import.meta.url), 'utf8');
   const sections = new Map(
     document.split('\n### ').map((section) => [/^`(\w+)`/.exec(section)?.[1] ?? '', section.split('\n## ')[0] ?? '']),
   );
@@ -103,7 +103,7 @@ describe('docs/sql.md', () => {
     const { rows } = await client.query<{ view: string; column: string }>(
       `SELECT table_name AS view, column_name AS column FROM information_schema.columns WHERE table_schema = 'read_model'`,
     );
-    const totals = readFileSync(new URL('../docs/totals.md', import.meta.url), 'utf8');
+    const totals = readFileSync(new URL('../docs/use/totals.md', import.meta.url), 'utf8');
     sections.set('pool_activity', `${sections.get('pool_activity')}${totals}`);
     const missing = rows.filter(({ view, column }) => !sections.get(view)?.includes(`\`${column}\``));
     expect(missing).toEqual([]);

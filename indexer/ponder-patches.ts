@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/config-error.ts';
 
-/** Files of Ponder that `patches/` changes; `docs/ponder-defects.md` says why. */
+/** Files of Ponder that `patches/` changes; `docs/build/ponder.md` says why. */
 export const PATCHED_FILES = [
   'rpc/index.js',
   'sync-realtime/index.js',

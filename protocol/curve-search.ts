@@ -91,6 +91,6 @@ export interface CurveSearch {
 
 /** How a search ended, and what it leaves behind. */
 export type SearchEnd = (
-  | { readonly rank: CurveMethod; readonly curve: PoolCurve }
-  | { readonly rank: 'none'; readonly reason: string }
+  | { readonly method: CurveMethod; readonly curve: PoolCurve }
+  | { readonly method: 'none'; readonly reason: string }
 ) & { readonly known: CurveKnowledge | undefined; readonly dropped: DropReason | null };

@@ -1,7 +1,7 @@
 /**
  * What is counted of a pool, by its place in the list of running totals. They only grow. Everything that holds or shows
  * totals is made from this list; a new one goes at its end, since the places are stored. The comments say what each adds
- * up, of a pair the first for both: `docs/totals.md` is made of them.
+ * up, of a pair the first for both: `docs/use/totals.md` is made of them.
  */
 export const TOTAL = {
   /** one per `Swap` */

@@ -208,26 +208,26 @@ describe('guards that do not do what their state says', () => {
   async function apiOf(pool: WorldPool, stopLoss: Address, mark: StopLossMark) {
     const { chain, deployment } = world;
     const served = await servedPool(chain, { ...deployment, stopLoss }, pool.address, mark);
-    let disagreements = 0;
+    let mismatches = 0;
     const api = quoteApi({
       chain: chainConfig(chain.chainId, [chain.rpcUrl]),
       directory: fixedDirectory([served]),
       countDisagreement: () => {
-        disagreements += 1;
+        mismatches += 1;
       },
     });
-    return { api, disagreements: () => disagreements };
+    return { api, mismatches: () => mismatches };
   }
 
   test('end a side where the most cautious of all marks and the chain agree', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
     const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mean');
     const expected = await evaluated.api.quote(pool.address);
-    expect(evaluated.disagreements()).toBe(0);
+    expect(evaluated.mismatches()).toBe(0);
     // Valued at bid and ask instead of mid, the bins seem to breach elsewhere.
     const wrong = await apiOf(pool, world.deployment.stopLoss, 'bidAsk');
     const { priceProviderStatus, depth } = await wrong.api.quote(pool.address);
-    expect([priceProviderStatus, wrong.disagreements()]).toEqual(['healthy', 1]);
+    expect([priceProviderStatus, wrong.mismatches()]).toEqual(['healthy', 1]);
     const [found, exact] = [depth?.bids.at(-1) as Level, expected.depth?.bids.at(-1) as Level];
     expect(found.binIdx).toBe(exact.binIdx);
     const difference = amountsOf(found).input - amountsOf(exact).input;
@@ -236,9 +236,9 @@ describe('guards that do not do what their state says', () => {
 
   test('of an unknown kind are probed with one call a side', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
-    const { api, disagreements } = await apiOf(pool, world.deployment.swapAllowlist, 'mean');
+    const { api, mismatches } = await apiOf(pool, world.deployment.swapAllowlist, 'mean');
     const { priceProviderStatus, depth } = await api.quote(pool.address);
-    expect([priceProviderStatus, disagreements()]).toEqual(['healthy', 0]);
+    expect([priceProviderStatus, mismatches()]).toEqual(['healthy', 0]);
     expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(4);
     const exact = await (await apiFor(pool)).quote(pool.address);
     const [found, end] = [depth?.bids ?? [], exact.depth?.bids ?? []].map(

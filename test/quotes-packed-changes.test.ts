@@ -7,7 +7,7 @@ import { type PackedChain, type PackedTestPool, startPackedChain } from './packe
 import { bringAbout, ordinary, quotingCode } from './packed/packed-states.ts';
 import {
   createVariants,
-  lastRank,
+  lastMethod,
   levelsOffCurve,
   mineAndSee,
   packedApi,
@@ -45,7 +45,7 @@ describe('a formula counts no longer', () => {
     const priced = ordinary(own);
     await bringAbout(packedChain, own, priced);
     await api.quote(own.address);
-    expect(lastRank(api, own.address)).toBe('formula');
+    expect(lastMethod(api, own.address)).toBe('formula');
     const code = await codeOf(own);
     await change(code);
     await mineAndSee(packedChain, api, own);
@@ -61,11 +61,11 @@ describe('a formula counts no longer', () => {
   test.each([
     ['sumOnEdges', 'productOnEdges', 'formula'],
     ['productOnEdges', 'quotient', 'fit'],
-  ] as const)('when a pool of the rule %s gets the code of one of %s', async (rule, other, rank) => {
+  ] as const)('when a pool of the rule %s gets the code of one of %s', async (rule, other, method) => {
     const own = pool(rule);
     const otherCode = await codeOf(pool(other));
     const { api, code, priced, depth } = await afterChange(own, () => setCode(own.address, otherCode));
-    expect(api.reports.at(-1)).toMatchObject({ pool: own.address, rank, dropped: 'code' });
+    expect(api.reports.at(-1)).toMatchObject({ pool: own.address, method, dropped: 'code' });
     expect(await levelsOffCurve(packedChain, own, priced, depth)).toEqual([]);
     expect(depth.bids.length + depth.asks.length).toBeGreaterThan(6);
     await setCode(own.address, code);
@@ -78,12 +78,12 @@ describe('a formula counts no longer', () => {
       await setCode(target, ownCode);
       await setCode(own.address, proxy);
     });
-    expect(api.reports.at(-1)).toMatchObject({ rank: 'fit', dropped: 'code' });
+    expect(api.reports.at(-1)).toMatchObject({ method: 'fit', dropped: 'code' });
     expect(await levelsOffCurve(packedChain, own, priced, depth)).toEqual([]);
     await setCode(target, await codeOf(pool('productOnPrice', 1)));
     await mineAndSee(packedChain, api, own);
     const later = (await api.quote(own.address)).depth;
-    expect(lastRank(api, own.address)).toBe('fit');
+    expect(lastMethod(api, own.address)).toBe('fit');
     expect(later).not.toEqual(depth);
     expect(await levelsOffCurve(packedChain, own, priced, later ?? depth)).toEqual([]);
     await setCode(own.address, code);
@@ -93,7 +93,7 @@ describe('a formula counts no longer', () => {
     const own = pool('older', 2);
     const changed = concatHex([await codeOf({ address: own.provider }), '0x00']);
     const { api } = await afterChange(own, () => setCode(own.provider, changed));
-    expect(api.reports.at(-1)).toMatchObject({ rank: 'formula', dropped: 'code' });
+    expect(api.reports.at(-1)).toMatchObject({ method: 'formula', dropped: 'code' });
   });
 });
 
@@ -106,14 +106,14 @@ test('what a proof was given is logged once when a pool is fitted no longer', as
   const logger = { warn, info: () => undefined, child: () => logger } as unknown as Logger;
   const api = await packedApi(packedChain, [own], eagerQuotes, packedChain.chain.rpcUrl, logger);
   await bringAbout(packedChain, own, ordinary(own));
-  const ranks = [];
+  const methods = [];
   for (const bytecode of [code, code, growing, growing, code]) {
     await packedChain.chain.client.setCode({ address: own.address, bytecode: bytecode ?? '0x' });
     await mineAndSee(packedChain, api, own);
     await api.quote(own.address);
-    ranks.push(lastRank(api, own.address));
+    methods.push(lastMethod(api, own.address));
   }
-  expect(ranks).toEqual(['fit', 'fit', 'simulation', 'simulation', 'fit']);
+  expect(methods).toEqual(['fit', 'fit', 'simulation', 'simulation', 'fit']);
   const proofs = logged.filter(({ message }) => message.startsWith('what proved'));
   expect(proofs).toMatchObject([{ fields: { pool: own.address } }]);
   const { priced, probes, results } = JSON.parse(proofs[0]?.fields.inputs ?? '{}');
@@ -153,7 +153,7 @@ test('where nodes apply no state overrides, providers that answer address 0 are 
     node.misbehave({ kind: 'noOverrides', how: 'refuse' });
     const api = await packedApi(packedChain, [open, closed], eagerQuotes, node.url);
     const { depth } = await api.quote(open.address);
-    expect(lastRank(api, open.address)).toBe('formula');
+    expect(lastMethod(api, open.address)).toBe('formula');
     expect(await levelsOffCurve(packedChain, open, priced, depth ?? { bids: [], asks: [] })).toEqual([]);
     expect(depth?.bids.length).toBeGreaterThan(0);
     expect(await api.results([closed.address])).toMatchObject([{ error: { status: 503 } }]);

@@ -9,7 +9,7 @@ import { packedVariant } from '../devnet/packed/variants.ts';
 import { createPool } from '../devnet/pools.ts';
 import { HEAD_SLOTS } from '../protocol/layouts/storage.ts';
 import { tradingLevels } from './quotes/chain-curve.ts';
-import { lastRank, packedApi } from './quotes/packed-world.ts';
+import { lastMethod, packedApi } from './quotes/packed-world.ts';
 
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
@@ -18,7 +18,7 @@ describe.each([
   ['quotient', 'fit', 'revert'],
   ['growing', 'simulation', 'fill'],
   ['growing', 'simulation', 'revert'],
-] as const)('pools that charge by the rule %s (%s), whose zero amounts %s', (rule, rank, zeroAmounts) => {
+] as const)('pools that charge by the rule %s (%s), whose zero amounts %s', (rule, method, zeroAmounts) => {
   let market: PackedMarket;
 
   beforeAll(async () => {
@@ -45,9 +45,9 @@ describe.each([
   test('have no depth where their bins are read as empty and give something', async () => {
     const own = await market.fundedPool(() => [], 'OpenQuoteProvider');
     const before = await quoteOf(own);
-    expect([before.status, before.rank]).toEqual([200, rank]);
+    expect([before.status, before.method]).toEqual([200, method]);
     const misread = { ...own, pool: await hideBins(own) };
-    expect(await quoteOf(misread)).toMatchObject({ status: 503, rank: 'none' });
+    expect(await quoteOf(misread)).toMatchObject({ status: 503, method: 'none' });
     expect(await quoteOf(misread, false)).toMatchObject({ status: 200, quote: { priceProviderStatus: 'healthy' } });
   });
 
@@ -76,8 +76,8 @@ describe.each([
     const address = lowercase(own);
     const api = await packedApi({ chain }, [{ address, deployment }]);
     const [result] = await api.results([address], depth);
-    const rank = lastRank(api, address);
-    if (!result || !('quote' in result)) return { status: result?.error.status, quote: null, rank };
-    return { status: 200, quote: result.quote, rank };
+    const method = lastMethod(api, address);
+    if (!result || !('quote' in result)) return { status: result?.error.status, quote: null, method };
+    return { status: 200, quote: result.quote, method };
   }
 });

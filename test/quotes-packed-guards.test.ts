@@ -14,7 +14,7 @@ import { type ExtensionSpec, evenBins, velocityExtension } from '../devnet/pools
 import { SMALLEST_SWAP } from '../protocol/curve.ts';
 import { simulatedAmounts, swapOutcome } from '../protocol/layouts/pool-errors.ts';
 import { amountsOf, type Level, tradingLevels } from './quotes/chain-curve.ts';
-import { lastRank, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
+import { lastMethod, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
 import { eagerQuotes } from './quotes/quote-world.ts';
 import { withProxies } from './quotes/with-proxies.ts';
 
@@ -36,7 +36,7 @@ describe.each([
   ['sumOnPrice', 'formula', 'revert'],
   ['quotient', 'fit', 'revert'],
   ['growing', 'simulation', 'revert'],
-] as const)('guarded pools that charge by the rule %s (%s), whose zero amounts %s', (rule, rank, zeroAmounts) => {
+] as const)('guarded pools that charge by the rule %s (%s), whose zero amounts %s', (rule, method, zeroAmounts) => {
   let market: PackedMarket;
 
   beforeAll(async () => {
@@ -66,11 +66,11 @@ describe.each([
     await expectFills(tight, 204n, false, asks);
     expect(asks).toHaveLength(BINS.asks);
     expect(bids.length).toBeLessThan(BINS.bids);
-    expect(lastRank(api, lowercase(tight))).toBe(rank);
+    expect(lastMethod(api, lowercase(tight))).toBe(method);
     const end = bids.at(-1);
     const beyond = end ? amountsOf(end).input + ONE : SMALLEST_SWAP;
     expect(await simulated(tight, 204n, true, beyond)).toBe('refused');
-    if (rank === 'simulation') expect(await callsAtNewBlock(api, lowercase(tight))).toBe(CALLS_SIMULATED);
+    if (method === 'simulation') expect(await callsAtNewBlock(api, lowercase(tight))).toBe(CALLS_SIMULATED);
   });
 
   test('are probed past an extension that nobody knows', async () => {
@@ -100,19 +100,19 @@ describe.each([
       expect(tradingLevels(quote?.depth?.bids ?? [])).not.toEqual([]);
     }
   });
-  test('keep their rank when guards refuse after a move of the price, also more of them than may be simulated', async () => {
+  test('keep their method when guards refuse after a move of the price, also more of them than may be simulated', async () => {
     const refusing = [];
     for (let index = 0; index < 3; index++)
       refusing.push(await pool(velocity(10n ** 15n)), await pool(stopLoss(10_000)));
-    const quotes = { ...eagerQuotes, simulatedPoolsPerRead: rank === 'simulation' ? 6 : 1 };
+    const quotes = { ...eagerQuotes, simulatedPoolsPerRead: method === 'simulation' ? 6 : 1 };
     const { api, quotes: moved } = await afterMove(refusing, 206n, undefined, quotes);
     expect(moved.map((quote) => quote?.priceProviderStatus)).toEqual(
       refusing.map((_, index) => (index % 2 === 0 ? 'pool_refused' : 'healthy')),
     );
-    expect(refusing.map((own) => lastRank(api, lowercase(own)))).toEqual(refusing.map(() => rank));
+    expect(refusing.map((own) => lastMethod(api, lowercase(own)))).toEqual(refusing.map(() => method));
   });
 
-  test.runIf(rank === 'fit').each(['refuse', 'ignore'] as const)(
+  test.runIf(method === 'fit').each(['refuse', 'ignore'] as const)(
     'are fitted again as soon as guards let them where the node cannot leave guards out: %s',
     async (how) => {
       const jumpy = await pool(velocity(10n ** 15n));
@@ -120,7 +120,7 @@ describe.each([
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         const { api, quotes } = await afterMove([jumpy], 204n, node.url);
         expect(quotes[0]?.priceProviderStatus).toBe('pool_refused');
-        expect(lastRank(api, lowercase(jumpy))).toBe('simulation');
+        expect(lastMethod(api, lowercase(jumpy))).toBe('simulation');
         await setQuote(market.setup.chain, jumpy.provider, quoteAround(200n));
         await mineAndSee(market.setup, api, { address: lowercase(jumpy) });
         const [result] = await api.results([lowercase(jumpy)]);
@@ -129,7 +129,7 @@ describe.each([
     },
   );
 
-  test.runIf(rank === 'simulation').each(['refuse', 'ignore'] as const)(
+  test.runIf(method === 'simulation').each(['refuse', 'ignore'] as const)(
     'are asked on the way where the node cannot leave them out: %s',
     async (how) => {
       const tight = await pool(stopLoss(10_000));
@@ -141,7 +141,7 @@ describe.each([
         await expectFills(tight, 204n, false, asks);
         expect(bids.length).toBeLessThan(BINS.bids);
         expect(asks).toHaveLength(BINS.asks);
-        expect(lastRank(api, lowercase(tight))).toBe('simulation');
+        expect(lastMethod(api, lowercase(tight))).toBe('simulation');
       });
     },
   );
@@ -215,7 +215,7 @@ describe.each([
 
   async function expectWhole(api: PackedApi, own: MarketPool, hundredths: bigint, quote: AnyQuote, whole = BINS) {
     expect(quote?.priceProviderStatus).toBe('healthy');
-    expect(lastRank(api, lowercase(own))).toBe(rank);
+    expect(lastMethod(api, lowercase(own))).toBe(method);
     const [bids, asks] = [tradingLevels(quote?.depth?.bids ?? []), tradingLevels(quote?.depth?.asks ?? [])];
     expect({ bids: bids.length, asks: asks.length }).toEqual(whole);
     await expectFills(own, hundredths, true, bids);

@@ -61,7 +61,7 @@ async function quoted(index: number) {
 describe('a pool that links its arithmetic', () => {
   test('is served by a formula, without a simulation at later blocks', async () => {
     const { own, api, quote } = await quoted(0);
-    expect(await quote()).toMatchObject({ rank: 'formula' });
+    expect(await quote()).toMatchObject({ method: 'formula' });
     const before = api.calls.length;
     await mineAndSee(packedChain, api, own);
     await api.quote(own.address);
@@ -72,11 +72,11 @@ describe('a pool that links its arithmetic', () => {
 
   test('loses it at the block in which the code of the library is another, and has it again when that agrees', async () => {
     const { quote } = await quoted(1);
-    expect(await quote()).toMatchObject({ rank: 'formula' });
+    expect(await quote()).toMatchObject({ method: 'formula' });
     const code = await codeOf(library);
     await setCode(library, concatHex([code, '0x00']));
-    expect(await quote()).toMatchObject({ rank: 'formula', dropped: 'code' });
-    expect(await quote()).toMatchObject({ rank: 'formula', dropped: null });
+    expect(await quote()).toMatchObject({ method: 'formula', dropped: 'code' });
+    expect(await quote()).toMatchObject({ method: 'formula', dropped: null });
     await setCode(library, code);
   });
 
@@ -89,10 +89,10 @@ describe('a pool that links its arithmetic', () => {
     const copy = `0x${'7b'.repeat(20)}` as const;
     await setCode(copy, code);
     await setCode(library, codeFor(copy));
-    expect(await quote()).toMatchObject({ rank: 'fit' });
-    expect(await quote()).toMatchObject({ rank: 'fit' });
+    expect(await quote()).toMatchObject({ method: 'fit' });
+    expect(await quote()).toMatchObject({ method: 'fit' });
     await setCode(library, code);
-    expect(await quote()).toMatchObject({ rank: 'formula', dropped: 'code' });
+    expect(await quote()).toMatchObject({ method: 'formula', dropped: 'code' });
   });
 
   test.each([
@@ -103,7 +103,7 @@ describe('a pool that links its arithmetic', () => {
     const code = await codeOf(own.provider);
     await setCode(`0x${'7c'.repeat(20)}`, quotingCode(own, ordinary(own)));
     await setCode(own.provider, providerCode());
-    expect(await quote()).toMatchObject({ rank: 'fit' });
+    expect(await quote()).toMatchObject({ method: 'fit' });
     await setCode(own.provider, code);
   });
 });

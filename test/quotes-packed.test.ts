@@ -8,7 +8,7 @@ import { MAX_PRICE_BITS, type PackedChain, type PackedTestPool, startPackedChain
 import { bringAbout, ordinary } from './packed/packed-states.ts';
 import {
   createVariants,
-  lastRank,
+  lastMethod,
   levelsOffCurve,
   mineAndSee,
   type PackedApi,
@@ -53,13 +53,13 @@ async function quoteAll(api: PackedApi, states: readonly PricedPool[]) {
     results.map(async (result, index) => {
       const [own, priced] = [pools[index] as PackedTestPool, states[index] as PricedPool];
       const { rule } = own.deployment.variant;
-      if (!('quote' in result)) return { rule, rank: lastRank(api, own.address), error: result.error };
+      if (!('quote' in result)) return { rule, method: lastMethod(api, own.address), error: result.error };
       const { bidAdj, askAdj, depth, priceProviderStatus } = result.quote;
       expect(priceProviderStatus).toBe('healthy');
       const prices = await sellAndBuyPrices(packedChain.chain, own.address);
       expect({ sellX64: BigInt(bidAdj), buyX64: BigInt(askAdj) }).toEqual(prices);
       expect(await levelsOffCurve(packedChain, own, priced, depth ?? { bids: [], asks: [] }), rule).toEqual([]);
-      return { rule, rank: lastRank(api, own.address), error: null };
+      return { rule, method: lastMethod(api, own.address), error: null };
     }),
   );
 }
@@ -79,18 +79,18 @@ describe(`pools of every variant (PROPERTY_SEED=${SEED})`, () => {
       const answers = await quoteAll(api, states);
       expect(answers.filter(({ error }) => error !== null)).toEqual([]);
     }
-    expect(api.reports.filter(({ rank }) => rank === 'formula').length).toBeGreaterThan(2 * ROUNDS);
+    expect(api.reports.filter(({ method }) => method === 'formula').length).toBeGreaterThan(2 * ROUNDS);
   });
 
-  test('are served by the cheapest rank that proves itself, and formulas need no simulation at later blocks', async () => {
+  test('are served by the cheapest method that proves itself, and formulas need no simulation at later blocks', async () => {
     const api = await packedApi(packedChain, pools);
     for (let round = 0; round < ROUNDS; round++) {
       const states = await bringAll(api, ordinary);
-      for (const { rule, rank, error } of await quoteAll(api, states)) {
+      for (const { rule, method, error } of await quoteAll(api, states)) {
         expect(error, rule).toBeNull();
-        if (rule === 'growing') expect(rank).toBe('simulation');
-        else if (rule === 'quotient') expect(rank).toBe('fit');
-        else expect(rank, rule).toBe('formula');
+        if (rule === 'growing') expect(method).toBe('simulation');
+        else if (rule === 'quotient') expect(method).toBe('fit');
+        else expect(method, rule).toBe('formula');
       }
     }
     const verified = pools.filter(({ deployment }) => FORMULAS.includes(deployment.variant.rule));

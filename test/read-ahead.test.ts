@@ -131,8 +131,8 @@ describe.each([
   ['sumOnPrice', 'formula'],
   ['quotient', 'fit'],
   ['growing', 'simulation'],
-] as const)('pools that charge by the rule %s', (rule, rank) => {
-  test(`take the calls that the budget counts for ${rank}, with a stop loss and without`, async () => {
+] as const)('pools that charge by the rule %s', (rule, method) => {
+  test(`take the calls that the budget counts for ${method}, with a stop loss and without`, async () => {
     const market = await PackedMarket.open(packedVariant(rule));
     const { chain, deployment, anvil } = market.setup;
     try {
@@ -167,7 +167,7 @@ describe.each([
       await nextBlock();
       for (let block = 0; block < 5; block++) {
         const { made, counted } = await nextBlock();
-        expect([rank, made]).toEqual([rank, counted]);
+        expect([method, made]).toEqual([method, counted]);
       }
     } finally {
       await anvil.stop();

@@ -328,7 +328,7 @@ test('a stop says bye, and closes what never subscribed too', async () => {
   expect(subscribed.book.events.at(-1)).toBe('bye');
 });
 
-test('the client of docs/stream.md holds what REST returns, and resumes when it is terminated or the server vanishes', async () => {
+test('the client of docs/use/stream.md holds what REST returns, and resumes when it is terminated or the server vanishes', async () => {
   const follow = await documentClient(2_000);
   const { port, pathname } = new URL(api.base);
   const proxy = await startTcpProxy('127.0.0.1', Number(port));

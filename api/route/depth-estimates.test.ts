@@ -143,9 +143,9 @@ describe('a pool whose fees are not public', () => {
     const packed = pool(11, [1, 2], 'packed');
     const cost = (of: ServedPool) => estimates.describe(of, true).cost;
     expect(cost(packed)).toBe(5);
-    estimates.report({ pool: packed.address, rank: 'fit' });
+    estimates.report({ pool: packed.address, method: 'fit' });
     expect(cost(packed)).toBe(1);
-    estimates.report({ pool: packed.address, rank: 'simulation' });
+    estimates.report({ pool: packed.address, method: 'simulation' });
     expect(cost(packed)).toBe(5);
     expect(cost(pool(12))).toBe(1);
   });

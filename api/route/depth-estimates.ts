@@ -32,7 +32,7 @@ interface KnownPool {
   /** When the depth observed counts no more, by `performance.now()`. */
   observedUntil: number;
   reported: ReportedDepth | null;
-  rank: CurveReport['rank'] | undefined;
+  method: CurveReport['method'] | undefined;
 }
 
 const NO_SIDE: DepthEstimate = { inputs: [], outputs: [] };
@@ -59,8 +59,8 @@ export class ChainDepthEstimates {
   });
 
   /** Takes how the curve of a pool became known. */
-  readonly report = ({ pool, rank }: Pick<CurveReport, 'pool' | 'rank'>): void => {
-    this.#known(pool).rank = rank;
+  readonly report = ({ pool, method }: Pick<CurveReport, 'pool' | 'method'>): void => {
+    this.#known(pool).method = method;
   };
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
@@ -82,8 +82,8 @@ export class ChainDepthEstimates {
   }
 
   /** How the curve of the pool became known when it was read last. */
-  rank({ address }: Pick<ServedPool, 'address'>): CurveReport['rank'] | undefined {
-    return this.#pools.get(address)?.rank;
+  curveMethod({ address }: Pick<ServedPool, 'address'>): CurveReport['method'] | undefined {
+    return this.#pools.get(address)?.method;
   }
 
   /** Keeps what snapshots showed. A read that failed because of the chain says nothing of the pool. */
@@ -108,7 +108,7 @@ export class ChainDepthEstimates {
   #known(pool: Address): KnownPool {
     const known = this.#pools.get(pool);
     if (known) return known;
-    const unknown = { observed: null, observedUntil: Number.POSITIVE_INFINITY, reported: null, rank: undefined };
+    const unknown = { observed: null, observedUntil: Number.POSITIVE_INFINITY, reported: null, method: undefined };
     this.#pools.set(pool, unknown);
     return unknown;
   }
@@ -136,8 +136,8 @@ class LiveCandidate implements Candidate {
 
   /** Where fees are not public a pool may be simulated, unless it is known to be read cheaper. */
   get cost(): number {
-    const { rank } = this.known;
-    const isCheap = rank === 'formula' || rank === 'fit' || eventLayout(this.pool.layout).logsSwapState;
+    const { method } = this.known;
+    const isCheap = method === 'formula' || method === 'fit' || eventLayout(this.pool.layout).logsSwapState;
     return isCheap ? 1 : SIMULATED_COST;
   }
 }

@@ -89,8 +89,8 @@ export class CurveSearcher {
     const end = await this.#run(pool, () => search.find(context, this.#chain(block, pool, swaps, signal)));
     if (end.known) this.#known.set(pool.address, end.known);
     else this.#known.delete(pool.address);
-    this.#deps.observer.curve?.({ pool: pool.address, rank: end.rank, dropped: end.dropped });
-    if (end.rank !== 'none') return end.curve;
+    this.#deps.observer.curve?.({ pool: pool.address, method: end.method, dropped: end.dropped });
+    if (end.method !== 'none') return end.curve;
     if (2 * swaps.silent > swaps.asked) this.#spared.set(pool.address, true);
     throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
   }

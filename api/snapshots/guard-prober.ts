@@ -34,7 +34,7 @@ export interface GuardedPool {
 
 export interface GuardProberDeps {
   readonly target: MulticallTarget;
-  readonly observer: Pick<Partial<SnapshotObserver>, 'guardsDisagreed'>;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'guardsMismatched'>;
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -99,7 +99,7 @@ export class GuardProber {
       pools.map(async (guarded, index) => {
         const sides = confirmed[index];
         if (!sides || sides.some(({ isContradicted }) => isContradicted)) {
-          this.#deps.observer.guardsDisagreed?.();
+          this.#deps.observer.guardsMismatched?.();
           const { address } = guarded.pool;
           this.#deps.logger.warn({ pool: address }, 'guards did not do what their state says: every bin is probed');
         }

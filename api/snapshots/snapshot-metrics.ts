@@ -6,7 +6,7 @@ import type { CurveMethod, DropReason } from '../../protocol/curve-search.ts';
 export interface CurveReport {
   readonly pool: Address;
   /** `none`: nothing that the pool shows explains its fees. */
-  readonly rank: CurveMethod | 'none';
+  readonly method: CurveMethod | 'none';
   /** Why the formula that stood in for the pool does so no longer. */
   readonly dropped: DropReason | null;
 }
@@ -18,7 +18,7 @@ export type SnapshotLookup = 'cached' | 'joined' | 'read';
 export interface SnapshotObserver {
   readonly lookup: (result: SnapshotLookup) => void;
   /** A pool's guards did not do what their state says. */
-  readonly guardsDisagreed: () => void;
+  readonly guardsMismatched: () => void;
   readonly curve: (report: CurveReport) => void;
 }
 
@@ -32,14 +32,14 @@ export function snapshotMetrics(registry: Registry): (chainId: number) => Snapsh
     'result',
   );
   // Should stay at 0, see `stopLossMark` of the chains file.
-  const disagreements = counter(
-    'guard_disagreements_total',
+  const mismatches = counter(
+    'guard_mismatches_total',
     'Reads of guarded pools in which simulated swaps contradicted the state of the guards',
   );
   const searches = counter(
     'curve_searches_total',
     'Reads of depth of pools whose fees are not public, by how the curve became known',
-    'rank',
+    'method',
   );
   const drops = counter('formula_drops_total', 'Formulas that no longer stand in for their pool, by reason', 'reason');
   return (chainId) => {
@@ -47,12 +47,12 @@ export function snapshotMetrics(registry: Registry): (chainId: number) => Snapsh
     // Cached quotes are served by the ten thousand: finding a series by its labels would cost more than the count.
     const [cached, joined, read] = ['cached', 'joined', 'read'].map((result) => lookups.labels({ chain, result }));
     const series = { cached, joined, read };
-    disagreements.inc({ chain }, 0);
+    mismatches.inc({ chain }, 0);
     return {
       lookup: (result) => series[result]?.inc(),
-      guardsDisagreed: () => disagreements.inc({ chain }),
-      curve: ({ rank, dropped }) => {
-        searches.inc({ chain, rank });
+      guardsMismatched: () => mismatches.inc({ chain }),
+      curve: ({ method, dropped }) => {
+        searches.inc({ chain, method });
         if (dropped) drops.inc({ chain, reason: dropped });
       },
     };

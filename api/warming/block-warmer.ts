@@ -21,7 +21,7 @@ export interface BlockWarmerDeps {
   readonly directory: PoolDirectory;
   readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
   /** How its curve became known last; undefined before, and where fees are public. */
-  readonly rankOf: (pool: ServedPool) => CurveReport['rank'] | undefined;
+  readonly curveMethodOf: (pool: ServedPool) => CurveReport['method'] | undefined;
   readonly logger: Logger;
   readonly now?: Clock;
 }
@@ -191,8 +191,8 @@ export class BlockWarmer {
 
   /** Whether every level of the pool is simulated and no key requests it. */
   #isForKeys({ pool, kind, byKey }: WarmRead): boolean {
-    const rank = this.#deps.rankOf(pool);
-    return kind === 'depths' && !byKey && (rank === 'simulation' || rank === 'none');
+    const method = this.#deps.curveMethodOf(pool);
+    return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
   }
 
   #atBlock({ block: { hash } }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {

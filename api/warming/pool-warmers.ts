@@ -14,7 +14,7 @@ export interface PoolWarmersDeps {
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
-  readonly rankOf: BlockWarmerDeps['rankOf'];
+  readonly curveMethodOf: BlockWarmerDeps['curveMethodOf'];
   readonly metrics: Registry;
   readonly logger: Logger;
 }
@@ -63,10 +63,10 @@ export function startPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
 
 function createChainWarmer(
   { chainId, warmBudget }: ChainConfig,
-  { quotes, snapshots, directory, isFunded, rankOf, logger }: PoolWarmersDeps,
+  { quotes, snapshots, directory, isFunded, curveMethodOf, logger }: PoolWarmersDeps,
 ): ChainWarmer {
   const schedule = new WarmSchedule({ ...warmBudget, isFunded });
   const requested = new RequestedPools({ warmMs: quotes.warmSecs * 1_000 });
-  const ofChain = { chainId, requested, schedule, snapshots: snapshots.of(chainId), directory, rankOf };
+  const ofChain = { chainId, requested, schedule, snapshots: snapshots.of(chainId), directory, curveMethodOf };
   return { requested, schedule, warmer: new BlockWarmer({ ...ofChain, logger: logger.child({ chainId }) }) };
 }

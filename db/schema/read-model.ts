@@ -4,7 +4,7 @@ import { address, hex, int8, wide } from './columns.ts';
 
 /*
  * Views of `read_model` and their columns that code reads, as migrations make them over the tables of the served index.
- * `docs/sql.md` says what the columns mean.
+ * `docs/use/sql.md` says what the columns mean.
  */
 const readModel = pgSchema('read_model');
 

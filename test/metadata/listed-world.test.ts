@@ -36,7 +36,7 @@ describe('analytics equal what independent code counts in raw logs', () => {
   });
 });
 
-test('the LP fees per day that docs/sql.md shows how to ask for are those of the raw logs', async () => {
+test('the LP fees per day that docs/use/sql.md shows how to ask for are those of the raw logs', async () => {
   const shown = [...(await queryLpFeesPerDay(world.database))].filter(([, fee]) => fee !== 0);
   const counted: [string, unknown][] = [];
   for (const { client, chainId, scenario } of world.chains) {

@@ -3,11 +3,11 @@ import type pg from 'pg';
 import type { Address, PublicClient } from 'viem';
 import { countLogs } from './raw-log-analytics.ts';
 
-/** Runs the example of docs/sql.md for the LP fees of each day: whole units of token0, by `chain:pool:day`. */
+/** Runs the example of docs/use/sql.md for the LP fees of each day: whole units of token0, by `chain:pool:day`. */
 export async function queryLpFeesPerDay(database: pg.Pool): Promise<Map<string, number>> {
-  const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/use/sql.md', import.meta.url), 'utf8');
   const example = [...document.matchAll(/```sql\n([\s\S]*?)```/g)].find((match) => match[1]?.includes('AS lp_fee0'));
-  if (!example?.[1]) throw new Error('docs/sql.md has no such example');
+  if (!example?.[1]) throw new Error('docs/use/sql.md has no such example');
   const { rows } = await database.query<{ chain_id: string; pool: string; day: string; lp_fee0: string }>(
     `SELECT chain_id, pool, day::text, lp_fee0 FROM (${example[1].replace(/;\s*$/, '')}) example`,
   );

@@ -33,7 +33,7 @@ type Pool = WorldPool & { readonly mark: StopLossMark; readonly stopLoss: Addres
 let world: QuoteWorld;
 let bidAskStopLoss: Address;
 let pairs: Pair[];
-const seen = { amounts: 0, cuts: 0, reads: 0, disagreements: 0 };
+const seen = { amounts: 0, cuts: 0, reads: 0, mismatches: 0 };
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ async function sidesOf(
     chain: chainConfig(chain.chainId, [chain.rpcUrl]),
     directory: fixedDirectory([guards === 'guarded' ? served : { ...served, extensions: [] }]),
     countDisagreement: () => {
-      seen.disagreements += 1;
+      seen.mismatches += 1;
     },
   });
   const { bidAdj, askAdj, depth } = await api.quote(address);
@@ -205,7 +205,7 @@ test('random pools, trades, feed moves and watermarks: nothing inside a side is 
   );
   expect(seen.amounts).toBeGreaterThan(2_000);
   expect(seen.cuts).toBeGreaterThan(20);
-  expect(seen.disagreements).toBe(0);
+  expect(seen.mismatches).toBe(0);
 }, 600_000);
 
 test('a bin that gains value as it is traded through: a little of it is refused, all of it would pass', async () => {

@@ -111,6 +111,6 @@ export async function levelsOffCurve(
   });
 }
 
-/** The rank by which a pool's depth was last found. */
-export const lastRank = ({ reports }: PackedApi, pool: Address) =>
-  reports.findLast((report) => report.pool === pool)?.rank;
+/** The method by which a pool's depth was last found. */
+export const lastMethod = ({ reports }: PackedApi, pool: Address) =>
+  reports.findLast((report) => report.pool === pool)?.method;

@@ -65,7 +65,7 @@ export function quoteApi({
     countCall,
     logger,
     observe: () => ({
-      ...(countDisagreement && { guardsDisagreed: countDisagreement }),
+      ...(countDisagreement && { guardsMismatched: countDisagreement }),
       ...(countCurve && { curve: countCurve }),
     }),
   });

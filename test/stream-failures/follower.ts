@@ -17,7 +17,7 @@ const RETRY_MS = 250;
 /** Without a message for so long a connection is taken for dead: heartbeats come every 15 s. */
 const MAX_QUIET_MS = 30_000;
 
-/** A client that does what docs/stream.md says, and nothing more clever. */
+/** A client that does what docs/use/stream.md says, and nothing more clever. */
 export class Follower {
   readonly plan: FollowerPlan;
   readonly claims: Claim[] = [];

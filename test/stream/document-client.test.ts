@@ -39,7 +39,7 @@ async function startScript(silenceMs: number) {
   };
 }
 
-test('the client of docs/stream.md does what each message says', async () => {
+test('the client of docs/use/stream.md does what each message says', async () => {
   const { next, blocks, pools, stop } = await startScript(60_000);
   const { response } = await next(1);
   let seq = 0;

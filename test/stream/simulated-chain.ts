@@ -98,13 +98,13 @@ export class SimulatedChain {
     });
     const requested = new RequestedPools({ warmMs: 5_000, now });
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
-    const rankOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
+    const curveMethodOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
     const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
     const ofChain = { chainId: CHAIN, requested, snapshots, directory };
     const warmer = new BlockWarmer({
       ...ofChain,
       schedule,
-      rankOf,
+      curveMethodOf,
       now,
       logger: createLogger('test', 'silent'),
     });

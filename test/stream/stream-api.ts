@@ -49,7 +49,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     metrics,
     logger,
     isFunded: () => true,
-    rankOf: (pool) => estimates.of(pool.chainId).rank(pool),
+    curveMethodOf: (pool) => estimates.of(pool.chainId).curveMethod(pool),
   });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;

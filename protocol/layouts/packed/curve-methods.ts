@@ -156,18 +156,18 @@ async function bySimulation(
   const walked = { pool, priced, form, isGuarded: areGuardsProbed(context), silenced: evaluatedGuards };
   const bids = await walkSide(chain, walked, true, prices.sellX64);
   const asks = await walkSide(chain, walked, false, prices.buyX64);
-  return { rank: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
+  return { method: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
 }
 
-const found = (rank: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
-  rank,
+const found = (method: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
+  method,
   curve: poolCurve(sides, packedSimulation, form),
   known,
   dropped: null,
 });
 
 const failed = (reason: string, known: CurveKnowledge | undefined): SearchEnd => ({
-  rank: 'none',
+  method: 'none',
   reason,
   known,
   dropped: null,
