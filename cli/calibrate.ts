@@ -74,9 +74,9 @@ function report(findings: readonly Finding[], written: boolean): string {
   return `${findings.map(describe).join('')}${last}${written ? ' Stored.' : ''}\n`;
 }
 
-function describe({ what, decided, observations, decisive, readings }: Finding): string {
-  const seen = `${observations} observations, ${decisive} distinguish readings`;
-  return `${what}: ${decided ?? 'undecided'} (${seen})\n${readings.map(describeInterpretation).join('')}`;
+function describe({ what, decided, observations, decisive, interpretations }: Finding): string {
+  const seen = `${observations} observations, ${decisive} distinguish interpretations`;
+  return `${what}: ${decided ?? 'undecided'} (${seen})\n${interpretations.map(describeInterpretation).join('')}`;
 }
 
 function describeInterpretation({ name, agreed, contradicted, examples }: InterpretationEvidence): string {

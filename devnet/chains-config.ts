@@ -34,7 +34,7 @@ export interface ChainsFileOptions {
   /** Default: one second. */
   readonly blockTimeMs?: number;
   /** Whether it says what the words of packed swaps mean, which is calibrated otherwise. */
-  readonly readings?: boolean;
+  readonly interpretations?: boolean;
 }
 
 const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
@@ -42,10 +42,10 @@ const NO_BUILDERS = { ethereum: [], bsc: [] } as const;
 /** What a process that serves these chains takes as `CHAINS_CONFIG`. */
 export function buildChainsFile(
   chains: readonly ServedChain[],
-  { builders = NO_BUILDERS, blockTimeMs = 1_000, readings = false }: ChainsFileOptions = {},
+  { builders = NO_BUILDERS, blockTimeMs = 1_000, interpretations = false }: ChainsFileOptions = {},
 ): ChainsFileInput {
   return {
-    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs, readings)),
+    chains: chains.map((chain) => chainEntry(chain, builders[chain.kind], blockTimeMs, interpretations)),
     tokens: chains.flatMap(({ scenario }) => scenario.tokens.map((token) => tokenEntry(scenario, token))),
     fiatPrices: {
       source: 'static',
@@ -64,7 +64,7 @@ function chainEntry(
   { chainId, name, kind, url, hasSocket = false, scenario: { deployment, packed } }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
-  readings: boolean,
+  interpretations: boolean,
 ): ChainInput {
   return {
     chainId,
@@ -79,7 +79,9 @@ function chainEntry(
         anchoredProviderFactories: [...deployment.anchoredProviderFactories],
         providerFactories: deployment.providerFactories.map((factory) => ({ ...factory })),
       },
-      ...(packed ? [{ ...deploymentEntry(packed, 'packed'), ...(readings && { packed: readingsOf(packed) }) }] : []),
+      ...(packed
+        ? [{ ...deploymentEntry(packed, 'packed'), ...(interpretations && { packed: interpretationsOf(packed) }) }]
+        : []),
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
   };
@@ -103,10 +105,10 @@ function deploymentEntry(deployment: Deployment | PackedDeployment, layout: 'fla
   };
 }
 
-function readingsOf({
-  variant: { rule: _, zeroAmounts: __, ...readings },
+function interpretationsOf({
+  variant: { rule: _, zeroAmounts: __, ...interpretations },
 }: PackedDeployment): DeploymentInput['packed'] {
-  return readings;
+  return interpretations;
 }
 
 function tokenEntry({ chainId, feeds, multiplierOracle }: Scenario, token: ScenarioToken): TokenInput {

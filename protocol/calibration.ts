@@ -71,5 +71,5 @@ export interface Finding {
   readonly observations: number;
   /** Observations that contradict some interpretation. */
   readonly decisive: number;
-  readonly readings: readonly InterpretationEvidence[];
+  readonly interpretations: readonly InterpretationEvidence[];
 }

@@ -13,19 +13,19 @@ export interface StoredLayout {
   /** @returns null when the result is not an answer */
   decodeHead(result: CallResult): StoredHead | null;
   /** False once it is decided that {@link decodeHead} reads these pools wrongly. */
-  isStorageKnown(readings: Readings): boolean;
+  isStorageKnown(interpretations: Interpretations): boolean;
   /** Fees that stayed with liquidity providers; null as long as interpretations do not show it. */
-  lpFeesScaled(readings: Readings, totals: BinFeeTotals): readonly [bigint, bigint] | null;
+  lpFeesScaled(interpretations: Interpretations, totals: BinFeeTotals): readonly [bigint, bigint] | null;
   /** Fees of the platform, notional fees included; null as long as interpretations do not show it. */
-  platformFeesScaled(readings: Readings, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
+  platformFeesScaled(interpretations: Interpretations, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
   /** What is decided of each factory, by calibration: names of findings, in the order in which they are shown. */
   readonly calibrated: readonly string[];
   /** Looks at a chain for what is not publicly known of a factory; one finding for each name. */
   calibrate(chain: CalibrationChain, task: CalibrationTask): Promise<readonly Finding[]>;
 }
 
-/** Decided readings of a factory, by what they are about. */
-export type Readings = Readonly<Record<string, string | null | undefined>>;
+/** Decided interpretations of a factory, by what they are about. */
+export type Interpretations = Readonly<Record<string, string | null | undefined>>;
 
 export type BinFeeTotals = Pick<
   Totals,

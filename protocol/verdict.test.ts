@@ -36,7 +36,7 @@ describe('evidence', () => {
       decided: null,
       observations: 6,
       decisive: 5,
-      readings: [
+      interpretations: [
         { name: 'even', agreed: 1, contradicted: 5, examples: ['0: 1', '2: 3', '3: 5'] },
         { name: 'small', agreed: 5, contradicted: 1, examples: ['5: 101'] },
       ],

@@ -27,7 +27,7 @@ export function judge<Observation extends { readonly name: string }>(
     observations.filter((each) => !interpretation.agrees(each)),
   );
   const decisive = new Set(contradictions.flat()).size;
-  const readings = interpretations.map(({ name }, index) => {
+  const evidence = interpretations.map(({ name }, index) => {
     const against = contradictions[index] ?? [];
     return {
       name,
@@ -36,8 +36,8 @@ export function judge<Observation extends { readonly name: string }>(
       examples: against.slice(0, KEPT).map((observation) => observation.name),
     };
   });
-  const [first, ...others] = readings.filter(({ contradicted }) => contradicted === 0);
+  const [first, ...others] = evidence.filter(({ contradicted }) => contradicted === 0);
   const isEnough = observations.length >= MIN_SWAPS && decisive >= MIN_DECISIVE;
   const decided = isEnough && first && others.length === 0 ? first.name : null;
-  return { what, decided, observations: observations.length, decisive, readings };
+  return { what, decided, observations: observations.length, decisive, interpretations: evidence };
 }

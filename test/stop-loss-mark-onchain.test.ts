@@ -44,7 +44,7 @@ describe.each([
     const found = await search(pool);
     expect(found.decided).toBe(mark);
     expect(found.observations).toBeGreaterThanOrEqual(5);
-    const others = found.readings.filter(({ name }) => name !== mark);
+    const others = found.interpretations.filter(({ name }) => name !== mark);
     expect(others.every(({ contradicted }) => contradicted >= 2)).toBe(true);
   });
 

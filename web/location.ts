@@ -18,7 +18,7 @@ export function go(href: string, replace = false): void {
 }
 
 /** Addresses that the service itself answers. */
-const NOT_PAGES = /^\/(docs|public|openapi\.json|assets)/;
+const NOT_PAGES = /^\/(docs|public|(openapi|asyncapi)\.json|assets)/;
 
 /** Follows a plain click on a link of this page without reloading it. */
 export function followLink(event: MouseEvent): void {

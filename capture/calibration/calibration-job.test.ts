@@ -98,8 +98,8 @@ async function seedSwaps(count: number): Promise<void> {
   );
 }
 
-const reading = (name: string, contradicted: number) => ({ name, agreed: 1, contradicted, examples: [] });
-const NOTHING = { decided: null, observations: 0, decisive: 0, readings: [reading('token', 1)] };
+const interpretation = (name: string, contradicted: number) => ({ name, agreed: 1, contradicted, examples: [] });
+const NOTHING = { decided: null, observations: 0, decisive: 0, interpretations: [interpretation('token', 1)] };
 
 const makeDue = () =>
   database.query("UPDATE operator.layout_calibration SET decided_at = now() - interval '61 seconds'");
@@ -128,7 +128,7 @@ test('a factory is tried once it has had five swaps, and again after a pause, un
 
   const { rows } = await database.query("SELECT * FROM read_model.layout_calibration WHERE what = 'details'");
   expect(rows).toMatchObject([{ decided: details, decided_by: 'job', evidence: { observations: 12 } }]);
-  expect(rows[0].evidence.readings[0]).toMatchObject({ name: 'flagsFirst', contradicted: 12 });
+  expect(rows[0].evidence.interpretations[0]).toMatchObject({ name: 'flagsFirst', contradicted: 12 });
 });
 
 test('with that, and its storage, a pool is listed with liquidity, cursor and the fees of the day', async () => {
@@ -209,7 +209,7 @@ test('a decision stands when a later try is not certain, falls when it is contra
     decided: name,
     observations: 1,
     decisive: 0,
-    readings: [reading('kind', contradicted), reading('token', 0)],
+    interpretations: [interpretation('kind', contradicted), interpretation('token', 0)],
   });
   await writeCalibration(database, key(), [finding(null, 0)], 'job');
   expect((await decided()).fees).toBe('kind');
@@ -237,7 +237,7 @@ test('the command says what agrees and what does not, and writes when asked', as
   const { exitCode, stdout, stderr } = await run('--factory', factory, '--write');
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(
-    /^storage: packedHead \(1 observations, 0 distinguish readings\)\n {2}packedHead: 1 agree, 0 con/,
+    /^storage: packedHead \(1 observations, 0 distinguish interpretations\)\n {2}packedHead: 1 agree, 0 con/,
   );
   expect(stdout).toMatch(/\nfees: kind \(12 obs[^\n]+\n {2}token: 0 agree, 12 contradict\n {4}0x[^\n]+@\d+\n/);
   expect(stdout).toMatch(/All is decided\. Stored\.$/);

@@ -51,6 +51,6 @@ export async function writeCalibration(
 }
 
 /** Whether what was decided is not contradicted by a finding that is not certain itself. */
-function stands(decided: string | null, { readings }: Finding): boolean {
-  return decided !== null && readings.every(({ name, contradicted }) => name !== decided || contradicted === 0);
+function stands(decided: string | null, { interpretations }: Finding): boolean {
+  return decided !== null && interpretations.every(({ name, contradicted }) => name !== decided || contradicted === 0);
 }

@@ -12,7 +12,7 @@ export type KnownState = PoolDay & { readonly curBinIdx: number };
 /**
  * What is known of a pool by its events, or by its storage where events do not show it.
  *
- * @param deployment that of the pool: readings that it names hold, whatever was decided
+ * @param deployment that of the pool: interpretations that it names hold, whatever was decided
  * @returns null while liquidity and cursor are not known
  */
 export function knownState(facts: PoolFacts, deployment: DeploymentConfig): KnownState | null {
@@ -40,19 +40,19 @@ function stateByStorage(
   layout: StoredLayout,
   configured: DeploymentConfig['packed'],
 ): KnownState | null {
-  const readings = { ...facts.readings, ...configured };
+  const interpretations = { ...facts.interpretations, ...configured };
   const { curBinIdx = null, total0Scaled = null, total1Scaled = null } = storage ?? {};
   const totals = knownPair(total0Scaled, total1Scaled);
-  if (totals === null || curBinIdx === null || !layout.isStorageKnown(readings)) return null;
-  const lpFeesScaled = layout.lpFeesScaled(readings, day);
-  const platformFees = layout.platformFeesScaled(readings, day);
+  if (totals === null || curBinIdx === null || !layout.isStorageKnown(interpretations)) return null;
+  const lpFeesScaled = layout.lpFeesScaled(interpretations, day);
+  const platformFees = layout.platformFeesScaled(interpretations, day);
   return {
     curBinIdx,
     liquidityRaw: [toRawFloor(totals[0], token0ScaleMultiplier), toRawFloor(totals[1], token1ScaleMultiplier)],
     totals: day,
     feesScaled: lpFeesScaled && platformFees && [lpFeesScaled[0] + platformFees[0], lpFeesScaled[1] + platformFees[1]],
     lpFeesScaled,
-    weekLpFeesScaled: layout.lpFeesScaled(readings, week),
+    weekLpFeesScaled: layout.lpFeesScaled(interpretations, week),
   };
 }
 

@@ -6,7 +6,7 @@ import { curators, delistedPools, poolStorages } from '../../db/schema/operator.
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
-import type { Readings } from '../../protocol/stored-layout.ts';
+import type { Interpretations } from '../../protocol/stored-layout.ts';
 import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import { type PoolId, poolRows } from '../pools/pool-id.ts';
 import { extensionsOfPool } from './extensions.ts';
@@ -61,8 +61,8 @@ const COLUMNS = {
   widestBinE6: sql<number | null>`(
     SELECT max(b.length_e6) FROM read_model.pool_bin b WHERE b.chain_id = ${pools.chainId} AND b.pool = ${pools.address})`,
   extensions: extensionsOfPool,
-  /** Decided readings of the factory. */
-  readings: sql<Readings | null>`(
+  /** Decided interpretations of the factory. */
+  interpretations: sql<Interpretations | null>`(
     SELECT json_object_agg(c.what, c.decided) FROM operator.layout_calibration c
     WHERE c.chain_id = ${pools.chainId} AND c.factory = ${pools.factory})`,
   delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
@@ -118,7 +118,7 @@ export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
 
 /** @param prices USD per whole token */
 export function toFacts(
-  { token0, token1, extensions, readings, ...row }: Awaited<ReturnType<typeof selectPoolFacts>>[number],
+  { token0, token1, extensions, interpretations, ...row }: Awaited<ReturnType<typeof selectPoolFacts>>[number],
   prices: ReadonlyMap<TokenKey, number>,
 ) {
   const priced = (token: typeof token0) => ({
@@ -129,6 +129,6 @@ export function toFacts(
     ...row,
     tokens: [priced(token0), priced(token1)] as const,
     extensions: extensions ?? [],
-    readings: readings ?? {},
+    interpretations: interpretations ?? {},
   };
 }

@@ -102,7 +102,7 @@ const BARE_FACTS: PoolFacts = {
   liquidity0Raw: 0n,
   liquidity1Raw: 0n,
   storage: null,
-  readings: {},
+  interpretations: {},
   week: NO_TOTALS,
   day: NO_TOTALS,
 };
@@ -171,12 +171,12 @@ describe('a pool whose events do not report its state', () => {
 
   test('is not listed before its storage was read, nor when nothing explains it', () => {
     expect(listPacked({})).toBeNull();
-    expect(listPacked({ storage, readings: { storage: 'none' } })).toBeNull();
+    expect(listPacked({ storage, interpretations: { storage: 'none' } })).toBeNull();
   });
 
   test('takes cursor and liquidity from storage, in raw units rounded down, and has no fees that nobody knows', () => {
     const { record, analytics, tvlFiat } = packed({ storage });
-    expect(packed({ storage, readings: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
+    expect(packed({ storage, interpretations: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
     expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
     expect(analytics).toMatchObject({
       feesFiat: null,
@@ -187,7 +187,7 @@ describe('a pool whose events do not report its state', () => {
     });
   });
 
-  test('has the fees that its totals make by the readings of its factory, those of the configuration first', () => {
+  test('has the fees that its totals make by the interpretations of its factory, those of the configuration first', () => {
     const one = 10n ** 18n;
     const totals = {
       ...NO_TOTALS,
@@ -197,8 +197,8 @@ describe('a pool whose events do not report its state', () => {
       salePlatformFeesHigh: one / 2_000n,
       salePlatformFeesLow: 7n * one,
     };
-    const figures = (readings: PoolFacts['readings'], override?: DeploymentConfig['packed']) => {
-      const facts = { ...BARE_FACTS, tokens, storage, day: totals, week: totals, readings };
+    const figures = (interpretations: PoolFacts['interpretations'], override?: DeploymentConfig['packed']) => {
+      const facts = { ...BARE_FACTS, tokens, storage, day: totals, week: totals, interpretations };
       const pool = listPool(facts, null, packedRegistry(override))?.pool;
       const { feesFiat } = JSON.parse(pool?.analytics ?? '');
       return [feesFiat, pool?.aprBps, pool?.aprBps7d];

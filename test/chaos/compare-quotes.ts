@@ -12,7 +12,7 @@ const POOLS_AT_ONCE = 40;
 const SHOWN_CHARACTERS = 300;
 
 /**
- * Compares the quotes of the honest pools, asked for among the attacker's, with those of an undisturbed run that knows
+ * Compares the quotes of the honest pools, asked for among the attacker's, with those of a reference run that knows
  * the honest ones alone. What is not answered at once, as pools beyond the room of one block, is asked for again.
  *
  * @returns pools compared, and what differs

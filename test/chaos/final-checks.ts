@@ -65,7 +65,7 @@ export async function runFinalChecks(
   }
 }
 
-/** Compares what the service has with an undisturbed run of its chains, and with the storage of the contracts. */
+/** Compares what the service has with a reference run of its chains, and with the storage of the contracts. */
 export async function compareWithTruth(
   world: World,
   reference: ReferenceRun,

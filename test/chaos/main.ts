@@ -6,7 +6,7 @@ import { FULL } from './tempos.ts';
 const HELP = `
 Starts the whole service on two local chains that trade, with its own Postgres and Redis. For some minutes it kills
 processes, Postgres and Redis, reorganises the chains, stalls their nodes and breaks builders' connections at random
-times, while clients send requests. Afterwards every table must equal that of an undisturbed run of the same chains.
+times, while clients send requests. Afterwards every table must equal that of a reference run of the same chains.
 Exit code 0 when nothing was lost and no client saw what the contract does not name, otherwise 1.`;
 
 interface Options {

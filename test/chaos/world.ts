@@ -139,7 +139,11 @@ function servedEnvironment(setup: Setup): Promise<Record<string, string>> {
       }));
   const file = buildChainsFile(
     chains.map(({ served }) => served),
-    { builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') }, blockTimeMs: BLOCK_TIME_MS, readings: true },
+    {
+      builders: { ethereum: ofKind('ethereum'), bsc: ofKind('bsc') },
+      blockTimeMs: BLOCK_TIME_MS,
+      interpretations: true,
+    },
   );
   const entries = file.chains.map((entry, index) => withAttacker(entry, chains[index]?.attacker));
   return environmentOf(setup, 'chains.json', { ...file, chains: entries }, postgres.url);
@@ -164,14 +168,14 @@ async function startProcesses(
 
 /** The same chains, straight from their nodes, into a new database. */
 async function startReferenceRun(setup: Setup): Promise<ReferenceRun> {
-  const url = await createDatabase(setup.postgres.url, 'undisturbed');
+  const url = await createDatabase(setup.postgres.url, 'reference');
   await migrate(url);
   const file = buildChainsFile(
     setup.chains.map(({ reference }) => reference),
-    { blockTimeMs: BLOCK_TIME_MS, readings: true },
+    { blockTimeMs: BLOCK_TIME_MS, interpretations: true },
   );
-  const env = await environmentOf(setup, 'undisturbed.json', file, url);
-  const start = (name: string) => startProcess(setup, `undisturbed-${name}`, name, env);
+  const env = await environmentOf(setup, 'reference.json', file, url);
+  const start = (name: string) => startProcess(setup, `reference-${name}`, name, env);
   const [indexer, capture, api] = await Promise.all([start('indexer'), start('capture'), start('api')]);
   return {
     databaseUrl: url,

@@ -56,9 +56,9 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
     expect((await calibrate(setup, pools, 7)).find(({ what }) => what === 'details')?.observations).toBe(7);
   });
 
-  it('contradict the other readings, with examples, and never the right ones', () => {
-    for (const { what, readings } of evaluateWords(swaps)) {
-      for (const { name, contradicted, agreed, examples } of readings) {
+  it('contradict the other interpretations, with examples, and never the right ones', () => {
+    for (const { what, interpretations } of evaluateWords(swaps)) {
+      for (const { name, contradicted, agreed, examples } of interpretations) {
         expect(contradicted + agreed).toBe(12);
         expect(contradicted === 0).toBe(name === truth[what]);
         expect(examples.length).toBe(Math.min(contradicted, 3));
@@ -73,9 +73,9 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   });
 
   it('make sums of words to fees: with what traders paid to bins before fees, they are all that came in', () => {
-    const readings = { fees, platformFees: variant.platformFees, notional };
-    const kept = packedStoredLayout.lpFeesScaled(readings, binFeeTotals(swaps));
-    const left = packedStoredLayout.platformFeesScaled(readings, platformFeeTotals(swaps));
+    const interpretations = { fees, platformFees: variant.platformFees, notional };
+    const kept = packedStoredLayout.lpFeesScaled(interpretations, binFeeTotals(swaps));
+    const left = packedStoredLayout.platformFeesScaled(interpretations, platformFeeTotals(swaps));
     const flows = swaps.map(swapFlow);
     const taken = (sale: boolean) =>
       flows.reduce(
@@ -105,8 +105,8 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('of random pools never contradict the right reading', async () => {
     const property = fc.asyncProperty(packedRecipe, async (recipe) => {
-      for (const { what, decided, readings } of evaluateWords(await observeSwaps(setup, recipe, 5))) {
-        expect(readings.find(({ name }) => name === truth[what])).toMatchObject({ contradicted: 0 });
+      for (const { what, decided, interpretations } of evaluateWords(await observeSwaps(setup, recipe, 5))) {
+        expect(interpretations.find(({ name }) => name === truth[what])).toMatchObject({ contradicted: 0 });
         if (decided !== null) expect(decided).toBe(truth[what]);
       }
     });
@@ -148,7 +148,7 @@ describe('storage that no arrangement explains', () => {
       await put(1, numberToHex(BigInt(totals) + 1n, { size: 32 }));
       const found = await calibrate(setup, [pool]);
       expect(decisions(found)).toEqual({ storage: 'none', ...UNDECIDED });
-      expect(found[0]?.readings[0]?.examples[0]).toContain(pool.address);
+      expect(found[0]?.interpretations[0]?.examples[0]).toContain(pool.address);
       await put(1, totals);
       // A cursor outside of the pool.
       await put(0, numberToHex(BigInt(head) ^ (1n << 20n), { size: 32 }));
@@ -215,7 +215,7 @@ function platformFeeTotals(swaps: readonly ObservedSwap[]) {
   };
 }
 
-/** The same swap as a pool would tell it whose words none of the readings explains. */
+/** The same swap as a pool would tell it whose words none of the interpretations explains. */
 function foreign(observed: ObservedSwap): ObservedSwap {
   const { swap, bins } = observed;
   const platformFees = { high: swap.platformFees.high + 10n ** 18n, low: swap.platformFees.low + 10n ** 18n };

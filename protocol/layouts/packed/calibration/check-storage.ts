@@ -44,7 +44,7 @@ export async function checkStorage(
     decided: observations === 0 ? null : decided,
     observations,
     decisive: contradicted,
-    readings: [{ name: ARRANGEMENT, agreed: observations - contradicted, contradicted, examples }],
+    interpretations: [{ name: ARRANGEMENT, agreed: observations - contradicted, contradicted, examples }],
   };
 }
 
