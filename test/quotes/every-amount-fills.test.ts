@@ -7,6 +7,7 @@ import { RevertedError } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
+import { RUNS_FACTOR } from '../harness/property-seed.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';
 import { type QuoteApi, quoteApi } from './quote-api.ts';
@@ -33,6 +34,8 @@ type Pool = WorldPool & { readonly mark: StopLossMark; readonly stopLoss: Addres
 let world: QuoteWorld;
 let bidAskStopLoss: Address;
 let pairs: Pair[];
+const RUNS = 5 * RUNS_FACTOR;
+
 const seen = { amounts: 0, cuts: 0, reads: 0, mismatches: 0 };
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
@@ -201,10 +204,10 @@ test('random pools, trades, feed moves and watermarks: nothing inside a side is 
         expect(await brokenPromises(made, pool.parts)).toEqual([]);
       }
     }),
-    { numRuns: 15, endOnFailure: true },
+    { numRuns: RUNS, endOnFailure: true },
   );
-  expect(seen.amounts).toBeGreaterThan(2_000);
-  expect(seen.cuts).toBeGreaterThan(20);
+  expect(seen.amounts).toBeGreaterThan(100 * RUNS);
+  expect(seen.cuts).toBeGreaterThan(RUNS);
   expect(seen.mismatches).toBe(0);
 }, 600_000);
 

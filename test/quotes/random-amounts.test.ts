@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { RUNS_FACTOR } from '../harness/property-seed.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
 import { type GuardedMarket, type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
 import { quoteApi } from './quote-api.ts';
@@ -16,16 +17,16 @@ import { scaleWatermarks } from './watermarks.ts';
  * simulation takes every one of them, in states that trades alone and set watermarks lead to.
  */
 
-/** Of all markets together. */
-const AMOUNTS = 30_000;
 const MARKETS = [
   ['flat', null, 'mean'],
   ['packed, by a formula', packedVariant('sumOnPrice'), 'bidAsk'],
   ['packed, fitted or simulated, by a mark that nobody told', packedVariant('quotient'), null],
 ] as const;
-const POOLS = 12;
+const POOLS = 3 * RUNS_FACTOR;
 const READS_PER_POOL = 6;
 const DRAWN_PER_SIDE = 180;
+/** Sides without any level offer none. */
+const AMOUNTS = POOLS * READS_PER_POOL * DRAWN_PER_SIDE;
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
 const KINDS = [
@@ -98,8 +99,8 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
       }
     });
     await fc.assert(property, { numRuns: POOLS, endOnFailure: true });
-    expect(seen.amounts).toBeGreaterThan(AMOUNTS / MARKETS.length);
-    expect(Math.min(seen.cut, seen.closed, seen.whole)).toBeGreaterThan(10);
+    expect(seen.amounts).toBeGreaterThan(AMOUNTS / 2);
+    expect(Math.min(seen.cut, seen.closed, seen.whole)).toBeGreaterThan(0);
     expect(seen.contradicted).toBeLessThanOrEqual(seen.cut / 100);
   }, 600_000);
 
