@@ -9,8 +9,8 @@ const globalSetup = ['test/harness/global-setup.ts'];
 export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
-    // As many as cores: processes under test poll all the while, so that with more files at a time each costs more.
-    maxWorkers: availableParallelism(),
+    // End-to-end tests wait for most of their time.
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: EndToEndFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,

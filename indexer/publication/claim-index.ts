@@ -9,9 +9,8 @@ import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { clearStaleMarks, isComplete } from './ponder-tables.ts';
 import { SchemaLock, SchemaTakenError } from './schema-lock.ts';
 
-/** A process that was killed lets go of its schema at once, one that stops in order within a few seconds. */
-const SCHEMA_WAIT_MS = 30_000;
-const DATABASE_WAIT_MS = 10_000;
+/** A killed process releases its schema at once, a stopping one within seconds. The supervisor starts this one again. */
+const CLAIM_WAIT_MS = 10_000;
 const RETRY_MS = 500;
 
 /** An index that this process alone may write. */
@@ -49,9 +48,8 @@ export async function claimIndex(
       return { schema, database, lock };
     } catch (error) {
       await lock?.release();
-      const isTaken = error instanceof SchemaTakenError;
-      const limitMs = isTaken ? SCHEMA_WAIT_MS : DATABASE_WAIT_MS;
-      if (!(isTaken || isDatabaseUnreachable(error)) || Date.now() - startedMs > limitMs) throw error;
+      const isPassing = error instanceof SchemaTakenError || isDatabaseUnreachable(error);
+      if (!isPassing || Date.now() - startedMs > CLAIM_WAIT_MS) throw error;
       await pause(RETRY_MS);
     }
   }
