@@ -89,7 +89,7 @@ describe('a chain with a block a second', () => {
   test('the defaults read every pool of a stream at every block, and so they do of an anonymous one beside it', async () => {
     api = await startApi(WarmBudgetConfig.parse({}));
     const [keyed, anonymous] = [await open(pools.slice(0, 5), KEY), await open(pools)];
-    expect(await usable(8, [keyed, anonymous])).toEqual(Array.from({ length: 8 }, () => [5, 12]));
+    expect(await usable(4, [keyed, anonymous])).toEqual(Array.from({ length: 4 }, () => [5, 12]));
     expect(api.warmer.warmer.coverage).toEqual({ requested: 12, unread: 0 });
   });
 
@@ -99,8 +99,8 @@ describe('a chain with a block a second', () => {
     await usable(3, [anonymous]);
     // Two calls a block, which the rest of the budget would not pay for beside four of the anonymous client.
     const keyed = await open(pools.slice(0, 5), KEY);
-    const counts = await usable(20, [keyed, anonymous]);
-    expect(counts.map(([ofKeyed]) => ofKeyed)).toEqual(Array.from({ length: 20 }, () => 5));
+    const counts = await usable(10, [keyed, anonymous]);
+    expect(counts.map(([ofKeyed]) => ofKeyed)).toEqual(Array.from({ length: 10 }, () => 5));
     expect(Math.min(...counts.map(([, ofAnonymous]) => ofAnonymous ?? 0))).toBeLessThan(12);
     const { updates, stale } = turnsOf(anonymous);
     // Whatever was left out at some block was read again at a later one.

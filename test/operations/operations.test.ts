@@ -96,7 +96,7 @@ async function scrapeAll(): Promise<Readonly<Record<ProcessName, Scrape>>> {
 
 // First: pools that were asked for are read at each block for a while.
 describe('a chain of one-second blocks that no client asks for', () => {
-  const BLOCKS = 20;
+  const BLOCKS = 10;
   const interval = ({ client }: OperatedChain, seconds: number) =>
     client.request({ method: 'evm_setIntervalMining', params: [seconds] } as never);
   const heights = () => Promise.all(world.chains.map(async ({ client }) => Number(await client.getBlockNumber())));

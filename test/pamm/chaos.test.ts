@@ -19,7 +19,7 @@ import { signedTx } from './sample-updates.ts';
 const STREAMS = 2;
 /** How long a request that was in flight when its cancel was answered may take to be seen by the builder. */
 const IN_FLIGHT_MS = 1_500;
-const LOAD_SECS = 12;
+const LOAD_SECS = 6;
 /** How long recovery may take: builders that broke connections again and again are dialled at longer intervals. */
 const TIMEOUT_MS = 60_000;
 
