@@ -39,7 +39,7 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
   });
   const lastGood = new Gauge({
     name: 'capture_job_last_success_timestamp_seconds',
-    help: 'End of the last good run of a job',
+    help: 'End of the last successful run of a job',
     labelNames: ['job'],
     registers: [metrics],
   });

@@ -89,7 +89,7 @@ export interface paths {
         };
         /**
          * Current bid, ask and depth of one pool
-         * @description Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading API key is optional and raises the rate limit.
+         * @description Prices include spread and fees. A pool that cannot be quoted also returns 200: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading API key is optional and raises the rate limit.
          */
         get: operations["getBidAsk"];
         put?: never;
@@ -151,7 +151,7 @@ export interface paths {
         put?: never;
         /**
          * Find a route for an exact-input or exact-output swap
-         * @description Walks the depth of every pool that leads from one token to the other, directly or over one token between them. The best route is answered alone, or split over several where that gives more for an exact input, or costs less for an exact output. A Trading API key is optional and raises the rate limit.
+         * @description Walks the depth of every pool that leads from one token to the other, directly or over one token between them. Returns the best route, or a split over several where that gives more for an exact input, or costs less for an exact output. A Trading API key is optional and raises the rate limit.
          */
         post: operations["findRoute"];
         delete?: never;
@@ -188,8 +188,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How fresh the data are
-         * @description Head, index and ages by chain, each at most some seconds old. Answers also while the database does not.
+         * How current the data is
+         * @description Head, index and ages by chain, each at most some seconds old. Also responds while the database is unreachable.
          */
         get: operations["getStatus"];
         put?: never;
@@ -212,13 +212,13 @@ export interface components {
              */
             chainId: number;
             /**
-             * @description Casing varies by chain: key on the id.
+             * @description Casing varies by chain: use the id as the key.
              * @example base
              */
             name: string;
             /**
              * Format: uri
-             * @description Where people look up `/tx/{hash}` and `/address/{address}`; omitted when the operator names none.
+             * @description Block explorer with `/tx/{hash}` and `/address/{address}`; omitted when not configured.
              * @example https://basescan.org
              */
             explorerUrl?: string;
@@ -240,7 +240,7 @@ export interface components {
         /** @description A pool. Optional fields are omitted when absent; nullable ones are always there. */
         Pool: {
             /**
-             * @description An address stands in for a missing symbol.
+             * @description An address replaces a missing symbol.
              * @example WETH/USDC
              */
             pair: string;
@@ -326,9 +326,9 @@ export interface components {
                 source?: string;
                 /** @description Added to the spread, 1e18 = 100%; may be negative, decimal integer or null. */
                 marginStep: string | null;
-                /** @description Least distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null. */
+                /** @description Minimum distance of bid and ask from the mid, 1e18 = 100%, decimal integer or null. */
                 minMargin: string | null;
-                /** @description Oldest reference price taken, seconds, decimal integer or null. */
+                /** @description Maximum age of a reference price, seconds, decimal integer or null. */
                 maxRefStaleness: string | null;
                 /** @description Bound of the spread as a multiple, decimal integer or null. */
                 maxSpreadMult: string | null;
@@ -338,9 +338,9 @@ export interface components {
                 mutableParams: boolean;
                 /** @description Factor on the spread of the feed, 1e18 = 1, decimal integer or null. */
                 confidenceParam: string | null;
-                /** @description Oldest price of the base feed taken, seconds, decimal integer or null. */
+                /** @description Maximum age of the base feed's price, seconds, decimal integer or null. */
                 baseMaxStaleness: string | null;
-                /** @description Oldest price of the quote feed taken, seconds, decimal integer or null. */
+                /** @description Maximum age of the quote feed's price, seconds, decimal integer or null. */
                 quoteMaxStaleness: string | null;
                 /** @description Factor on the spread of the base feed, decimal integer or null. */
                 baseSpreadMult: string | null;
@@ -359,13 +359,13 @@ export interface components {
                 oracle: string;
                 /** @description Added to the spread, 1e18 = 100%; may be negative, decimal integer or null. */
                 marginStep: string | null;
-                /** @description Oldest price taken, seconds, decimal integer or null. */
+                /** @description Maximum age of a price, seconds, decimal integer or null. */
                 maxTimeDelta: string | null;
                 /** @description Factor on the spread of the feed, 1e18 = 1, decimal integer or null. */
                 confidenceParam: string | null;
             };
             /**
-             * @description At the last capture; only `healthy` can be quoted. `unknown` without a recent reading.
+             * @description As of the last capture; only `healthy` can be quoted. `unknown` without a recent one.
              * @enum {string}
              */
             priceProviderStatus: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
@@ -381,7 +381,7 @@ export interface components {
             /** @description Omitted unless a change of the provider is pending. */
             priceProviderChange?: {
                 /**
-                 * @description Provider to come.
+                 * @description Proposed provider.
                  * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
                  */
                 newPriceProvider: string;
@@ -629,7 +629,7 @@ export interface components {
             poolAddress: string;
             /** @description Why there is no quote. */
             error: {
-                /** @description HTTP status that the single endpoint would answer with. */
+                /** @description HTTP status that the single endpoint would return. */
                 status: number;
                 /** @description What is wrong, as a human-readable sentence. */
                 error: string;
@@ -690,7 +690,7 @@ export interface components {
             /** @description Distance of `price` from the best price, in millionths. */
             priceImpactE6: string;
         };
-        /** @description Pools to be quoted. Other fields are refused. */
+        /** @description Pools to be quoted. Other fields are rejected. */
         BatchRequest: {
             /** @description 1 to 100 pool addresses in any case, repeats counted; each is quoted once. */
             pools: string[];
@@ -811,7 +811,7 @@ export interface components {
             /** @description Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1. */
             priceLimitX64: string;
         };
-        /** @description What each builder said by the deadline. */
+        /** @description Each builder's result by the deadline. */
         PammQuoteResponse: {
             /** @description Whether a builder acknowledged the update by the deadline. */
             accepted: boolean;
@@ -829,7 +829,7 @@ export interface components {
                 /** @description Hash of the accepted bundle; bundle builder only. */
                 bundleHash?: string;
                 /**
-                 * @description True when no answer came by the deadline; omitted otherwise. The update is still delivered.
+                 * @description True when the builder had not responded by the deadline; omitted otherwise. The update is still delivered.
                  * @enum {boolean}
                  */
                 pending?: true;
@@ -872,24 +872,24 @@ export interface components {
             /** @description Token pairs that the quote prices; Ethereum only. */
             assetPairs?: string[] | null;
         };
-        /** @description How fresh the data are, by chain. */
+        /** @description How current the data is, by chain. */
         ServiceStatus: {
             /** @description Clock of the service, Unix seconds. */
             serverTs: number;
             /** @description Every chain whose pools are served. */
             chains: components["schemas"]["ChainStatus"][];
         };
-        /** @description How fresh the data of a chain are. */
+        /** @description How current the data of a chain is. */
         ChainStatus: {
             /** @description EVM chain id. */
             chainId: number;
             /** @description Name of the chain. */
             name: string;
-            /** @description Whether the index follows the chain. False: listings and trades stand still. */
+            /** @description Whether the index follows the chain. False: listings and trades do not change. */
             following: boolean;
             /** @description Newest block that the chain's nodes report; null when none responds. */
             headBlock: number | null;
-            /** @description Newest block that listings and trades know of; null before the first index. */
+            /** @description Newest indexed block, for listings and trades; null before the first index. */
             indexedBlock: number | null;
             /** @description Time of that block, Unix seconds. */
             indexedTimestamp: number | null;
@@ -897,9 +897,9 @@ export interface components {
             lagBlocks: number | null;
             /** @description Seconds between the times of the two blocks. */
             lagSecs: number | null;
-            /** @description Since the last reading of any pool's price status; null without one. */
+            /** @description Since the last read of any pool's price status; null without one. */
             newestPriceAgeSecs: number | null;
-            /** @description Since the reading of the pool that was read longest ago; null without one. */
+            /** @description Since the read of the least recently read pool; null without one. */
             oldestPriceAgeSecs: number | null;
             /** @description Since the listing was computed; null before the first time. */
             listingAgeSecs: number | null;
@@ -996,7 +996,7 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused. */
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are rejected. */
                 search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
@@ -1007,7 +1007,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
             };
             cookie?: never;
@@ -1234,7 +1234,7 @@ export interface operations {
                 depositAllowlistEnabled?: boolean;
                 /** @description True: delisted pools instead of listed ones. */
                 blacklistedOnly?: boolean;
-                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused. */
+                /** @description Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round as in `usdc/weth`; in any case. White space at its ends is left out; control characters are rejected. */
                 search?: string;
                 /** @description Only these pools: at most 500, separated by commas. Not with `blacklistedOnly=true`. */
                 addresses?: string;
@@ -1453,7 +1453,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
             };
             cookie?: never;
@@ -1583,12 +1583,12 @@ export interface operations {
     getBidAsk: {
         parameters: {
             query?: {
-                /** @description `true` or `false`. False leaves `depth` out, and does not look whether one side is closed. */
+                /** @description `true` or `false`. False leaves `depth` out, and does not check whether one side is closed. */
                 depth?: boolean;
             };
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
                 /** @description Pool, 20 bytes of hex with 0x, in any case. */
                 pool_address: string;
@@ -1644,7 +1644,7 @@ export interface operations {
                     "application/json": components["schemas"]["Quote"];
                 };
             };
-            /** @description Invalid chain id or address; a bad `depth` is answered in plain text */
+            /** @description Invalid chain id or address; a bad `depth` returns plain text */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1711,14 +1711,14 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Events without end. The data of each is JSON */
+            /** @description An endless stream of events, each with JSON data */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1773,9 +1773,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1783,27 +1783,27 @@ export interface operations {
                         blockTimestamp: number;
                         /** @description When the message was written, Unix seconds. */
                         serverTs: number;
-                        /** @description Each whole, as `getBidAsk` answers. */
+                        /** @description Each one complete, as `getBidAsk` returns it. */
                         quotes: components["schemas"]["Quote"][];
                         /** @description Pools without a quote. */
                         errors: {
                             /** @description The pool. */
                             poolAddress: string;
-                            /** @description HTTP status that the endpoint of one pool would answer with. */
+                            /** @description HTTP status that the endpoint of one pool would return. */
                             status: number;
                             /** @description What is wrong, human-readable. */
                             error: string;
                         }[];
-                        /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
+                        /** @description True: you now have all your pools as of this block. False: more messages of this block follow. */
                         last: boolean;
                     } | {
                         /** @description The chain. */
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1811,18 +1811,18 @@ export interface operations {
                         blockTimestamp: number;
                         /** @description When the message was written, Unix seconds. */
                         serverTs: number;
-                        /** @description Each whole, as `getBidAsk` answers. */
+                        /** @description Each one complete, as `getBidAsk` returns it. */
                         quotes: components["schemas"]["Quote"][];
-                        /** @description True: with this message you know all your pools as of its block. False: more of it follows. */
+                        /** @description True: you now have all your pools as of this block. False: more messages of this block follow. */
                         last: boolean;
                     } | {
                         /** @description The chain. */
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1834,7 +1834,7 @@ export interface operations {
                         pools: {
                             /** @description The pool. */
                             poolAddress: string;
-                            /** @description HTTP status that the endpoint of one pool would answer with. */
+                            /** @description HTTP status that the endpoint of one pool would return. */
                             status: number;
                             /** @description What is wrong, human-readable. */
                             error: string;
@@ -1844,9 +1844,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1869,9 +1869,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1886,9 +1886,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1901,9 +1901,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1916,9 +1916,9 @@ export interface operations {
                         chainId: number;
                         /** @description Counts the messages of this connection, from 1. */
                         seq: number;
-                        /** @description `seq` of the message before, null in the first: another one than you got last means a loss. */
+                        /** @description `seq` of the previous message, null in the first. If you did not receive that one, a message was lost. */
                         prevSeq: number | null;
-                        /** @description The block that the message speaks of. */
+                        /** @description Block of the message. */
                         blockNumber: number;
                         /** @description Its hash. */
                         blockHash: string;
@@ -1927,7 +1927,7 @@ export interface operations {
                         /** @description When the message was written, Unix seconds. */
                         serverTs: number;
                         /**
-                         * @description `key_revoked`: do not come back with that key.
+                         * @description `key_revoked`: do not reconnect with that key.
                          * @enum {string}
                          */
                         reason: "shutdown" | "limits" | "key_revoked";
@@ -1936,7 +1936,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Invalid chain id, address or number of pools; a bad `depth` is answered in plain text */
+            /** @description Invalid chain id, address or number of pools; a bad `depth` returns plain text */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1982,7 +1982,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The chain cannot be read, or no further connection is taken; retry */
+            /** @description The chain cannot be read, or no further connection is accepted; retry */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2003,7 +2003,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
                 /** @description Pool, 20 bytes of hex with 0x, in any case. */
                 pool_address: string;
@@ -2102,7 +2102,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description EVM chain id, one of those that `listChains` gives. */
+                /** @description EVM chain id, returned by `listChains`. */
                 chain_id: number;
             };
             cookie?: never;
@@ -2241,7 +2241,7 @@ export interface operations {
                          * @enum {string}
                          */
                         code: "no_route" | "insufficient_liquidity";
-                        /** @description The same for people. */
+                        /** @description The same, human-readable. */
                         error: string;
                     };
                 };
@@ -2315,7 +2315,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What each builder said by the deadline */
+            /** @description Each builder's result by the deadline */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -7,10 +7,10 @@ import type { ServedChains } from '../request.ts';
 export const Chain = z
   .strictObject({
     chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
-    name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: key on the id.' }),
+    name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: use the id as the key.' }),
     explorerUrl: z.url().optional().openapi({
       example: 'https://basescan.org',
-      description: 'Where people look up `/tx/{hash}` and `/address/{address}`; omitted when the operator names none.',
+      description: 'Block explorer with `/tx/{hash}` and `/address/{address}`; omitted when not configured.',
     }),
   })
   .openapi('Chain', { description: 'A chain that is served.' });

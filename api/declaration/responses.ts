@@ -7,7 +7,7 @@ import { EXAMPLE } from './example-market.ts';
 export const ChainIdPath = z.string().openapi({
   type: 'integer',
   example: EXAMPLE.chainId,
-  description: 'EVM chain id, one of those that `listChains` gives.',
+  description: 'EVM chain id, returned by `listChains`.',
 });
 
 export const PammChainIdPath = ChainIdPath.openapi({ example: 1, description: '1 (Ethereum) or 56 (BSC).' });

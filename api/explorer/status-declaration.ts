@@ -9,24 +9,24 @@ const ChainStatus = z
   .strictObject({
     chainId: z.int().describe('EVM chain id.'),
     name: z.string().describe('Name of the chain.'),
-    following: z.boolean().describe('Whether the index follows the chain. False: listings and trades stand still.'),
+    following: z.boolean().describe('Whether the index follows the chain. False: listings and trades do not change.'),
     headBlock: Block.describe("Newest block that the chain's nodes report; null when none responds."),
-    indexedBlock: Block.describe('Newest block that listings and trades know of; null before the first index.'),
+    indexedBlock: Block.describe('Newest indexed block, for listings and trades; null before the first index.'),
     indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
     lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
     lagSecs: z.number().nonnegative().nullable().describe('Seconds between the times of the two blocks.'),
-    newestPriceAgeSecs: Age.describe("Since the last reading of any pool's price status; null without one."),
-    oldestPriceAgeSecs: Age.describe('Since the reading of the pool that was read longest ago; null without one.'),
+    newestPriceAgeSecs: Age.describe("Since the last read of any pool's price status; null without one."),
+    oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
     listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
   })
-  .openapi('ChainStatus', { description: 'How fresh the data of a chain are.' });
+  .openapi('ChainStatus', { description: 'How current the data of a chain is.' });
 
 export const ServiceStatus = z
   .strictObject({
     serverTs: z.int().describe('Clock of the service, Unix seconds.'),
     chains: z.array(ChainStatus).describe('Every chain whose pools are served.'),
   })
-  .openapi('ServiceStatus', { description: 'How fresh the data are, by chain.' });
+  .openapi('ServiceStatus', { description: 'How current the data is, by chain.' });
 export type ServiceStatus = z.output<typeof ServiceStatus>;
 
 const STATUS_EXAMPLE: ServiceStatus = {
@@ -56,8 +56,8 @@ export const getStatus = {
   key: 'none',
   compress: true,
   tag: 'Service',
-  summary: 'How fresh the data are',
+  summary: 'How current the data is',
   description:
-    'Head, index and ages by chain, each at most some seconds old. Answers also while the database does not.',
+    'Head, index and ages by chain, each at most some seconds old. Also responds while the database is unreachable.',
   answer: { description: 'The state of every chain', schema: ServiceStatus, example: STATUS_EXAMPLE },
 } as const satisfies ApiRoute;

@@ -72,7 +72,7 @@ export const RawListingQuery = z.object({
     example: 'weth',
     description:
       'Only pools of which this begins the address, the address or symbol of a token, or the pair, either way round ' +
-      'as in `usdc/weth`; in any case. White space at its ends is left out; control characters are refused.',
+      'as in `usdc/weth`; in any case. White space at its ends is left out; control characters are rejected.',
   }),
   addresses: text.openapi({
     example: EXAMPLE.pool,

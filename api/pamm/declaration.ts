@@ -13,7 +13,8 @@ const Provider = z.object({
     .openapi({ format: 'uint64', description: 'Acknowledgement time, Unix nanoseconds; when reported.' }),
   bundleHash: z.string().optional().describe('Hash of the accepted bundle; bundle builder only.'),
   pending: z.literal(true).optional().openapi({
-    description: 'True when no answer came by the deadline; omitted otherwise. The update is still delivered.',
+    description:
+      'True when the builder had not responded by the deadline; omitted otherwise. The update is still delivered.',
   }),
   error: z
     .string()
@@ -26,7 +27,7 @@ export const PammQuoteResponse = z
     accepted: z.boolean().describe('Whether a builder acknowledged the update by the deadline.'),
     providers: z.array(Provider).describe('One entry per builder.'),
   })
-  .openapi('PammQuoteResponse', { description: 'What each builder said by the deadline.' });
+  .openapi('PammQuoteResponse', { description: "Each builder's result by the deadline." });
 
 export const submitQuoteUpdate = {
   operationId: 'submitQuoteUpdate',
@@ -50,7 +51,7 @@ export const submitQuoteUpdate = {
       example: UPDATE_EXAMPLE,
     },
   },
-  answer: { description: 'What each builder said by the deadline', schema: PammQuoteResponse, example: ANSWER_EXAMPLE },
+  answer: { description: "Each builder's result by the deadline", schema: PammQuoteResponse, example: ANSWER_EXAMPLE },
   failures: {
     400: errorOrTextResponse('Another chain, or a value that is not allowed (JSON); malformed JSON (plain text)'),
     404: errorResponse('Unknown chain'),

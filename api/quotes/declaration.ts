@@ -13,7 +13,7 @@ import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 const Query = z.object({
   depth: z.boolean().default(true).openapi({
     example: true,
-    description: '`true` or `false`. False leaves `depth` out, and does not look whether one side is closed.',
+    description: '`true` or `false`. False leaves `depth` out, and does not check whether one side is closed.',
   }),
 });
 
@@ -29,7 +29,7 @@ export const getBidAsk = {
   tag: 'Quotes',
   summary: 'Current bid, ask and depth of one pool',
   description:
-    'Prices include spread and fees. A pool that cannot be quoted is answered with 200 too: `bidAdj` is 0, `askAdj` ' +
+    'Prices include spread and fees. A pool that cannot be quoted also returns 200: `bidAdj` is 0, `askAdj` ' +
     '2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while ' +
     'the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to ' +
     'the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading ' +
@@ -42,7 +42,7 @@ export const getBidAsk = {
     headers: BlockHeaders,
   },
   failures: {
-    400: errorOrTextResponse('Invalid chain id or address; a bad `depth` is answered in plain text'),
+    400: errorOrTextResponse('Invalid chain id or address; a bad `depth` returns plain text'),
     404: errorResponse('Unknown chain, or a pool that is not served on it'),
     500: errorResponse('The pool could not be read onchain; retry'),
     503: errorResponse('A concurrent read timed out, or the price source was too slow; retry'),

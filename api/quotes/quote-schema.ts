@@ -49,7 +49,7 @@ export const Quote = z
 const NamedPool = z.string().describe('The pool as the request spells it.');
 
 const PoolError = z.strictObject({
-  status: z.int().describe('HTTP status that the single endpoint would answer with.'),
+  status: z.int().describe('HTTP status that the single endpoint would return.'),
   error: z.string().describe('What is wrong, as a human-readable sentence.'),
 });
 
@@ -75,4 +75,4 @@ export const BatchRequest = z
       .nullish()
       .openapi({ default: true, description: 'False leaves `depth` out; null acts as true.' }),
   })
-  .openapi('BatchRequest', { description: 'Pools to be quoted. Other fields are refused.' });
+  .openapi('BatchRequest', { description: 'Pools to be quoted. Other fields are rejected.' });

@@ -31,7 +31,7 @@ const INFO = {
 };
 
 const CHAIN_ID = {
-  chain_id: { description: 'EVM chain id, one of those that `listChains` gives.', examples: [String(EXAMPLE.chainId)] },
+  chain_id: { description: 'EVM chain id, returned by `listChains`.', examples: [String(EXAMPLE.chainId)] },
 };
 
 /** The AsyncAPI 3 document of the streams, from the schemas that their messages are checked with. */

@@ -80,6 +80,6 @@ test('an operation with a body, and no other, may answer that it is too large', 
 test('the search says what it does with white space and control characters', () => {
   for (const { parameters } of operations.filter(({ operationId }) => operationId.startsWith('listPools'))) {
     const { description } = parameters.find(({ name }) => name === 'search') ?? {};
-    expect(description).toMatch(/White space at its ends is left out; control characters are refused\./);
+    expect(description).toMatch(/White space at its ends is left out; control characters are rejected\./);
   }
 });

@@ -21,10 +21,10 @@ const DOCUMENT = {
   servers: [{ url: '/', description: 'The host that serves this document.' }],
   tags: [
     { name: 'Listing', description: 'Chains, pools and trades.' },
-    { name: 'Quotes', description: 'What a pool pays now.' },
+    { name: 'Quotes', description: 'Current prices and depth of pools.' },
     { name: 'Routing', description: 'The best way from one token to another.' },
     { name: 'Quote updates', description: "Market makers' quotes for block builders." },
-    { name: 'Service', description: 'How fresh all of that is.' },
+    { name: 'Service', description: 'How current the data is.' },
   ] satisfies { name: ApiRoute['tag']; description: string }[],
 };
 

@@ -9,7 +9,7 @@ const NoPlanBody = z.strictObject({
   code: z.enum(['no_route', 'insufficient_liquidity']).openapi({
     description: '`no_route`: no direct or one-hop path; `insufficient_liquidity`: no path is deep enough.',
   }),
-  error: z.string().openapi({ description: 'The same for people.' }),
+  error: z.string().openapi({ description: 'The same, human-readable.' }),
 });
 
 const TOKENS = {
@@ -59,7 +59,7 @@ export const findRouteDeclaration = {
   summary: 'Find a route for an exact-input or exact-output swap',
   description:
     'Walks the depth of every pool that leads from one token to the other, directly or over one token between them. ' +
-    'The best route is answered alone, or split over several where that gives more for an exact input, or costs less ' +
+    'Returns the best route, or a split over several where that gives more for an exact input, or costs less ' +
     'for an exact output. A Trading API key is optional and raises the rate limit.',
   request: { params: z.object({ chain_id: ChainIdPath }), body: { schema: RouteBody, example: REQUEST_EXAMPLE } },
   answer: { description: 'The plan', schema: RoutePlan, example: PLAN_EXAMPLE, headers: BlockHeaders },

@@ -28,7 +28,7 @@ export function snapshotMetrics(registry: Registry): (chainId: number) => Snapsh
     new Counter({ name, help, labelNames: label ? ['chain', label] : ['chain'], registers: [registry] });
   const lookups = counter(
     'snapshot_lookups_total',
-    'Snapshots of pools that requests asked for, by how they were had',
+    'Snapshots that requests needed, by source: cached, joined or read',
     'result',
   );
   // Should stay at 0, see `stopLossMark` of the chains file.

@@ -50,13 +50,13 @@ export const openStream = {
     'describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: Query },
   answer: {
-    description: 'Events without end. The data of each is JSON',
+    description: 'An endless stream of events, each with JSON data',
     schema: z.union(Object.values(STREAM_MESSAGES)),
     example: UPDATE_EXAMPLE,
   },
   failures: {
-    400: errorOrTextResponse('Invalid chain id, address or number of pools; a bad `depth` is answered in plain text'),
+    400: errorOrTextResponse('Invalid chain id, address or number of pools; a bad `depth` returns plain text'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('The chain cannot be read, or no further connection is taken; retry'),
+    503: errorResponse('The chain cannot be read, or no further connection is accepted; retry'),
   },
 } as const satisfies ApiRoute;

@@ -11,21 +11,21 @@ const envelope = {
   prevSeq: z
     .int()
     .nullable()
-    .describe('`seq` of the message before, null in the first: another one than you got last means a loss.'),
-  blockNumber: z.int().describe('The block that the message speaks of.'),
+    .describe('`seq` of the previous message, null in the first. If you did not receive that one, a message was lost.'),
+  blockNumber: z.int().describe('Block of the message.'),
   blockHash: z.string().describe('Its hash.'),
   blockTimestamp: z.int().describe('Its time, Unix seconds.'),
   serverTs: z.int().describe('When the message was written, Unix seconds.'),
 };
 
-const quotes = z.array(Quote).describe('Each whole, as `getBidAsk` answers.');
+const quotes = z.array(Quote).describe('Each one complete, as `getBidAsk` returns it.');
 const last = z
   .boolean()
-  .describe('True: with this message you know all your pools as of its block. False: more of it follows.');
+  .describe('True: you now have all your pools as of this block. False: more messages of this block follow.');
 
 const PoolFailure = z.strictObject({
   poolAddress: Address.describe('The pool.'),
-  status: z.int().describe('HTTP status that the endpoint of one pool would answer with.'),
+  status: z.int().describe('HTTP status that the endpoint of one pool would return.'),
   error: z.string().describe('What is wrong, human-readable.'),
 });
 
@@ -47,20 +47,18 @@ export const STREAM_MESSAGES = {
     .describe('Pools that could not be read at this block: their last quotes must not be used.'),
   removed: z
     .strictObject({ ...envelope, pools: z.array(Removed).describe('They are no longer subscribed to.') })
-    .describe('Pools that are no longer served. A pool that is only not mentioned is not removed.'),
+    .describe('Pools that are no longer served. Pools that are not mentioned stay.'),
   reorg: z
     .strictObject({ ...envelope, fromBlock: z.int().describe('The lowest block that was replaced.') })
     .describe('Blocks were replaced: quotes sent at them are void until they are sent again, which follows.'),
   heartbeat: z
     .strictObject(envelope)
-    .describe('All your pools are at this block as they were sent last. At least every 15 seconds.'),
-  gap: z
-    .strictObject(envelope)
-    .describe('What you missed is not known: all quotes that you hold are void, a snapshot follows.'),
+    .describe('Nothing changed: the quotes sent last hold at this block. At least every 15 seconds.'),
+  gap: z.strictObject(envelope).describe('Messages were missed: discard all quotes, a snapshot follows.'),
   bye: z
     .strictObject({
       ...envelope,
-      reason: z.enum(['shutdown', 'limits', 'key_revoked']).describe('`key_revoked`: do not come back with that key.'),
+      reason: z.enum(['shutdown', 'limits', 'key_revoked']).describe('`key_revoked`: do not reconnect with that key.'),
       retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
     })
     .describe('The last message: the service ends the connection.'),
@@ -71,6 +69,9 @@ export const webSocketMessage = (event: StreamEventName) =>
   STREAM_MESSAGES[event]
     .extend({
       event: z.literal(event),
-      id: z.string().optional().describe('Resume after this message with `after`, if it is the last one that you got.'),
+      id: z
+        .string()
+        .optional()
+        .describe('Resume after this message with `after`, if it is the last one that you received.'),
     })
     .describe(STREAM_MESSAGES[event].description ?? '');

@@ -3,7 +3,7 @@ import { stringList } from '../body.ts';
 
 const Id = z
   .union([z.string().max(64), z.int().nonnegative()])
-  .describe("The client's name of the operation, which its answer repeats.");
+  .describe('Chosen by the client; the response repeats it.');
 
 const Pools = stringList(z.array(z.string()).min(1));
 
@@ -14,7 +14,7 @@ export const WsAuth = z
     id: Id,
     key: z.string().describe('Trading API key.'),
   })
-  .describe('Shows a key: the first operation, within 5 seconds, of a connection whose headers have none.');
+  .describe('Authenticates: the first operation, within 5 seconds, if the headers have no key.');
 
 export const WsSubscribe = z
   .strictObject({
@@ -55,7 +55,7 @@ const AnsweredId = Id.describe('`id` of the operation.');
 
 export const WsAck = z
   .strictObject({ event: z.literal('ack'), id: AnsweredId })
-  .describe('The operation is done. What it leads to follows.');
+  .describe('The operation was accepted. Its effects follow.');
 
 export const WsError = z
   .strictObject({
@@ -63,8 +63,8 @@ export const WsError = z
     id: AnsweredId.nullable().describe(
       '`id` of the operation; null when it could not be read, and when it was not read because of too many operations or bytes a second.',
     ),
-    status: z.int().describe('HTTP status that a request with this fault gets.'),
+    status: z.int().describe('HTTP status of the same error in a request.'),
     error: z.string().describe('What is wrong, human-readable.'),
     retryMs: z.int().optional().describe('Of status 429 and 503: wait this long before trying again, milliseconds.'),
   })
-  .describe('The operation was refused; nothing changed. A refused `auth` also ends the connection.');
+  .describe('The operation was rejected; nothing changed. A rejected `auth` also ends the connection.');

@@ -22,14 +22,14 @@ const AnchoredDetails = z.strictObject({
   feedMode: z.enum(['single', 'synthetic']).describe('One feed, or two that are combined.'),
   source: Address.optional().openapi({ description: 'Omitted in reference mode.' }),
   marginStep: integerOrNull('Added to the spread, 1e18 = 100%; may be negative'),
-  minMargin: integerOrNull('Least distance of bid and ask from the mid, 1e18 = 100%'),
-  maxRefStaleness: integerOrNull('Oldest reference price taken, seconds'),
+  minMargin: integerOrNull('Minimum distance of bid and ask from the mid, 1e18 = 100%'),
+  maxRefStaleness: integerOrNull('Maximum age of a reference price, seconds'),
   maxSpreadMult: integerOrNull('Bound of the spread as a multiple'),
   maxSpreadBps: integerOrNull('Largest spread, basis points'),
   mutableParams: z.boolean().describe('Whether the parameters can still change.'),
   confidenceParam: integerOrNull('Factor on the spread of the feed, 1e18 = 1'),
-  baseMaxStaleness: integerOrNull('Oldest price of the base feed taken, seconds'),
-  quoteMaxStaleness: integerOrNull('Oldest price of the quote feed taken, seconds'),
+  baseMaxStaleness: integerOrNull("Maximum age of the base feed's price, seconds"),
+  quoteMaxStaleness: integerOrNull("Maximum age of the quote feed's price, seconds"),
   baseSpreadMult: integerOrNull('Factor on the spread of the base feed'),
   quoteSpreadMult: integerOrNull('Factor on the spread of the quote feed'),
 });
@@ -38,7 +38,7 @@ const RegularDetails = z.strictObject({
   providerType: z.literal('regular').describe('Takes the price of its oracle.'),
   oracle: Address.describe('Oracle that the provider reads.'),
   marginStep: integerOrNull('Added to the spread, 1e18 = 100%; may be negative'),
-  maxTimeDelta: integerOrNull('Oldest price taken, seconds'),
+  maxTimeDelta: integerOrNull('Maximum age of a price, seconds'),
   confidenceParam: integerOrNull('Factor on the spread of the feed, 1e18 = 1'),
 });
 
@@ -63,7 +63,7 @@ const ExtensionDetails = z.strictObject({
 });
 
 const ProviderChange = z.strictObject({
-  newPriceProvider: Address.describe('Provider to come.'),
+  newPriceProvider: Address.describe('Proposed provider.'),
   proposedAtBlock: z.int().describe('Block of the proposal.'),
   executeAfterTs: Uint64.describe('From when the change can be executed, Unix seconds; 2^64 - 1 at most.'),
 });
@@ -75,7 +75,7 @@ const FeePart = z.int().nonnegative().nullable();
  */
 export const PoolRecord = z
   .strictObject({
-    pair: z.string().openapi({ example: 'WETH/USDC', description: 'An address stands in for a missing symbol.' }),
+    pair: z.string().openapi({ example: 'WETH/USDC', description: 'An address replaces a missing symbol.' }),
     chain: z.string().describe('Name of the chain; casing varies by chain.'),
     contractVersion: z.string().describe('Contract release, currently `v1`.'),
     poolAddress: Address.describe('The pool.'),
@@ -102,7 +102,7 @@ export const PoolRecord = z
       .describe('Omitted when no known factory made the provider, or its type is unknown.'),
     priceProviderStatus: z
       .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
-      .describe('At the last capture; only `healthy` can be quoted. `unknown` without a recent reading.'),
+      .describe('As of the last capture; only `healthy` can be quoted. `unknown` without a recent one.'),
     priceProviderSinceBlock: z.int().describe('Block since which the provider is active.'),
     priceProviderCooldownSecs: Uint64.openapi({
       description:
