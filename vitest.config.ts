@@ -5,6 +5,9 @@ import { splitTests } from './test/harness/service-tests.ts';
 
 const { unit, services, processes } = splitTests(import.meta.dirname);
 const globalSetup = ['test/harness/global-setup.ts'];
+/** Minutes of one thing: no part of the two minutes of `.ci/run`. */
+const longSoak = ['test/soak/contracts.soak.ts', 'test/soak/deep-reorganisation.soak.ts'];
+const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({
   test: {
@@ -20,7 +23,7 @@ export default defineConfig({
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
       { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', globalSetup } },
-      { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], pool: 'forks', globalSetup } },
+      { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], exclude, pool: 'forks', globalSetup } },
     ],
   },
 });

@@ -25,8 +25,8 @@ const MARKETS = [
 const POOLS = 3 * RUNS_FACTOR;
 const READS_PER_POOL = 6;
 const DRAWN_PER_SIDE = 180;
-/** Sides without any level offer none. */
-const AMOUNTS = POOLS * READS_PER_POOL * DRAWN_PER_SIDE;
+/** Of both sides over all reads, some of which offer nothing. */
+const AMOUNTS_PER_POOL = 850;
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
 const KINDS = [
@@ -99,8 +99,8 @@ describe.each(MARKETS)('%s', (_name, variant, mark) => {
       }
     });
     await fc.assert(property, { numRuns: POOLS, endOnFailure: true });
-    expect(seen.amounts).toBeGreaterThan(AMOUNTS / 2);
-    expect(Math.min(seen.cut, seen.closed, seen.whole)).toBeGreaterThan(0);
+    expect(seen.amounts).toBeGreaterThan(POOLS * AMOUNTS_PER_POOL);
+    expect(Math.min(seen.cut, seen.closed, seen.whole)).toBeGreaterThanOrEqual(POOLS);
     expect(seen.contradicted).toBeLessThanOrEqual(seen.cut / 100);
   }, 600_000);
 

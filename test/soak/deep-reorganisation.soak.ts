@@ -5,7 +5,6 @@ import { FINALITY_BLOCKS } from '../chaos/disturbances.ts';
 import { catchUp, compareWithTruth } from '../chaos/final-checks.ts';
 import type { SupervisedProcess } from '../chaos/supervised-process.ts';
 import { startWorld, type World } from '../chaos/world.ts';
-import { IS_LONG } from './settings.ts';
 
 /** An index never keeps more than twice the window undone: this is always beyond it. */
 const BEYOND_FINALITY = 2 * FINALITY_BLOCKS + 1;
@@ -17,7 +16,6 @@ let chainId: number;
 let api: SupervisedProcess;
 
 beforeAll(async () => {
-  if (!IS_LONG) return;
   world = await startWorld({ seed: 7, chainCount: 1, replicas: 1, settings: { INDEXING_MAX_LAG_SECS: '5' } });
   const [first] = world.processes.apis;
   const [chain] = world.chains;
@@ -40,53 +38,49 @@ async function stalledGauge(): Promise<string | undefined> {
   return new RegExp(`^indexing_stalled\\{.*chain="${chainId}".*\\} (\\d)$`, 'm').exec(metrics)?.[1];
 }
 
-test.runIf(IS_LONG)(
-  'a reorganisation beyond the finality window shows, and a backfill of the chain repairs it',
-  {
-    timeout: 4 * START_LIMIT_MS,
-  },
-  async () => {
-    const [chain] = world.chains;
-    if (chain === undefined) throw new Error('no chain');
+test('a reorganisation beyond the finality window shows, and a backfill of the chain repairs it', {
+  timeout: 4 * START_LIMIT_MS,
+}, async () => {
+  const [chain] = world.chains;
+  if (chain === undefined) throw new Error('no chain');
+  expect(await stalledGauge()).toBe('0');
+  await chain.advance(BEYOND_FINALITY);
+  // Blocks that the index has not met cannot be final to it.
+  await catchUp(world, world.processes.indexer, world.databaseUrl);
+  await chain.reorganise(BEYOND_FINALITY);
+
+  // The chain advances, its index does not.
+  await vi.waitFor(
+    async () => {
+      await chain.advance(1);
+      const { status, text } = await readiness(api);
+      expect([status, text]).toEqual([503, expect.stringContaining(`chain ${chainId} is indexed`)]);
+      expect(await stalledGauge()).toBe('1');
+    },
+    { timeout: NOTICE_LIMIT_MS, interval: 500 },
+  );
+  expect((await readiness(world.processes.indexer)).status).toBe(200);
+  const listing = await fetch(`${api.url}/public/v1/evm/${chainId}/metadata`);
+  expect(listing.status).toBe(200);
+  await listing.body?.cancel();
+
+  // What the operator does: rebuild the index from the chain's nodes, next to the one that serves.
+  await chain.advance(2 * FINALITY_BLOCKS);
+  const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
+    env: world.env,
+    reject: false,
+  });
+  expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });
+  const reference = await world.startReferenceRun();
+  try {
+    await api.answers('/ready', START_LIMIT_MS);
     expect(await stalledGauge()).toBe('0');
-    await chain.advance(BEYOND_FINALITY);
-    // Blocks that the index has not met cannot be final to it.
-    await catchUp(world, world.processes.indexer, world.databaseUrl);
-    await chain.reorganise(BEYOND_FINALITY);
-
-    // The chain advances, its index does not.
-    await vi.waitFor(
-      async () => {
-        await chain.advance(1);
-        const { status, text } = await readiness(api);
-        expect([status, text]).toEqual([503, expect.stringContaining(`chain ${chainId} is indexed`)]);
-        expect(await stalledGauge()).toBe('1');
-      },
-      { timeout: NOTICE_LIMIT_MS, interval: 500 },
-    );
-    expect((await readiness(world.processes.indexer)).status).toBe(200);
-    const listing = await fetch(`${api.url}/public/v1/evm/${chainId}/metadata`);
-    expect(listing.status).toBe(200);
-    await listing.body?.cancel();
-
-    // What the operator does: rebuild the index from the chain's nodes, next to the one that serves.
-    await chain.advance(2 * FINALITY_BLOCKS);
-    const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
-      env: world.env,
-      reject: false,
-    });
-    expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });
-    const reference = await world.startReferenceRun();
-    try {
-      await api.answers('/ready', START_LIMIT_MS);
-      expect(await stalledGauge()).toBe('0');
-      const { comparison, pools, violations } = await compareWithTruth(world, reference);
-      expect([...comparison.differences, ...violations]).toEqual([]);
-      expect(pools).toBeGreaterThan(20);
-      // The indexer of the old schema ended by itself, and continued with the new one when it was started again.
-      expect(world.processes.indexer.ownEnds).toEqual(['exit code 75']);
-    } finally {
-      await reference.stop();
-    }
-  },
-);
+    const { comparison, pools, violations } = await compareWithTruth(world, reference);
+    expect([...comparison.differences, ...violations]).toEqual([]);
+    expect(pools).toBeGreaterThan(20);
+    // The indexer of the old schema ended by itself, and continued with the new one when it was started again.
+    expect(world.processes.indexer.ownEnds).toEqual(['exit code 75']);
+  } finally {
+    await reference.stop();
+  }
+});
