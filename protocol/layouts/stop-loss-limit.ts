@@ -1,6 +1,6 @@
 import { priceAtFloor } from '../bin-price.ts';
 import type { SideLimit } from '../curve.ts';
-import { divCeil, E6, MAX_INT128, maxBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
+import { divCeil, E6, MAX_INT128, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
 import { bisect } from '../guards/bisect.ts';
 import {
   type BinBalances,
@@ -97,8 +97,10 @@ function largestSafeOutput(bin: WalkedBin): bigint {
     return bin.test.accepts(balancesAfter(bin, fill.output, surelyKept(bin, fill)), slack);
   };
   const lowest = lowestValueAt(bin);
-  if (slice.available === 0n || accepts(lowest)) return slice.available;
-  return bisect(0n, lowest, slice.available >> PRECISION_BITS, accepts);
+  // An output is a whole number of units: the lowest value lies at one neighbour of the crossing or the other.
+  const rejected = [lowest, minBigint(lowest + 1n, slice.available)].find((output) => !accepts(output));
+  if (slice.available === 0n || rejected === undefined) return slice.available;
+  return bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);
 }
 
 /** What of the input surely stays with the bin. */
@@ -112,7 +114,7 @@ function balancesAfter({ side, before }: WalkedBin, output: bigint, added: bigin
     : { token0: before.token0 - output, token1: before.token1 + added };
 }
 
-/** The output (0..available) after which the bin is worth least: where its price with the fee that stays crosses the mark. */
+/** The output (0..available, rounded down) after which the bin is worth least: where its price with the fee that stays crosses the mark. */
 function lowestValueAt(bin: WalkedBin): bigint {
   const { side, step, markX64 } = bin;
   const { slice } = step;

@@ -4,7 +4,7 @@ import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { BidAsk } from '../../curve.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
 import type { StopLossMark, StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
-import { binAt, type PoolState } from '../../pool-state.ts';
+import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { levelsWithin, type SideCurve } from '../side-curve.ts';
 import { stopLossLimit } from '../stop-loss-limit.ts';
 import { pricePool, sideCurve } from './geometry.ts';
@@ -171,6 +171,42 @@ test('every amount inside the limit is accepted by every release, as input and a
     { numRuns: 2_000 },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
+});
+
+test('a bin whose value falls below the floor only where it is empty is not offered whole', () => {
+  const quote = { bidX64: 17179869167n, askX64: 17179869201n, referenceX64: 17179869183n };
+  const state: PoolState = {
+    lowestBin: 0,
+    highestBin: 0,
+    scale: { multiplier0: 1n, multiplier1: E18 },
+    pauseLevel: 0,
+    cursor: { bin: 0, position: MAX_POSITION - 1n, lowerDistE6: 0 },
+    spreadFeeE6: 0,
+    notionalFeeE8: 1,
+    bins: [{ lengthE6: 3, addFeeBuyE6: 0, addFeeSellE6: 0, token0Scaled: 0n, token1Scaled: 1n }],
+  };
+  // One unit of token1, worth 2^30 of token0; all of it is sold for 1.5 millionths less, the floor is one millionth below.
+  const watermarks = { token0: 2n ** 29n * E18, token1: 0n, updatedAt: 1_000_000n };
+  const pool: GuardedPool = {
+    priced: pricePool(state, quote),
+    quote,
+    release: {
+      mark: 'mid',
+      metrics: valueFirst(({ bidX64, askX64 }) => isqrtFloor(bidX64 * askX64), E18),
+      isFine: true,
+    },
+    zeroForOne: true,
+    stopLoss: {
+      drawdownE6: 1,
+      decayPerSecond: 0n,
+      decayScale: E8,
+      timestamp: 1_000_000n,
+      bins: new Map([[0, { shares: 2n, watermarks }]]),
+    },
+  };
+  const whole = sideCurve(pool.priced, true).levels.at(-1)?.cumulativeInput ?? 0n;
+  expect(refuses(pool, 'exactInput', whole, DECAYS[0])).toBe(true);
+  expect(limitsOf(pool).limit?.most).toBe(0n);
 });
 
 test('a reported rejection is one, and a closed side rejects its first unit', () => {
