@@ -89,16 +89,26 @@ function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
   return divCeil(notionalE18 * (overBest + notionalE18), E18);
 }
 
-/** A raw unit of the intermediate token, and what one of the other token is worth in it. */
-const roundingOf = ({ given, found }: Use): bigint => 1n + divCeil(found, given);
+/**
+ * A raw unit of the intermediate token, and what one of the other token is worth in it: on average, or where the use ends. There,
+ * one unit may be all that the walk and the pool differ in, as levels are whole units.
+ */
+function roundingOf({ hop, level, given, found }: Use, tradeType: TradeType): bigint {
+  const levels = hop.pool.side.levels.slice(0, level + 1);
+  const [end, start = { cumulativeInput: 0n, cumulativeOutput: 0n }] = levels.reverse();
+  const input = (end?.cumulativeInput ?? 0n) - start.cumulativeInput;
+  const output = (end?.cumulativeOutput ?? 0n) - start.cumulativeOutput;
+  const [other, intermediate] = tradeType === 'exact_in' ? [input, output] : [output, input];
+  return 1n + maxBigint(divCeil(found, given), other > 0n ? divCeil(intermediate, other) : 0n);
+}
 
 describe('a plan leaves of the intermediate token', () => {
   it('at most half the width of a bin, when each leg is given its planned input', () => {
     forPlans('exact_in', (plan) => {
       for (const use of nearUses(plan)) {
         const left = foundOnChain(use, 'exact_in', use.given) - use.found;
-        expect(left >= -roundingOf(use)).toBe(true);
-        expect((left - roundingOf(use)) * E18 <= use.found * halfWidthE18(use)).toBe(true);
+        expect(left >= -roundingOf(use, 'exact_in')).toBe(true);
+        expect((left - roundingOf(use, 'exact_in')) * E18 <= use.found * halfWidthE18(use)).toBe(true);
       }
     });
   });
@@ -107,9 +117,9 @@ describe('a plan leaves of the intermediate token', () => {
     forPlans('exact_out', (plan) => {
       for (const use of nearUses(plan)) {
         const left = use.found - foundOnChain(use, 'exact_out', use.given);
-        expect(left >= -roundingOf(use)).toBe(true);
+        expect(left >= -roundingOf(use, 'exact_out')).toBe(true);
         const bound = halfWidthE18(use) + feeDifferenceE18(use);
-        expect((left - roundingOf(use)) * E18 <= use.found * bound).toBe(true);
+        expect((left - roundingOf(use, 'exact_out')) * E18 <= use.found * bound).toBe(true);
       }
     });
   });
