@@ -65,11 +65,14 @@ test('an index whose announcement was lost is found by a poll', async () => {
 
 test('a lost connection is replaced', async () => {
   const { ended } = await startWaiting(NEVER_MS);
-  await database.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  const { rows } = await database.query(
+    `SELECT pg_terminate_backend(pid, 30_000) AS terminated FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%_ponder_checkpoint%'`,
   );
+  expect(rows).toEqual([{ terminated: true }]);
+  await expect.poll(listeners, { timeout: 30_000 }).toBe(1);
   await createOnchainTables(database);
+  await serveSchema(database, ONCHAIN_SCHEMA);
   await ended;
   expect(isFound).toBe(true);
 });

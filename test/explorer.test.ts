@@ -208,8 +208,10 @@ describe('a pool', () => {
     await page.getByText('Trying again').waitFor();
     await pass(35_000);
     await prices.and(page.locator('.amber')).getByText('(late)').waitFor();
+    expect(await findings(page)).toEqual([]);
     await pass(60_000);
     await prices.and(page.locator('.red')).getByText('(stale)').waitFor();
+    expect(await findings(page)).toEqual([]);
     expect(await figure(page, 'bid').textContent()).toMatch(/^3,/);
     world.node.misbehave(null);
     await world.movePrice(3_000);
