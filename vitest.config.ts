@@ -22,7 +22,7 @@ export default defineConfig({
       // Files that start no process of ours share a worker's modules: loading them takes longer than most of the tests.
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
-      { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', globalSetup } },
+      { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', isolate: false, globalSetup } },
       { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], exclude, pool: 'forks', globalSetup } },
     ],
   },

@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
 import type { Registry } from 'prom-client';
+import type { Front } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
 import type { BoundRoute } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
 import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
+import { AnswerCache } from './http/answer-cache.ts';
+import { createAnswerFront } from './http/answer-front.ts';
 import { warnOfProxies } from './http/client-address.ts';
 import { allowedMethods, limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
-import { httpMetrics } from './observability/http-metrics.ts';
+import { createHttpMetrics } from './observability/http-metrics.ts';
 import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
@@ -28,17 +31,19 @@ export type AppDeps = {
 };
 
 /** The Hono app: what every request gets, in the order that errors are reported, then the given endpoints. */
-export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
+export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & { readonly front: Front } {
   const app = new Hono();
+  const answers = new AnswerCache();
   handleErrors(app, deps.logger);
-  app.use(httpMetrics(deps.metrics));
+  const { observe, middleware } = createHttpMetrics(deps.metrics);
+  app.use(middleware);
   app.use(beginResponse);
   app.use(warnOfProxies(deps.rateLimit.trustedProxies, deps.logger));
   app.use(rejectDotSegments);
   app.post('*', limitBody);
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
-  const limitOf = createLimits(deps.rateLimit);
-  mountRoutes(app, routes, limitOf);
+  const { limitOf, countEarly } = createLimits(deps.rateLimit);
+  mountRoutes(app, routes, limitOf, answers);
   if (deps.webSockets) {
     const { verifyKey, logger, rateLimit } = deps;
     const { trustedProxies } = rateLimit;
@@ -49,7 +54,15 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono {
     openapi: () => openApiDocument(routes.map(({ route }) => route)),
     asyncapi: asyncApiDocument,
   });
-  return app;
+  const { verifyKey, rateLimit } = deps;
+  const front = createAnswerFront({
+    answers,
+    verifyKey,
+    trustedProxies: rateLimit.trustedProxies,
+    count: countEarly,
+    observe,
+  });
+  return Object.assign(app, { front });
 }
 
 /** Anything thrown that is no {@link ApiError} is a defect: it is logged whole and answered with a bare 500. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, getRequestListener, type WebSocketServerLike } from '@hono/node-server';
 import type { WebSocketServer } from 'ws';
@@ -8,7 +8,13 @@ import { answerFailure, rejectExpectation, rejectMalformedHttp } from './http-re
 import { createWebSocketServer, GOING_AWAY, upgradeOnly, withRefusals } from './web-sockets.ts';
 
 /** What is served: a Hono app, or anything else that turns a request into a response. */
-export type WebApp = { readonly fetch: (request: Request, env?: object) => Response | Promise<Response> };
+export type WebApp = {
+  readonly fetch: (request: Request, env?: object) => Response | Promise<Response>;
+  readonly front?: Front;
+};
+
+/** Takes requests before the app does: it sends a response, or calls `next`, which hands the request to the app. */
+export type Front = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 export type RunningServer = {
   /** The port listened on, also when 0 was asked for. */
@@ -71,8 +77,13 @@ export async function startServer(
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, sockets, graceMs) };
 }
 
-const createPlainServer = (app: WebApp, options: ServerOptions): Server =>
-  createServer(options, getRequestListener(app.fetch, { errorHandler: answerFailure }));
+function createPlainServer({ fetch, front }: WebApp, options: ServerOptions): Server {
+  const listener = getRequestListener(fetch, { errorHandler: answerFailure });
+  return createServer(
+    options,
+    front ? (request, response) => front(request, response, () => void listener(request, response)) : listener,
+  );
+}
 
 function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: WebSocketServer, paths: RegExp): Server {
   const server = createAdaptorServer({

@@ -1,14 +1,21 @@
-import type { Hono } from 'hono';
+import type { HttpBindings } from '@hono/node-server';
+import type { Handler, Hono } from 'hono';
 import { requireKey } from '../auth/authenticate.ts';
+import type { AnswerCache } from '../http/answer-cache.ts';
 import { compressed } from '../http/ready-body.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
-import { type BoundRoute, routingPath } from './api-route.ts';
+import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
 
 /**
  * Mounts endpoints, each behind what it declares: a missing key is reported before a used-up quota. Mounted after the key
  * check of all endpoints.
  */
-export function mountRoutes(app: Hono, routes: readonly BoundRoute[], limitOf: LimitOf): void {
+export function mountRoutes(
+  app: Hono,
+  routes: readonly BoundRoute[],
+  limitOf: LimitOf,
+  answers: Pick<AnswerCache, 'keep'>,
+): void {
   for (const { route, handler } of routes) {
     const before = [
       ...(route.compress ? [compressed] : []),
@@ -18,6 +25,18 @@ export function mountRoutes(app: Hono, routes: readonly BoundRoute[], limitOf: L
     const path = routingPath(route);
     // By path, so that other methods count too: a path has one endpoint.
     app.use(path, ...before);
-    app.on(route.method.toUpperCase(), path, handler);
+    app.on(route.method.toUpperCase(), path, keepReusable(route, handler, answers));
   }
+}
+
+/** Keeps what a handler says may be sent again, by the target of the request as it was sent. */
+function keepReusable(route: ApiRoute, handler: Handler, answers: Pick<AnswerCache, 'keep'>): Handler {
+  if (route.method !== 'get') return handler;
+  return async (c, next) => {
+    const response = await handler(c, next);
+    const answer = c.get('reusable');
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    if (answer && incoming?.url !== undefined) answers.keep(incoming.url, route, answer);
+    return response;
+  };
 }

@@ -11,11 +11,16 @@ export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.n
  * Reports the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
  * be ahead of us, at least 0.
  */
-export function tellBlock(c: Context, { number, hash, timestamp }: BlockRef): void {
-  setEarly(c, 'X-Block-Number', String(number));
-  setEarly(c, 'X-Block-Hash', hash);
-  setEarly(c, 'X-Block-Age-Ms', String(Math.max(0, Date.now() - Number(timestamp) * 1_000)));
+export function tellBlock(c: Context, block: BlockRef): void {
+  for (const [name, value] of Object.entries(blockHeaders(block))) setEarly(c, name, value);
 }
+
+/** The headers of {@link tellBlock}. */
+export const blockHeaders = ({ number, hash, timestamp }: BlockRef) => ({
+  'X-Block-Number': String(number),
+  'X-Block-Hash': hash,
+  'X-Block-Age-Ms': String(Math.max(0, Date.now() - Number(timestamp) * 1_000)),
+});
 
 /**
  * Sets a header of the response before there is one. It goes straight to the socket's response where there is one: a header

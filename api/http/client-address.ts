@@ -12,9 +12,13 @@ import type { Logger } from '../../runtime/logger.ts';
  *   entry that is no address counts as missing, which leaves the peer's.
  */
 export function clientAddress(c: Context, trustedProxies: number): string {
-  const peer = getConnInfo(c).remote.address ?? 'unknown';
+  return addressBehind(getConnInfo(c).remote.address, c.req.header('X-Forwarded-For'), trustedProxies);
+}
+
+/** {@link clientAddress} of a peer and the `X-Forwarded-For` of its request. */
+export function addressBehind(peer = 'unknown', forwardedFor = '', trustedProxies: number): string {
   if (trustedProxies === 0) return subscriber(peer);
-  const hops = (c.req.header('X-Forwarded-For') ?? '').split(',');
+  const hops = forwardedFor.split(',');
   return subscriber(addressOf(hops.at(-trustedProxies) ?? '') ?? peer);
 }
 

@@ -41,9 +41,35 @@ export class ReadyBody {
   }
 }
 
-/** Whether the client takes gzip: it names it, or any, without refusing it by `q=0`. */
-const acceptsGzip = (c: Context): boolean =>
-  /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(c.req.header('Accept-Encoding') ?? '');
+/**
+ * Whether a body is sent compressed: it is long, and the client names gzip, or any encoding, without refusing it by `q=0`.
+ *
+ * @param accepted `Accept-Encoding`
+ */
+export const isSentZipped = ({ bytes }: ReadyBody, accepted = ''): boolean =>
+  bytes.length >= COMPRESS_FROM_BYTES && /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
+
+/** Headers of a body that is sent in one piece. */
+export const bodyHeaders = (bytes: Uint8Array, isZipped: boolean) => ({
+  'Content-Type': 'application/json',
+  // Set here so that a response to HEAD, which has no body, has it too.
+  'Content-Length': String(bytes.length),
+  ...VARY,
+  ...(isZipped && { 'Content-Encoding': 'gzip' }),
+});
+
+/** The one header of its body that 304 repeats. */
+export const VARY = { Vary: 'Accept-Encoding' } as const;
+
+/** Headers of a body that caches may keep. */
+export const cacheHeaders = ({ tag }: ReadyBody, maxAgeSecs: number) => ({
+  ETag: tag,
+  'Cache-Control': `public, max-age=${maxAgeSecs}`,
+});
+
+/** @param had `If-None-Match` of a client that has the body, in any form */
+export const isKnown = ({ tag }: ReadyBody, had: string | undefined): boolean =>
+  had === '*' || (had?.match(/"[^"]*"/g)?.some((each) => tag === `W/${each}`) ?? false);
 
 /**
  * Sends a body in one piece, compressed if it is long and the client takes it so: a stream of parts would take turns with
@@ -56,22 +82,14 @@ export async function sendReady(
   ready: ReadyBody,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const isZipped = ready.bytes.length >= COMPRESS_FROM_BYTES && acceptsGzip(c);
+  const isZipped = isSentZipped(ready, c.req.header('Accept-Encoding'));
   const bytes = isZipped ? await ready.zipped() : ready.bytes;
-  return c.body(bytes, 200, {
-    'Content-Type': 'application/json',
-    // Set here so that a response to HEAD, which has no body, has it too.
-    'Content-Length': String(bytes.length),
-    Vary: 'Accept-Encoding',
-    ...(isZipped && { 'Content-Encoding': 'gzip' }),
-    ...headers,
-  });
+  return c.body(bytes, 200, { ...bodyHeaders(bytes, isZipped), ...headers });
 }
 
 /** Sends a body that caches may keep, or 304 to a client that has it. */
 export async function sendCached(c: Context, ready: ReadyBody, maxAgeSecs: number): Promise<Response> {
-  const headers = { ETag: ready.tag, 'Cache-Control': `public, max-age=${maxAgeSecs}` };
-  const had = c.req.header('If-None-Match');
-  const isKnown = had === '*' || had?.match(/"[^"]*"/g)?.some((tag) => ready.tag === `W/${tag}`);
-  return isKnown ? c.body(null, 304, { ...headers, Vary: 'Accept-Encoding' }) : sendReady(c, ready, headers);
+  const headers = cacheHeaders(ready, maxAgeSecs);
+  const isRepeated = isKnown(ready, c.req.header('If-None-Match'));
+  return isRepeated ? c.body(null, 304, { ...headers, ...VARY }) : sendReady(c, ready, headers);
 }

@@ -13,7 +13,6 @@ declare module 'hono' {
 
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
 const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', ...BLOCK_HEADERS];
-const EXPOSED = EXPOSED_HEADERS.join(',');
 
 const preflight = cors({
   origin: '*',
@@ -22,6 +21,14 @@ const preflight = cors({
   exposeHeaders: EXPOSED_HEADERS,
   maxAge: PREFLIGHT_MAX_AGE_SECS,
 });
+
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+/** Headers of every response but a preflight's. */
+export const EVERY_RESPONSE = [
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Expose-Headers', EXPOSED_HEADERS.join(',')],
+  ['Cache-Control', 'no-store'],
+] as const;
 
 const REQUEST_ID = /^[\w\-=]{1,255}$/;
 
@@ -34,13 +41,14 @@ const REQUEST_ID = /^[\w\-=]{1,255}$/;
  */
 export const beginResponse: MiddlewareHandler = async (c, next) => {
   c.set('arrivedAtMs', Date.now());
-  const given = c.req.header('X-Request-Id');
-  const name = given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+  const name = requestName(c.req.header('X-Request-Id'));
   c.set('requestId', name);
-  setEarly(c, 'X-Request-Id', name);
+  setEarly(c, REQUEST_ID_HEADER, name);
   if (c.req.method === 'OPTIONS') return preflight(c, next);
-  setEarly(c, 'Access-Control-Allow-Origin', '*');
-  setEarly(c, 'Access-Control-Expose-Headers', EXPOSED);
-  setEarly(c, 'Cache-Control', 'no-store');
+  for (const [header, value] of EVERY_RESPONSE) setEarly(c, header, value);
   await next();
 };
+
+/** The name of a request: the client's own `X-Request-Id`, or a new one. */
+export const requestName = (given: string | undefined): string =>
+  given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();

@@ -1,7 +1,10 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { LimitClass, LimitsConfig, Quota } from '../../config/limits-schema.ts';
+import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { MAX_CLIENTS, WindowCounter } from './window-counter.ts';
@@ -19,22 +22,34 @@ export type RateLimitDeps = {
  * Counts a request against its class: by key when it carries a valid one, else by client address. Mounted after the key
  * check. Every answer carries the IETF `RateLimit` fields; a refusal is 429 with `Retry-After`.
  */
-function rateLimit(limitClass: LimitClass, deps: RateLimitDeps): MiddlewareHandler {
-  if (!deps.limits.enabled) return (_c, next) => next();
-  const quotas = deps.limits[limitClass];
-  const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps);
-  const keyed = createLimiter(`${deps.prefix}:limit:${limitClass}:key`, quotas.keyed, deps);
+function rateLimit(count: Count, counted: CountedEarly, { trustedProxies }: RateLimitDeps): MiddlewareHandler {
   return async (c, next) => {
-    const key = c.get('key');
-    const quota = key ? quotas.keyed : quotas.anonymous;
-    const state = await (key ? keyed(key.keyId) : anonymous(clientAddress(c, deps.trustedProxies)));
-    describe(c, limitClass, quota, state);
-    if (state.rejected) throw tooManyRequests(state.msBeforeNext);
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const early = incoming && counted.get(incoming);
+    const { rejected, msBeforeNext, headers } =
+      early ?? (await count(c.get('key'), () => clientAddress(c, trustedProxies)));
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    if (rejected) throw tooManyRequests(msBeforeNext);
     await next();
   };
 }
 
+function createCount(limitClass: LimitClass, deps: RateLimitDeps): Count {
+  const quotas = deps.limits[limitClass];
+  const anonymous = createLimiter(`${deps.prefix}:limit:${limitClass}:ip`, quotas.anonymous, deps);
+  const keyed = createLimiter(`${deps.prefix}:limit:${limitClass}:key`, quotas.keyed, deps);
+  return async (key, address) => {
+    const state = await (key ? keyed(key.keyId) : anonymous(address()));
+    return { ...state, headers: limitHeaders(limitClass, key ? quotas.keyed : quotas.anonymous, state) };
+  };
+}
+
 type Counted = { readonly rejected: boolean; readonly remaining: number; readonly msBeforeNext: number };
+type CountedRequest = Counted & { readonly headers: Readonly<Record<string, string>> };
+type CountedEarly = WeakMap<IncomingMessage, CountedRequest>;
+
+/** @param address of the client; called only when it has no key */
+type Count = (key: KeyIdentity | null, address: () => string) => Promise<CountedRequest>;
 
 /**
  * Counts in Redis; while it is unreachable or slow, in the memory of this process.
@@ -69,19 +84,42 @@ function createLimiter(
   };
 }
 
-function describe(c: Context, name: string, quota: Quota, { remaining, msBeforeNext }: Counted): void {
-  c.header('RateLimit-Policy', `"${name}";q=${quota.requests};w=${quota.windowSecs}`);
-  c.header('RateLimit', `"${name}";r=${remaining};t=${waitSecsCeil(msBeforeNext)}`);
-}
+const limitHeaders = (name: string, quota: Quota, { remaining, msBeforeNext }: Counted) => ({
+  'RateLimit-Policy': `"${name}";q=${quota.requests};w=${quota.windowSecs}`,
+  RateLimit: `"${name}";r=${remaining};t=${waitSecsCeil(msBeforeNext)}`,
+});
 
 /** The middleware that counts requests of a class. */
 export type LimitOf = (limitClass: LimitClass) => MiddlewareHandler;
 
+/** Counts a request before the app sees it, which does not count it again; null when limits are off. */
+export type CountEarly = (
+  request: IncomingMessage,
+  limitClass: LimitClass,
+  key: KeyIdentity | null,
+  address: () => string,
+) => Promise<CountedRequest> | null;
+
 /** Endpoints of one class share one count. */
-export function createLimits(deps: RateLimitDeps): LimitOf {
-  const made: Partial<Record<LimitClass, MiddlewareHandler>> = {};
-  return (limitClass) => {
-    made[limitClass] ??= rateLimit(limitClass, deps);
-    return made[limitClass];
+export function createLimits(deps: RateLimitDeps): { readonly limitOf: LimitOf; readonly countEarly: CountEarly } {
+  if (!deps.limits.enabled) return { limitOf: () => (_c, next) => next(), countEarly: () => null };
+  const counts = perKey((limitClass: LimitClass) => createCount(limitClass, deps));
+  const counted: CountedEarly = new WeakMap();
+  return {
+    limitOf: (limitClass) => rateLimit(counts(limitClass), counted, deps),
+    countEarly: async (request, limitClass, key, address) => {
+      const state = await counts(limitClass)(key, address);
+      counted.set(request, state);
+      return state;
+    },
+  };
+}
+
+function perKey<K, V>(make: (key: K) => V): (key: K) => V {
+  const made = new Map<K, V>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
   };
 }

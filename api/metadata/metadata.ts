@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError } from '../errors.ts';
-import { sendCached } from '../http/ready-body.ts';
+import { sendReusable } from '../http/reusable.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import type { ListedChain } from './listing-sql.ts';
@@ -27,8 +27,10 @@ export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains],
   ({ chains, database, statusMaxAgeSecs }: MetadataDeps) => {
     const readPage = createPageReader(database, statusMaxAgeSecs);
-    const sendPage = async (c: Context, query: ListingQuery, listed: readonly ListedChain[]) =>
-      sendCached(c, await readPage(query, listed), CACHE_SECS);
+    const sendPage = async (c: Context, query: ListingQuery, listed: readonly ListedChain[]) => {
+      const { body, isCurrent } = await readPage(query, listed);
+      return sendReusable(c, { body, maxAgeSecs: CACHE_SECS, isValid: isCurrent });
+    };
     return {
       listPools(c) {
         const chainId = chainIdParam(c);

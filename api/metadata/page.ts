@@ -35,8 +35,18 @@ const MAX_WAIT_MS = 2_000;
 /** Far above what a page of 100,000 pools takes on a busy machine. */
 const UNCOMMON_STATEMENT_TIMEOUT_MS = 2_000;
 
-/** Responds with a page of the listing, ready to be sent. */
-export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<ReadyBody>;
+/** A page stands this long after the database said that the listing has not changed. */
+const CONFIRMED_MS = 1_000;
+
+/** A page of the listing, ready to be sent. */
+export interface Page {
+  readonly body: ReadyBody;
+  /** Whether it is one of the listing as it was a second ago at most. */
+  readonly isCurrent: () => boolean;
+}
+
+/** Responds with a page of the listing. */
+export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<Page>;
 
 /**
  * Reads pages from the ready listing. The database is queried each time, but for as long as it says that the listing has
@@ -64,10 +74,10 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     return renderPage(shown ?? [], query, total);
   };
 
-  const readCommon: ReadPage = (query, chains) =>
+  const readCommon: RenderPage = (query, chains) =>
     inTransaction(database, 'REPEATABLE READ', (client) => makePage(client, query, chains));
 
-  const readUncommon: ReadPage = (query, chains) => {
+  const readUncommon: RenderPage = (query, chains) => {
     const lateAt = performance.now() + MAX_WAIT_MS;
     return turns.execute(() => {
       if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
@@ -78,8 +88,17 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     });
   };
 
-  const readPage: ReadPage = async (query, chains) => {
+  /** The newest version that the database reported, and when it was queried: responses may overtake each other. */
+  let confirmed = { version: '', at: Number.NEGATIVE_INFINITY };
+  const readVersion = async (): Promise<string> => {
+    const at = performance.now();
     const version = versionIn(await selectOne<VersionRow>(database, versionQuery));
+    if (at >= confirmed.at) confirmed = { version, at };
+    return version;
+  };
+
+  const readPage: ReadPage = async (query, chains) => {
+    const version = await readVersion();
     const name = hashOf([chains, query]);
     requested.set(name, (requested.get(name) ?? 0) + 1);
     // A refresh may come before the page is read: then it is newer than its key, which no later request has.
@@ -87,7 +106,8 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     const read = isCommon(query) ? readCommon : readUncommon;
     const page = await pages.forceFetch(key, { context: () => read(query, chains) });
     if (!isCommon(query) && requested.get(name) === 1 && pages.peek(key) === page) pages.delete(key);
-    return page;
+    const isCurrent = () => confirmed.version === version && performance.now() - confirmed.at < CONFIRMED_MS;
+    return { body: page, isCurrent };
   };
 
   return async (query, chains) => {
@@ -99,6 +119,8 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     }
   };
 }
+
+type RenderPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<ReadyBody>;
 
 /** Requests for one key share a fetch, which ends whatever becomes of its place in the cache; its context says how to fetch. */
 const FETCHING = {

@@ -4,8 +4,14 @@ import { Histogram, type Registry } from 'prom-client';
 
 const BUCKETS_SECS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 20];
 
+/** @param startedAt a time of `performance.now()` */
+export type ObserveRequest = (method: string, route: string, status: number, startedAt: number) => void;
+
 /** Times every request by route pattern, never by path: a path holds addresses and would grow the series without end. */
-export function httpMetrics(registry: Registry): MiddlewareHandler {
+export function createHttpMetrics(registry: Registry): {
+  readonly observe: ObserveRequest;
+  readonly middleware: MiddlewareHandler;
+} {
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the headers of a request to its response, by route and status',
@@ -13,12 +19,14 @@ export function httpMetrics(registry: Registry): MiddlewareHandler {
     buckets: BUCKETS_SECS,
     registers: [registry],
   });
-  return async (c, next) => {
+  const observe: ObserveRequest = (method, route, status, startedAt) =>
+    duration.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
+  const middleware: MiddlewareHandler = async (c, next) => {
     const startedAt = performance.now();
     await next();
     const { status } = c.res;
     const pattern = routePath(c, -1);
-    const route = status === 404 && pattern === '/*' ? 'unmatched' : pattern;
-    duration.observe({ method: c.req.method, route, status }, (performance.now() - startedAt) / 1000);
+    observe(c.req.method, status === 404 && pattern === '/*' ? 'unmatched' : pattern, status, startedAt);
   };
+  return { observe, middleware };
 }

@@ -3,8 +3,8 @@ import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { tellBlock } from '../http/block-headers.ts';
-import { ReadyBody, sendReady } from '../http/ready-body.ts';
+import { ReadyBody } from '../http/ready-body.ts';
+import { type ReusableAnswer, sendReusable } from '../http/reusable.ts';
 import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
@@ -52,8 +52,11 @@ const shownOf = ({ pool, status, bidX64, askX64, balance0Raw, balance1Raw, depth
   depth,
 ];
 
-/** The quote as a response, from a body that is ready: compressed once, where the client takes it so. */
-export function quoteResponse(c: Context, snapshot: Snapshot): Promise<Response> {
-  tellBlock(c, snapshot.block);
-  return sendReady(c, readyBody(snapshot));
+/** The quote as a response that may be sent again: compressed once, where the client takes it so. */
+export function quoteResponse(
+  c: Context,
+  snapshot: Snapshot,
+  reuse: Pick<ReusableAnswer, 'isValid' | 'onRequest'>,
+): Promise<Response> {
+  return sendReusable(c, { body: readyBody(snapshot), block: snapshot.block, ...reuse });
 }

@@ -36,13 +36,18 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       const address = poolAddressParam(c.req.param('pool_address') ?? '');
       const kind = depthParam(c) ? 'depths' : 'prices';
       const { chainId } = servedChain(chains, chain);
-      const pool = (await directory.table()).find(chainId, address);
+      const table = await directory.table();
+      const pool = table.find(chainId, address);
       if (!pool) throw poolNotServed(address);
-      warmers?.of(chainId).requested.markRequested([pool], kind, c.get('key') !== null);
+      const onRequest = (byKey: boolean) => warmers?.of(chainId).requested.markRequested([pool], kind, byKey);
+      onRequest(c.get('key') !== null);
       const ofChain = snapshots.of(chainId);
       const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
       if (!snapshot || snapshot instanceof SnapshotError) throw quoteFailure(address, snapshot);
-      return quoteResponse(c, snapshot);
+      return quoteResponse(c, snapshot, {
+        isValid: () => table.find(chainId, address) === pool && ofChain.cached(pool, kind) === snapshot,
+        onRequest,
+      });
     },
     async getBidAskBatch(c) {
       const { chainId } = servedChain(chains, chainIdParam(c));

@@ -1,7 +1,8 @@
 import type { Hono } from 'hono';
 import type { BoundRoute } from '../../api/declaration/api-route.ts';
 import { mountRoutes } from '../../api/declaration/mount-routes.ts';
+import { AnswerCache } from '../../api/http/answer-cache.ts';
 
 /** Mounts endpoints without counting their requests. */
 export const mountHandlers = (app: Hono, routes: readonly BoundRoute[]): void =>
-  mountRoutes(app, routes, () => (_c, next) => next());
+  mountRoutes(app, routes, () => (_c, next) => next(), new AnswerCache());

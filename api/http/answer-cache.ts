@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache';
+import { type ApiRoute, routingPath } from '../declaration/api-route.ts';
+import type { ReusableAnswer } from './reusable.ts';
+
+/** Memory for answers, compressed forms included. */
+const MAX_BYTES = 64_000_000;
+
+/** An answer and the endpoint that gave it. */
+export interface KeptAnswer extends ReusableAnswer {
+  readonly route: ApiRoute;
+  /** Path of the route as metrics name it. */
+  readonly pattern: string;
+}
+
+/** What requests got, by their target: the least recently requested leave when memory is full. */
+export class AnswerCache {
+  readonly #answers: LRUCache<string, KeptAnswer>;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.#answers = new LRUCache({
+      maxSize: maxBytes,
+      // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+      sizeCalculation: ({ body }, target) => 2 * body.bytes.length + target.length + 1_000,
+    });
+  }
+
+  /** Keeps an answer, unless its target is one of many spellings. */
+  keep(target: string, route: ApiRoute, answer: ReusableAnswer): void {
+    if (isCanonical(target, route)) this.#answers.set(target, { ...answer, route, pattern: routingPath(route) });
+  }
+
+  find(target: string): KeptAnswer | undefined {
+    return this.#answers.get(target);
+  }
+
+  remove(target: string, answer: KeptAnswer): void {
+    if (this.#answers.peek(target) === answer) this.#answers.delete(target);
+  }
+}
+
+/** Whether a target is lowercase, unescaped, and has the parameters that the route declares in their order, each at most once. */
+function isCanonical(target: string, { request }: Pick<ApiRoute, 'request'>): boolean {
+  const [, path = '', query] = /^([^?]*)(?:\?(.*))?$/.exec(target) ?? [];
+  if (!/^[a-z0-9_/]+$/.test(path)) return false;
+  const declared = Object.keys(request?.query?.shape ?? {});
+  let before = -1;
+  return (query === undefined ? [] : query.split('&')).every((pair) => {
+    const [, name = '', value] = /^(\w+)=([\w.,-]*)$/.exec(pair) ?? [];
+    const place = declared.indexOf(name);
+    const isNext = value !== undefined && place > before;
+    before = place;
+    return isNext;
+  });
+}
