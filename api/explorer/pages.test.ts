@@ -78,13 +78,16 @@ test('the first list of pools is fetched beside the scripts, and on no other pag
   for (const path of ['/?chain=1', '/route']) expect(await (await ask(path)).text()).not.toContain('as="fetch"');
 });
 
+const textOf = ({ content }: ReadyBody): string =>
+  typeof content === 'string' ? content : new TextDecoder().decode(content);
+
 test('the page links the documents of the API', () => {
-  const texts = [...files.assets.values()].map(({ bytes }) => new TextDecoder().decode(bytes)).join('');
+  const texts = [...files.assets.values()].map(textOf).join('');
   for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) expect(texts).toContain(`href:"${path}"`);
 });
 
 test('the page is as light as it has to be', async () => {
-  const html = new TextDecoder().decode(files.page.bytes);
+  const html = textOf(files.page);
   const sizeOf = async (body: ReadyBody) => (await body.zipped()).length;
   const page = await sizeOf(files.page);
   const sizes = await Promise.all([...files.assets].map(async ([name, body]) => [name, await sizeOf(body)] as const));

@@ -20,7 +20,7 @@ export class AnswerCache {
     this.#answers = new LRUCache({
       maxSize: maxBytes,
       // Twice the body is more than body and compressed form take together, unless the body is all but empty.
-      sizeCalculation: ({ body }, target) => 2 * body.bytes.length + target.length + 1_000,
+      sizeCalculation: ({ body }, target) => 2 * body.length + target.length + 1_000,
     });
   }
 

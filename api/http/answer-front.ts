@@ -69,7 +69,7 @@ async function reuse(
   if (key === undefined) return false;
   const counted = await deps.count(request, route.limit, key, address);
   if (counted?.rejected) return false;
-  const bytes = isZipped ? await body.zipped() : body.bytes;
+  const content = isZipped ? await body.zipped() : body.content;
   if (!isValid()) {
     deps.answers.remove(request.url ?? '', answer);
     return false;
@@ -82,10 +82,10 @@ async function reuse(
     ...FIXED,
     ...(block && blockHeaders(block)),
     ...counted?.headers,
-    ...(isRepeated ? VARY : bodyHeaders(bytes, isZipped)),
+    ...(isRepeated ? VARY : bodyHeaders(isZipped ? content.length : body.length, isZipped)),
     ...(maxAgeSecs !== undefined && cacheHeaders(body, maxAgeSecs)),
   });
-  response.end(isRepeated ? undefined : bytes);
+  response.end(isRepeated ? undefined : content);
   deps.observe('GET', pattern, status, startedAt);
   return true;
 }

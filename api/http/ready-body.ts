@@ -14,29 +14,32 @@ export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM
 const FAST = { level: constants.Z_BEST_SPEED };
 /** Small rather than fast, for files. */
 export const SMALL = { level: constants.Z_BEST_COMPRESSION };
-const encoder = new TextEncoder();
-const gzipped = promisify<Uint8Array, typeof FAST, Buffer<ArrayBuffer>>(gzip);
+const gzipped = promisify<string | Uint8Array, typeof FAST, Buffer<ArrayBuffer>>(gzip);
 
 /** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
 export class ReadyBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** As it is sent uncompressed: of a text Node makes one write with the headers, of bytes two. */
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  /** Bytes of it. */
+  readonly length: number;
   readonly #compression: typeof FAST;
   #zipped: Promise<Buffer<ArrayBuffer>> | undefined;
   #tag: string | undefined;
 
   constructor(content: string | Uint8Array, compression = FAST) {
-    this.bytes = typeof content === 'string' ? encoder.encode(content) : new Uint8Array(content);
+    this.content = typeof content === 'string' ? content : new Uint8Array(content);
+    this.length = Buffer.byteLength(content);
     this.#compression = compression;
   }
 
   zipped(): Promise<Buffer<ArrayBuffer>> {
-    this.#zipped ??= gzipped(this.bytes, this.#compression);
+    this.#zipped ??= gzipped(this.content, this.#compression);
     return this.#zipped;
   }
 
   /** For `ETag`: weak, because it is the same for the compressed form. */
   get tag(): string {
-    this.#tag ??= `W/"${createHash('sha1').update(this.bytes).digest('base64url')}"`;
+    this.#tag ??= `W/"${createHash('sha1').update(this.content).digest('base64url')}"`;
     return this.#tag;
   }
 }
@@ -46,14 +49,14 @@ export class ReadyBody {
  *
  * @param accepted `Accept-Encoding`
  */
-export const isSentZipped = ({ bytes }: ReadyBody, accepted = ''): boolean =>
-  bytes.length >= COMPRESS_FROM_BYTES && /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
+export const isSentZipped = ({ length }: ReadyBody, accepted = ''): boolean =>
+  length >= COMPRESS_FROM_BYTES && /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
 
 /** Headers of a body that is sent in one piece. */
-export const bodyHeaders = (bytes: Uint8Array, isZipped: boolean) => ({
+export const bodyHeaders = (length: number, isZipped: boolean) => ({
   'Content-Type': 'application/json',
   // Set here so that a response to HEAD, which has no body, has it too.
-  'Content-Length': String(bytes.length),
+  'Content-Length': String(length),
   ...VARY,
   ...(isZipped && { 'Content-Encoding': 'gzip' }),
 });
@@ -83,8 +86,8 @@ export async function sendReady(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const isZipped = isSentZipped(ready, c.req.header('Accept-Encoding'));
-  const bytes = isZipped ? await ready.zipped() : ready.bytes;
-  return c.body(bytes, 200, { ...bodyHeaders(bytes, isZipped), ...headers });
+  const content = isZipped ? await ready.zipped() : ready.content;
+  return c.body(content, 200, { ...bodyHeaders(isZipped ? content.length : ready.length, isZipped), ...headers });
 }
 
 /** Sends a body that caches may keep, or 304 to a client that has it. */

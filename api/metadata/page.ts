@@ -134,7 +134,7 @@ export const createPageCache = (maxSize = MAX_PAGE_BYTES) =>
   new LRUCache<string, ReadyBody, () => Promise<ReadyBody>>({
     maxSize,
     // Twice the body is more than body and compressed form take together, unless the body is all but empty.
-    sizeCalculation: ({ bytes }, key) => 2 * bytes.length + key.length + 1_000,
+    sizeCalculation: ({ length }, key) => 2 * length + key.length + 1_000,
     ...FETCHING,
   });
 

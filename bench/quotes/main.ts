@@ -3,6 +3,7 @@ import autocannon from 'autocannon';
 import type { Address } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { pricePool, walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
@@ -10,6 +11,7 @@ import { runMain } from '../../runtime/run-main.ts';
 import { providerQuote } from '../../test/quotes/provider-quote.ts';
 import { type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
+import { Samples } from '../route/measure.ts';
 import { measureNewBlock } from './new-block.ts';
 import { measurePacked } from './packed.ts';
 import { type BenchPools, makeBenchPools } from './pools.ts';
@@ -22,7 +24,7 @@ then of packed pools. With --packed of those alone.
 `;
 
 const CONNECTIONS = 50;
-const ROUNDS = 6;
+const ROUNDS = 5;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 interface Bench {
@@ -31,6 +33,7 @@ interface Bench {
   readonly proxy: RpcProxy;
   readonly pools: BenchPools;
   readonly api: string;
+  readonly limited: string;
   readonly bare: string;
   readonly seconds: number;
 }
@@ -56,11 +59,14 @@ async function bench(count: number, seconds: number): Promise<void> {
   const world = await startQuoteWorld();
   const proxy = await startRpcProxy(world.anvil.url);
   let server: QuoteServer | undefined;
+  let redis: Redis | undefined;
   try {
     print(`making ${count} pools ...`);
     const pools = await makeBenchPools(world, count);
-    server = await startQuoteServer(proxy.url, world.deployment, [...pools.guarded, ...pools.plain]);
-    const run = { world, chain: world.chain, proxy, pools, seconds, api: server.api, bare: server.bare };
+    redis = await startRedis();
+    server = await startQuoteServer(proxy.url, world.deployment, [...pools.guarded, ...pools.plain], 'flat', redis.url);
+    const { api, limited, bare } = server;
+    const run = { world, chain: world.chain, proxy, pools, seconds, api, limited, bare };
     await measureCurve(run);
     await measureNewBlock(run, 'batch of 100 at a new block, no guards', pools.plain.slice(0, 100), 4);
     const mixed = [...pools.guarded, ...pools.plain.slice(0, 80)];
@@ -69,6 +75,7 @@ async function bench(count: number, seconds: number): Promise<void> {
     await measureMemory(run);
   } finally {
     server?.process.kill('SIGTERM');
+    await redis?.stop();
     await proxy.stop();
     await world.stop();
   }
@@ -93,30 +100,41 @@ async function measureCurve({ world, pools }: Bench): Promise<void> {
   print(`depth of ${state.bins.length} bins: ${((performance.now() - start) / runs).toFixed(3)} ms (target < 0.5)`);
 }
 
-/** Measured in turns with the bare route, the best of several rounds each: what other work takes falls on both. */
-async function measureThroughput({ api, bare, pools, proxy, seconds }: Bench): Promise<void> {
+/** Measured in turns with a bare route that sends the same bytes, medians of the rounds: what other work takes falls on all. */
+async function measureThroughput({ api, limited, bare, pools, proxy, seconds }: Bench): Promise<void> {
   const [pool] = pools.plain as [Address];
   const body = JSON.stringify({ pools: pools.plain.slice(0, 100) });
+  const batch = { method: 'POST', body, headers: { 'Content-Type': 'application/json' } } as const;
   const cases = [
-    ['single from cache, depth=false (target >= 40%)', { url: `${api}/${pool}/bid_ask?depth=false` }],
-    ['single from cache, 122 levels (target >= 25%)', { url: `${api}/${pool}/bid_ask` }],
-    ['batch of 100 from cache', { url: `${api}/bid_ask/batch`, method: 'POST', body }],
+    { name: 'single from cache, depth=false', path: `/${pool}/bid_ask?depth=false`, targets: [80, 65], init: {} },
+    { name: 'single from cache, 122 levels', path: `/${pool}/bid_ask`, targets: [80, 65], init: {} },
+    { name: 'batch of 100 from cache', path: '/bid_ask/batch', targets: [60, 0], init: batch },
   ] as const;
-  for (const [name, target] of cases) {
+  for (const { name, path, targets, init } of cases) {
+    const same = await (await fetch(`${api}${path}`, init)).text();
+    await fetch(bare, { method: 'PUT', body: same });
     const calls = proxy.requests.length;
-    let trivial = 0;
-    let measured = 0;
-    for (let round = 0; round < ROUNDS; round++) {
-      trivial = Math.max(trivial, await rate({ url: bare }, seconds / ROUNDS));
-      measured = Math.max(measured, await rate(target, seconds / ROUNDS));
+    const urls = [bare, `${api}${path}`, `${limited}${path}`];
+    const rates = urls.map(() => new Samples());
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [index, url] of urls.entries()) {
+        rates[index]?.add(await rate({ url, ...init }, seconds / ROUNDS));
+      }
     }
-    const share = ((100 * measured) / trivial).toFixed(1);
-    const made = proxy.requests.length - calls;
-    print(`${name}: ${Math.round(measured)}/s of ${Math.round(trivial)}/s = ${share}%, ${made} chain calls`);
+    const [trivial = Number.NaN, free = Number.NaN, counted = Number.NaN] = rates.map((each) => each.quantile(0.5));
+    const share = (measured: number) => `${Math.round(measured)}/s = ${((100 * measured) / trivial).toFixed(1)}%`;
+    print(`${name}, ${same.length} bytes, of ${Math.round(trivial)}/s bare:`);
+    print(
+      `  without limits ${share(free)} (target >= ${targets[0]}%), with ${share(counted)} (target >= ${targets[1]}%)`,
+    );
+    print(`  ${proxy.requests.length - calls} chain calls`);
   }
 }
 
-async function rate(target: Pick<autocannon.Options, 'url' | 'method' | 'body'>, seconds: number): Promise<number> {
+async function rate(
+  target: Pick<autocannon.Options, 'url' | 'method' | 'body' | 'headers'>,
+  seconds: number,
+): Promise<number> {
   const result = await autocannon({ ...target, connections: CONNECTIONS, duration: seconds });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${target.url}: ${result.non2xx} not 200, ${result.errors} errors`);

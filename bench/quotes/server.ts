@@ -24,17 +24,21 @@ const Task = z.object({
   deployment: z.custom<Parameters<typeof servedPool>[1]>(),
   pools: z.array(HexAddress),
   layout: z.enum(['flat', 'packed']),
+  redisUrl: z.string(),
 });
+
+/** So much that nobody is refused. */
+const LARGE = { requests: 1_000_000_000, windowSecs: 3_600 };
 
 /** A node on two busy cores answers late: what it takes is measured, not cut off. */
 const LONG_TIMEOUTS = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
 
 /**
- * A process of its own for what is measured: the real app with limits off, and a bare Hono route to compare with. It prints
- * both ports as one line of JSON.
+ * A process of its own for what is measured: the real app with limits off and on, and a bare Hono route that sends the bytes
+ * it was given, to compare with. It prints their ports as one line of JSON.
  */
 runMain(async () => {
-  const { chain, deployment, pools, layout } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
+  const { chain, deployment, pools, layout, redisUrl } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
   const logger = createLogger('bench', 'warn');
   let calls = 0;
   const devChain = await connectDevChain(chain.rpcUrls[0] ?? '');
@@ -50,29 +54,39 @@ runMain(async () => {
     logger,
   });
   const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
-  const app = createApp(bindRoutes(quotesResource, deps), {
-    verifyKey: async () => null,
-    rateLimit: {
-      limits: LimitsConfig.parse({ enabled: false }),
-      // Limits are off: it never connects.
-      redis: new Redis({ lazyConnect: true }),
-      prefix: 'bench',
-      trustedProxies: 0,
-    },
-    metrics: createMetrics('bench'),
-    logger,
-  });
+  const quotas = { anonymous: LARGE, keyed: LARGE };
+  const createWith = (enabled: boolean) =>
+    createApp(bindRoutes(quotesResource, deps), {
+      verifyKey: async () => null,
+      rateLimit: {
+        limits: LimitsConfig.parse({ enabled, quote: quotas, batch: quotas }),
+        redis: new Redis(redisUrl, { lazyConnect: true }),
+        prefix: 'bench',
+        trustedProxies: 0,
+      },
+      metrics: createMetrics('bench'),
+      logger,
+    });
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
+  let same = '';
   const trivial = new Hono()
-    .get('/', (c) => c.json({ ok: true }))
+    .on(['GET', 'POST'], '/', (c) => c.body(same, 200, { 'Content-Type': 'application/json' }))
+    .put('/', async (c) => {
+      same = await c.req.text();
+      return c.body(null, 204);
+    })
     .get('/calls', (c) => c.json(calls))
     .get('/memory', (c) => {
       collectGarbage();
       const { heapUsed, external, rss } = process.memoryUsage();
       return c.json({ used: heapUsed + external, rss });
     });
-  const [api, bare] = [await startServer(app, '127.0.0.1', 0), await startServer(trivial, '127.0.0.1', 0)];
-  process.stdout.write(`${JSON.stringify({ api: api.port, bare: bare.port })}\n`);
+  const [api, limited, bare] = [
+    await startServer(createWith(false), '127.0.0.1', 0),
+    await startServer(createWith(true), '127.0.0.1', 0),
+    await startServer(trivial, '127.0.0.1', 0),
+  ];
+  process.stdout.write(`${JSON.stringify({ api: api.port, limited: limited.port, bare: bare.port })}\n`);
   process.on('SIGTERM', () => process.exit(0));
 });

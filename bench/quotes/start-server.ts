@@ -9,9 +9,11 @@ const SOURCE = fileURLToPath(new URL('./server.ts', import.meta.url));
 
 export interface QuoteServer {
   readonly process: ChildProcess;
-  /** The chain's routes. */
+  /** The chain's routes, without limits. */
   readonly api: string;
-  /** A Hono route that does nothing. */
+  /** The same with limits, counted in Redis. */
+  readonly limited: string;
+  /** A Hono route that sends what was put there. */
   readonly bare: string;
 }
 
@@ -21,14 +23,20 @@ export async function startQuoteServer(
   deployment: Parameters<typeof servedPool>[1],
   pools: readonly Address[],
   layout: 'flat' | 'packed' = 'flat',
+  redisUrl = '',
 ): Promise<QuoteServer> {
-  const BENCH_TASK = JSON.stringify({ chain: chainConfig(31337, [rpcUrl]), deployment, pools, layout });
+  const BENCH_TASK = JSON.stringify({ chain: chainConfig(31337, [rpcUrl]), deployment, pools, layout, redisUrl });
   const child = spawn(process.execPath, ['--import', 'tsx', SOURCE], {
     env: { ...process.env, BENCH_TASK },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const ports = JSON.parse(line.toString()) as { api: number; bare: number };
-  const bare = `http://127.0.0.1:${ports.bare}`;
-  return { process: child, api: `http://127.0.0.1:${ports.api}/public/v1/evm/31337`, bare };
+  const ports = JSON.parse(line.toString()) as { api: number; limited: number; bare: number };
+  const routes = (port: number) => `http://127.0.0.1:${port}/public/v1/evm/31337`;
+  return {
+    process: child,
+    api: routes(ports.api),
+    limited: routes(ports.limited),
+    bare: `http://127.0.0.1:${ports.bare}`,
+  };
 }
