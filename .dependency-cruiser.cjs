@@ -41,8 +41,8 @@ const FOLDERS = {
       'A backfill starts the indexer and switches its schemas, a calibration is that of capture; no command needs a running service.',
   },
   client: {
-    uses: ['api', 'runtime'],
-    because: 'It is generated from the routes; numbers are read as the API writes them.',
+    uses: ['api', 'protocol', 'runtime'],
+    because: 'Its types are generated from the routes; it calculates and reads numbers as the API does.',
   },
   web: {
     uses: ['client', 'protocol'],
