@@ -75,9 +75,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Fails unless a client that says of which block its quotes are holds what the chain says of that block. */
-function check(chain: SimulatedChain, { book, hash, fault, wish: { depth, pools } }: SimulatedClient): void {
+/**
+ * Fails unless a client that says of which block its quotes are holds what the chain says of that block, and the client
+ * package holds the same and resumes after the same message.
+ */
+function check(chain: SimulatedChain, { book, held, hash, fault, wish: { depth, pools } }: SimulatedClient): void {
   if (fault) throw fault;
+  const { block, quotes } = held.state();
+  expect([block?.hash ?? null, held.resumeId]).toEqual([hash, book.lastId ?? '']);
+  expect(new Map(quotes)).toEqual(
+    hash ? new Map([...book.quotes].map(([name, { quote }]) => [name, quote])) : new Map(),
+  );
   if (hash === null) return;
   const named = book.isWhole && pools !== 'all' ? pools : [];
   const isKnown = (name: string) => book.quotes.has(name) || book.failed.has(name) || book.removed.has(name);
@@ -100,7 +108,7 @@ class World {
   constructor(wishes: readonly Wish[], budget: typeof RICH) {
     this.#budget = budget;
     this.processes = this.tables.map((table) => this.#start(table));
-    this.clients = wishes.map((wish) => new SimulatedClient(wish));
+    this.clients = wishes.map((wish) => new SimulatedClient(wish, this.chain.pools));
   }
 
   async connect(client: SimulatedClient, process: number): Promise<void> {
