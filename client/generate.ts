@@ -19,6 +19,8 @@ const NULL = ts.factory.createLiteralTypeNode(ts.factory.createNull());
 export async function generateClient(): Promise<ReadonlyMap<string, string>> {
   const document = openApiDocument(ROUTES);
   const types = await openapiTS(document as OpenAPI3, {
+    // A request may leave out what has a default.
+    defaultNonNullable: false,
     transform: (schema) => {
       if (schema.format !== 'uint64') return undefined;
       return schema.type === 'integer' ? UINT64 : ts.factory.createUnionTypeNode([UINT64, NULL]);

@@ -698,7 +698,7 @@ export interface components {
              * @description False leaves `depth` out; null acts as true.
              * @default true
              */
-            depth: boolean | null;
+            depth?: boolean | null;
         };
         /** @description Trades of a pool. */
         TradesPage: {

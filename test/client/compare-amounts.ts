@@ -50,6 +50,38 @@ export async function compareAmounts(
   return { amounts, routes, differences };
 }
 
+/**
+ * Executes an amount and takes it back. The chain may be worse than the client said by a raw unit of either token; one of the
+ * input may be worth many of the output.
+ *
+ * @returns what is worse than that; null for a good execution, and for an amount that need not fill
+ */
+export async function worseExecution(
+  world: FillWorld,
+  side: MarketSide,
+  exact: 'in' | 'out',
+  amount: bigint,
+): Promise<string | null> {
+  const result = mathResult(side.levels, exact, amount);
+  if (result === null || result === '0' || amount === 0n) return null;
+  const [paid, received] = await world.execute(side, exact, amount);
+  const most = 1n + (exact === 'in' ? amount : BigInt(result));
+  const least = exact === 'in' ? BigInt(mathResult(side.levels, 'in', amount - 1n) ?? 0) - 1n : amount;
+  if (paid <= most && received >= least) return null;
+  return `${side.name} exact ${exact} ${amount}: paid ${paid}, received ${received}, not ${result}`;
+}
+
+/** The same of random amounts. @returns what is worse */
+export async function worseExecutions(world: FillWorld, random: Random, count: number): Promise<readonly string[]> {
+  const worse: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const side = random.pick(world.sides);
+    const exact = random.chance(50) ? 'in' : 'out';
+    worse.push((await worseExecution(world, side, exact, randomAmount(random, side, exact))) ?? '');
+  }
+  return worse.filter(Boolean);
+}
+
 /** Of any size, up to a little more than the side takes. */
 function randomAmount(random: Random, { levels }: MarketSide, exact: 'in' | 'out'): bigint {
   const last = levels.at(-1);

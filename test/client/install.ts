@@ -36,9 +36,8 @@ export async function installClient(parent: string): Promise<InstalledClient> {
 
 /** Makes packages of this project usable there. */
 export async function linkPackages(folder: string, names: readonly string[]): Promise<void> {
-  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
   for (const name of names) {
-    await symlink(join(PROJECT_ROOT, 'node_modules', name), join(folder, 'node_modules', name)).catch(() => undefined);
+    await symlink(join(PROJECT_ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
 }
 

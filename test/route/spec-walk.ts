@@ -42,7 +42,8 @@ export function estimateFill(
     previousOutput = cumulativeOutput;
     if (binOutput === 0n) continue;
     const bin = exact === 'input' ? binInput : binOutput;
-    const used = remaining < bin ? remaining : bin;
+    let used = bin;
+    if (remaining < bin) used = remaining;
     result += exact === 'input' ? (binOutput * used) / binInput : (binInput * used + binOutput - 1n) / binOutput;
     remaining -= used;
     impactE6 = BigInt(level.priceImpactE6 ?? 0);
