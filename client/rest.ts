@@ -19,5 +19,4 @@ export {
 } from './rest/errors.ts';
 export type { Operations } from './rest/operations.ts';
 export { createRestClient, type RestClient, type RestClientOptions } from './rest/rest-client.ts';
-export type { CallOptions, OperationId, RequestOf, ResponseOf } from './rest/types.ts';
-export type { components } from './schema.d.ts';
+export type { CallOptions, OperationId, RequestOf, ResponseOf, Schemas } from './rest/types.ts';

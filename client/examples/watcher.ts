@@ -6,11 +6,12 @@ const [url = '', chain, ...pools] = process.argv.slice(2);
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 
+/** Blocks confirm quotes, also those that do not change. */
+const MAX_AGE_MS = 30_000;
 let isTrading = false;
 for await (const { block, quotes, stale } of stream({ url, chainId: Number(chain), pools, signal: stop.signal })) {
   const isCurrent = block !== null && stale.size === 0;
-  // A quote that did not change holds at the block, however long ago it was sent: its age does not count here.
-  const mayTrade = isCurrent && [...quotes.values()].every((quote) => isTradable(quote, { maxAgeMs: Infinity }));
+  const mayTrade = isCurrent && [...quotes.values()].every((quote) => isTradable(quote, { maxAgeMs: MAX_AGE_MS }));
   if (mayTrade !== isTrading) {
     const [reason] = stale.values();
     process.stdout.write(

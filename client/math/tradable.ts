@@ -43,7 +43,8 @@ const CLOSED: Readonly<Record<Side, bigint>> = { bids: 0n, asks: 2n ** 128n - 1n
  * Whether a quote may be traded on: healthy, open, and neither older than allowed nor from the future.
  *
  * @param quote of the API, with depth: without it a closed side may show a price
- * @param options.maxAgeMs oldest quote to trade on, milliseconds
+ * @param options oldest quote to trade on, and the side
+ * @returns false for any doubt
  * @example
  * if (!isTradable(quote, { maxAgeMs: 5_000, side: 'bids' })) return;
  */

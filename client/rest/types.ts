@@ -1,5 +1,8 @@
-import type { operations } from '../schema.d.ts';
+import type { components, operations } from '../schema.d.ts';
 import type { OPERATIONS } from './operations.ts';
+
+/** Shapes of the OpenAPI document, such as `Schemas['Pool']`. */
+export type Schemas = components['schemas'];
 
 /** Name of an operation, as in the OpenAPI document. */
 export type OperationId = keyof typeof OPERATIONS;

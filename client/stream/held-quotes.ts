@@ -17,6 +17,8 @@ export class HeldQuotes {
   readonly #quotes = new Map<string, { readonly quote: Quote; readonly block: number }>();
   readonly #failures = new Map<string, Stale>();
   #block: Block | null = null;
+  /** Time of the newest complete block, Unix seconds. */
+  #confirmedAt = 0;
   #seq: number | null = null;
   #reason = 'Not connected';
 
@@ -54,6 +56,7 @@ export class HeldQuotes {
     for (const pool of message.pools ?? []) this.#fail(pool);
     for (const pool of message.errors ?? []) this.#fail(pool);
     for (const quote of message.quotes ?? []) this.#put(quote.poolAddress, quote, blockNumber);
+    this.#confirmedAt = message.blockTimestamp;
     this.#block = event === 'heartbeat' || last ? { number: blockNumber, hash: blockHash } : null;
     this.#reason = event === 'bye' ? `The service ended the stream: ${message.reason}` : 'The block is not complete';
   }
@@ -64,6 +67,7 @@ export class HeldQuotes {
     this.#forget();
     for (const [pool, quote] of quotes) this.#put(pool, quote, block?.number ?? 0);
     for (const failure of failures) this.#fail(failure);
+    this.#confirmedAt = 0;
     this.#block = block;
     this.#reason = 'No pool could be read';
   }
@@ -75,10 +79,15 @@ export class HeldQuotes {
     const stale = new Map<string, Stale>();
     for (const pool of this.#pools) {
       const held = this.#quotes.get(pool);
-      if (block && held) quotes.set(pool, held.quote);
+      if (block && held) quotes.set(pool, this.#confirmed(held.quote));
       else stale.set(pool, this.#failures.get(pool) ?? { status: null, error: block ? 'Not read yet' : this.#reason });
     }
     return { block, quotes, stale, transport };
+  }
+
+  /** A quote that did not change is of the newest block, too. */
+  #confirmed(quote: Quote): Quote {
+    return quote.serverTs < this.#confirmedAt ? { ...quote, serverTs: this.#confirmedAt } : quote;
   }
 
   #put(pool: string, quote: Quote, block: number): void {

@@ -22,7 +22,7 @@ export type TransportName = 'websocket' | 'sse' | 'batch';
 export interface StreamState {
   /** The block that all quotes are of; with `batch` the oldest of them. Null: do not trade, nothing is known to be current. */
   readonly block: Block | null;
-  /** Quotes to use. */
+  /** Quotes to use. Their `serverTs` is at least the time of the block at which the stream confirmed them. */
   readonly quotes: ReadonlyMap<string, Quote>;
   /** Pools without one: do not use what was sent of them earlier. */
   readonly stale: ReadonlyMap<string, Stale>;
@@ -38,6 +38,7 @@ export interface StreamMessage {
   readonly prevSeq: number | null;
   readonly blockNumber: number;
   readonly blockHash: string;
+  readonly blockTimestamp: number;
   readonly fromBlock?: number;
   readonly quotes?: readonly Quote[];
   readonly errors?: readonly PoolFailure[];
