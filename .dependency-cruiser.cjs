@@ -41,15 +41,15 @@ const FOLDERS = {
       'A backfill starts the indexer and switches its schemas, a calibration is that of capture; no command needs a running service.',
   },
   client: {
-    uses: ['api', 'runtime'],
-    because: 'It is generated from the routes; numbers are read as the API writes them.',
+    uses: ['api', 'protocol', 'runtime'],
+    because: 'Its types are generated from the routes; it calculates and reads numbers as the API does.',
   },
   web: {
     uses: ['client', 'protocol'],
     because: 'It runs in browsers and asks the API as any customer does; of the arithmetic it knows names alone.',
   },
   'build.ts': {
-    uses: ['cli/logic-versions.ts', 'runtime', 'web/build.ts'],
+    uses: ['cli/logic-versions.ts', 'client/reference.ts', 'runtime', 'web/build.ts'],
     because: 'It bundles the processes, which know nothing of it.',
   },
   devnet: {

@@ -66,12 +66,15 @@ runMain(async () => {
   const { ifOutdated, production } = command.opts<Options>();
   if (ifOutdated && !isOutdated()) return;
   assertLogicVersions();
-  const [sources, pageSources] = await Promise.all([
+  const [sources, pageSources, referenceSources] = await Promise.all([
     buildProcesses(production ? PRODUCTION : { ...PRODUCTION, ...DEVELOPMENT }),
     buildPage(),
+    buildClientReference(),
     copySwagger(),
   ]);
-  const ours = [...sources, ...pageSources].filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));
+  const ours = [...sources, ...pageSources, ...referenceSources].filter(
+    (path) => !path.startsWith('node_modules/') && !path.includes(':'),
+  );
   await place('sources.json', JSON.stringify(['build.ts', 'package-lock.json', ...new Set(ours)].sort(), null, 1));
 });
 
@@ -162,6 +165,20 @@ async function buildPage(): Promise<readonly string[]> {
   const { files, sources } = await buildWebPage();
   for (const [name, content] of files) await place(`web/${name}`, content);
   await removeOthers(join(DIST, 'web/assets'), /./, new Set([...files.keys()].map((name) => basename(name))));
+  return sources;
+}
+
+/** Takes longer than all else, so only after a change. @returns paths of the files that it is made of */
+async function buildClientReference(): Promise<readonly string[]> {
+  const { buildReference } = await import('./client/reference.ts');
+  const folders = ['client', 'client/math', 'client/rest', 'client/stream'];
+  const names = await Promise.all(
+    folders.map(async (folder) => (await readdir(join(PROJECT_ROOT, folder))).map((name) => join(folder, name))),
+  );
+  const sources = names.flat().filter((path) => /(?<![.]test)[.]ts$|README[.]md$/.test(path));
+  const builtAt = statSync(join(DIST, 'client-reference/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const changedAt = Math.max(...sources.map((path) => statSync(join(PROJECT_ROOT, path)).mtimeMs));
+  if (changedAt > builtAt) await buildReference(join(DIST, 'client-reference'));
   return sources;
 }
 

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { createPoolTradingDataClient } from 'pool-trading-data-api/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPoolTradingDataClient } from './client.ts';
 
 /** Answers what the test says, with or without a length, and keeps what it was sent. */
 let server: Server;

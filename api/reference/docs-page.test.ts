@@ -1,18 +1,20 @@
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { ApiError, internalError, sendError } from '../errors.ts';
 import { COMPRESS_FROM_BYTES } from '../http/ready-body.ts';
-import { mountDocsPage } from './docs-page.ts';
+import { mountReference } from './reference.ts';
 
 const app = new Hono();
-mountDocsPage(app, 'A title');
+app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
+mountReference(app, { openapi: () => ({}), asyncapi: () => ({}) });
 const get = async (path: string, encoding = 'identity') =>
   app.request(path, { headers: { 'Accept-Encoding': encoding } });
 
 test('the page names no host but its own, and tells the browser to ask none', async () => {
   const response = await get('/docs');
   const html = await response.text();
-  expect(html).toContain('<title>A title</title>');
+  expect(html).toContain('<title>Pool Trading Data API</title>');
   const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]);
   const files = ['/docs/swagger-ui.css', '/asyncapi.json', '/docs/swagger-ui-bundle.js', '/docs/start.js'];
   expect(links).toEqual(['data:,', ...files]);
@@ -51,4 +53,28 @@ test('no other file can be had', async () => {
   for (const name of ['package.json', '../package.json', '%2e%2e/package.json', 'swagger-ui.css.map']) {
     expect((await get(`/docs/${name}`)).status).toBe(404);
   }
+});
+
+test('the reference of the client is served with its files, and runs no script of its pages', async () => {
+  expect((await get('/docs/client')).headers.get('Location')).toBe('/docs/client/');
+  const html = await (await get('/docs/client/')).text();
+  expect(html).not.toMatch(/<script>/);
+  const files = [...html.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  expect(files).toContain('assets/style.css');
+  const names = [...files, 'modules/math.html', 'modules/rest.html', 'modules/stream.html'];
+  for (const name of names) expect([name, (await get(`/docs/client/${name}`)).status]).toEqual([name, 200]);
+  const page = await (await get('/docs/client/functions/math.quoteExactIn.html')).text();
+  expect(page).toContain('interpolates volume within the last one');
+  for (const name of ['../swagger/swagger-ui.css', '%2e%2e/sources.json', 'assets', 'x.html']) {
+    expect([name, (await get(`/docs/client/${name}`)).status]).toEqual([name, 404]);
+  }
+});
+
+test('the list for tools names documents that are served', async () => {
+  const response = await get('/llms.txt');
+  expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8');
+  const paths = [...(await response.text()).matchAll(/\]\((\/[^)]+)\)/g)].map(([, path = '']) => path);
+  expect(paths.length).toBe(5);
+  // The status is not one of the documents that are mounted here.
+  for (const path of paths.slice(0, -1)) expect([path, (await get(path)).status]).toEqual([path, 200]);
 });

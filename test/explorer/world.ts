@@ -9,14 +9,17 @@ import { bindResources } from '../../api/resources.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
+import { startStreams } from '../../api/stream/streams.ts';
+import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
+import { startPoolWarmers } from '../../api/warming/pool-warmers.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { unusedStreams } from '../harness/every-route.ts';
 import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, NOW, openListing } from '../metadata/listing-fixture.ts';
 import {
   chainConfig,
@@ -74,16 +77,26 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
     chainConfig(CHAIN_B, ['http://127.0.0.1:1'], { name: 'Devnet-B', deployments }),
   ];
   const logger = createLogger('test', 'silent');
+  const metrics = createMetrics('test');
+  const snapshots = createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger });
+  const shared = { chains, quotes: eagerQuotes, snapshots, directory, metrics, logger };
+  const warmers = startPoolWarmers({ ...shared, isFunded: () => true, curveMethodOf: () => undefined });
+  const chainIds = chains.map(({ chainId }) => chainId);
+  const config = StreamConfig.parse({});
+  const streams = startStreams({ ...shared, chainIds, config, warmers, database: listing.pool });
+  const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const app = createApp(
     bindResources({
-      chains: new Map(chains.map((chain) => [chain.chainId, chain])),
+      chains: byId,
       directory,
       database: listing.pool,
       statusMaxAgeSecs: 86_400,
-      snapshots: createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger }),
+      snapshots,
       estimates: new DepthEstimates(),
       endpoints: new Map(),
-      ...unusedStreams(),
+      streams,
+      warmers,
+      trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => [
         lagOf(CHAIN_A, 'devnet-a'),
@@ -100,12 +113,13 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
         prefix: 'test',
         trustedProxies: 0,
       },
-      metrics: createMetrics('test'),
+      webSockets: { chains: byId, streams },
+      metrics,
       logger,
       pages: await pagesOf(),
     },
   );
-  const server = await startServer(app, '127.0.0.1', 0);
+  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
   const [first, second, hostile] = pools;
   if (!first || !second || !hostile) throw new Error('the market has too few pools');
   return {
@@ -121,7 +135,9 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       await sendSwap(world.chain, world.deployment, { pool: first.address, zeroForOne: false, amountSpecified });
     },
     stop: async () => {
+      streams.stop();
       await server.stop(100);
+      await warmers.stop();
       await Promise.all([node.stop(), listing.close(), world.stop()]);
     },
   };

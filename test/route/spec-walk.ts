@@ -1,14 +1,12 @@
-import { minBigint } from '../../protocol/fixed-point.ts';
-
 /**
- * The fill estimate of the API's contract, written from its text alone and over the text of a bid/ask answer: what routes
- * are checked against.
+ * The fill estimate of the API's contract, written from its text alone and over the text of a bid/ask answer: what routes,
+ * and the client's arithmetic and vectors, are checked against. It shares no code with them.
  */
 
 export interface QuoteLevel {
   readonly cumulativeVolume: string;
   readonly cumulativeInputVolume: string;
-  readonly priceImpactE6: string;
+  readonly priceImpactE6?: string;
 }
 
 export interface QuoteSides {
@@ -44,10 +42,11 @@ export function estimateFill(
     previousOutput = cumulativeOutput;
     if (binOutput === 0n) continue;
     const bin = exact === 'input' ? binInput : binOutput;
-    const used = minBigint(remaining, bin);
+    let used = bin;
+    if (remaining < bin) used = remaining;
     result += exact === 'input' ? (binOutput * used) / binInput : (binInput * used + binOutput - 1n) / binOutput;
     remaining -= used;
-    impactE6 = BigInt(level.priceImpactE6);
+    impactE6 = BigInt(level.priceImpactE6 ?? 0);
   }
   if (remaining > 0n) return null;
   return exact === 'input' ? { input: amount, output: result, impactE6 } : { input: result, output: amount, impactE6 };

@@ -12,6 +12,7 @@ import { ownMain } from '../../devnet/services/own-process.ts';
 import { isAlive } from '../../devnet/services/processes.fixture.ts';
 import { startService } from '../../devnet/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { expectClientExamples } from '../client/run-examples.ts';
 import { expectNewcomersWalk } from '../explorer/newcomers-walk.ts';
 import { IS_LONG } from './settings.ts';
 
@@ -46,6 +47,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
       await expectExamplesToWork(demo.output());
       await expectNewcomersWalk(demo.output());
       await expectAnotherApiToReachTheBuilders(demo.output());
+      await expectClientExamples(demo.output(), await mkdtemp(join(temp, 'client-')));
 
       const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';
       const key = demo.output().match(/API key +(\S+)/)?.[1];

@@ -2,6 +2,8 @@ import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { ChainStream } from '../../api/stream/chain-stream.ts';
 import type { Subscriber } from '../../api/stream/subscriber.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
+import { HeldQuotes } from '../../client/stream/held-quotes.ts';
+import type { StreamMessage } from '../../client/stream/types.ts';
 import { Book, type Received } from './book.ts';
 
 /** Each message counts as this much: few fill a connection. */
@@ -17,6 +19,8 @@ export interface Wish {
 export class SimulatedClient {
   readonly wish: Wish;
   book = new Book();
+  /** The same of the client that integrators use. */
+  readonly held: HeldQuotes;
   isSlow = false;
   /** A message that it could not take. */
   fault: unknown;
@@ -26,8 +30,11 @@ export class SimulatedClient {
   #unsent: Received[] = [];
   #onDrain: () => void = () => undefined;
 
-  constructor(wish: Wish) {
+  /** @param all pools that are meant by 'all' */
+  constructor(wish: Wish, all: readonly ServedPool[] = []) {
     this.wish = wish;
+    const pools = wish.pools === 'all' ? all : wish.pools;
+    this.held = new HeldQuotes(pools.map(({ address }) => address));
   }
 
   get isOpen(): boolean {
@@ -36,6 +43,7 @@ export class SimulatedClient {
 
   async connect(stream: ChainStream): Promise<void> {
     this.book.reconnect();
+    this.held.connect('sse');
     this.hash = null;
     this.#unsent = [];
     const { pools, depth, hasKey } = this.wish;
@@ -53,6 +61,7 @@ export class SimulatedClient {
     this.#unsent = [];
     this.hash = null;
     this.book.reconnect();
+    this.held.disconnect('cut');
   }
 
   /** Reads again. */
@@ -84,6 +93,7 @@ export class SimulatedClient {
   #take(sentBefore: Received): void {
     try {
       this.book.take(sentBefore);
+      this.held.take({ ...(sentBefore.data as StreamMessage), event: sentBefore.event, id: sentBefore.id });
     } catch (error) {
       this.fault ??= error;
     }

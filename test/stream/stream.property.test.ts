@@ -75,9 +75,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Fails unless a client that says of which block its quotes are holds what the chain says of that block. */
-function check(chain: SimulatedChain, { book, hash, fault, wish: { depth, pools } }: SimulatedClient): void {
+/**
+ * Fails unless a client that says of which block its quotes are holds what the chain says of that block, and the client
+ * package holds the same and resumes after the same message.
+ */
+function check(chain: SimulatedChain, { book, held, hash, fault, wish: { depth, pools } }: SimulatedClient): void {
   if (fault) throw fault;
+  const { block, quotes } = held.state();
+  expect([block?.hash ?? null, held.resumeId]).toEqual([hash, book.lastId ?? '']);
+  // The package moves the time of a quote to that of the block which confirms it.
+  const timeless = (all: Iterable<readonly [string, object]>) =>
+    new Map([...all].map(([name, quote]) => [name, { ...quote, serverTs: 0 }]));
+  const truth = [...book.quotes].map(([name, { quote }]) => [name, quote] as const);
+  expect(timeless(quotes)).toEqual(timeless(hash ? truth : []));
   if (hash === null) return;
   const named = book.isWhole && pools !== 'all' ? pools : [];
   const isKnown = (name: string) => book.quotes.has(name) || book.failed.has(name) || book.removed.has(name);
@@ -100,7 +110,7 @@ class World {
   constructor(wishes: readonly Wish[], budget: typeof RICH) {
     this.#budget = budget;
     this.processes = this.tables.map((table) => this.#start(table));
-    this.clients = wishes.map((wish) => new SimulatedClient(wish));
+    this.clients = wishes.map((wish) => new SimulatedClient(wish, this.chain.pools));
   }
 
   async connect(client: SimulatedClient, process: number): Promise<void> {

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import ts from 'typescript';
+
+const CLIENT = fileURLToPath(new URL('./', import.meta.url));
+/** The package's subpaths. */
+const ENTRIES = ['math', 'rest', 'stream'].map((name) => join(CLIENT, `${name}.ts`));
+
+/**
+ * Builds the package: modules with everything that they use, source maps, declarations.
+ *
+ * @param folder to write to
+ */
+export async function buildClient(folder = join(CLIENT, 'dist')): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await build({
+    entryPoints: ENTRIES,
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    sourcemap: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2022',
+    chunkNames: 'chunk-[hash]',
+  });
+  const declarations = emitDeclarations();
+  for (const path of reached(declarations, ENTRIES.map(declarationOf))) {
+    const target = join(folder, relative(CLIENT, path));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, declarations.get(path) ?? '');
+  }
+}
+
+const declarationOf = (path: string): string => path.replace(/(?:[.]d)?[.](?:ts|js)$/, '.d.ts');
+
+/** Texts by path, as if they were written beside their sources. */
+function emitDeclarations(): ReadonlyMap<string, string> {
+  const root = join(CLIENT, '..');
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...config.compilerOptions, noEmit: false, declaration: true, emitDeclarationOnly: true, incremental: false },
+    root,
+  );
+  delete options.tsBuildInfoFile;
+  const schema = join(CLIENT, 'schema.d.ts');
+  const texts = new Map([[schema, readFileSync(schema, 'utf8')]]);
+  ts.createProgram(ENTRIES, options).emit(undefined, (path, text) =>
+    texts.set(path, text.replaceAll(/(from '\.[^']*?)(?:\.d)?\.ts'/g, "$1.js'")),
+  );
+  return texts;
+}
+
+/** The declarations that these import, and they. */
+function reached(texts: ReadonlyMap<string, string>, entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set(entries);
+  for (const path of found) {
+    const imported = (texts.get(path) ?? '').matchAll(/from '(\.[^']*)'/g);
+    for (const [, name = ''] of imported) found.add(declarationOf(join(dirname(path), name)));
+  }
+  return found;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildClient();

@@ -1,0 +1,106 @@
+import {
+  type ExactInQuote,
+  type ExactOutQuote,
+  type Level,
+  maxIn,
+  maxOut,
+  quoteExactIn,
+  quoteExactOut,
+} from './exact-quotes.ts';
+
+/** `bids` sells token0 for token1, `asks` buys token0 with token1. */
+export type Side = 'bids' | 'asks';
+
+/** What of a quote is needed to judge it. */
+export interface TradableQuote {
+  readonly priceProviderStatus: string;
+  readonly bidAdj: string;
+  readonly askAdj: string;
+  /** When its snapshot was read, Unix seconds. */
+  readonly serverTs: number;
+  readonly depth: { readonly bids: readonly Level[]; readonly asks: readonly Level[] } | null;
+}
+
+export interface TradableOptions {
+  /** Oldest quote to trade on, milliseconds. Needs a clock that is right to less than that. */
+  readonly maxAgeMs: number;
+  /** The side to trade on. Default: both have to be open. */
+  readonly side?: Side;
+  /** The time to judge at, Unix milliseconds. Default: now. */
+  readonly nowMs?: number;
+}
+
+/** A pool that can take an order, and the side of it that does. */
+export interface Candidate<Q extends TradableQuote = TradableQuote> {
+  readonly quote: Q;
+  readonly side: Side;
+}
+
+/** `bidAdj` and `askAdj` of a closed side. */
+const CLOSED: Readonly<Record<Side, bigint>> = { bids: 0n, asks: 2n ** 128n - 1n };
+
+/**
+ * Whether a quote may be traded on: healthy, open, and neither older than allowed nor from the future.
+ *
+ * @param quote of the API, with depth: without it a closed side may show a price
+ * @param options oldest quote to trade on, and the side
+ * @returns false for any doubt
+ * @example
+ * if (!isTradable(quote, { maxAgeMs: 5_000, side: 'bids' })) return;
+ */
+export function isTradable(
+  { priceProviderStatus, bidAdj, askAdj, serverTs }: TradableQuote,
+  { maxAgeMs, side, nowMs = Date.now() }: TradableOptions,
+): boolean {
+  const isOpen = { bids: BigInt(bidAdj) !== CLOSED.bids, asks: BigInt(askAdj) !== CLOSED.asks };
+  const areOpen = side ? isOpen[side] : isOpen.bids && isOpen.asks;
+  return priceProviderStatus === 'healthy' && areOpen && Math.abs(nowMs - serverTs * 1_000) <= maxAgeMs;
+}
+
+/**
+ * The pool that gives most for an exact input. Pools that are not tradable, or not deep enough, do not take part.
+ *
+ * @param candidates pools with the side that takes the order: `bids` where the input is token0
+ * @param amountIn input, raw units, above 0
+ * @returns the best one with its output, the first of equals; null when none gives a raw unit
+ * @example
+ * const best = bestPoolExactIn([{ quote, side: 'bids' }, { quote: other, side: 'asks' }], 10n ** 18n, { maxAgeMs: 5_000 });
+ */
+export function bestPoolExactIn<C extends Candidate>(
+  candidates: readonly C[],
+  amountIn: bigint,
+  options: Omit<TradableOptions, 'side'>,
+): (C & ExactInQuote) | null {
+  const fills = tradable(candidates, options)
+    .filter(({ levels }) => amountIn <= maxIn(levels))
+    .map(({ candidate, levels }) => ({ ...candidate, ...quoteExactIn(levels, amountIn) }))
+    .filter(({ amountOutFloor }) => amountOutFloor > 0n);
+  return firstBest(fills, (one, other) => one.amountOutFloor > other.amountOutFloor);
+}
+
+/**
+ * The pool that asks least for an exact output. Pools that are not tradable, or not deep enough, do not take part.
+ *
+ * @param candidates pools with the side that takes the order: `bids` where the input is token0
+ * @param amountOut output, raw units, above 0
+ * @returns the best one with its input, the first of equals; null when none is deep enough
+ */
+export function bestPoolExactOut<C extends Candidate>(
+  candidates: readonly C[],
+  amountOut: bigint,
+  options: Omit<TradableOptions, 'side'>,
+): (C & ExactOutQuote) | null {
+  const fills = tradable(candidates, options)
+    .filter(({ levels }) => amountOut > 0n && amountOut <= maxOut(levels))
+    .map(({ candidate, levels }) => ({ ...candidate, ...quoteExactOut(levels, amountOut) }));
+  return firstBest(fills, (one, other) => one.amountInCeil < other.amountInCeil);
+}
+
+function tradable<C extends Candidate>(candidates: readonly C[], options: Omit<TradableOptions, 'side'>) {
+  return candidates
+    .filter(({ quote, side }) => isTradable(quote, { ...options, side }))
+    .map((candidate) => ({ candidate, levels: candidate.quote.depth?.[candidate.side] ?? [] }));
+}
+
+const firstBest = <T>(all: readonly T[], isBetter: (one: T, other: T) => boolean): T | null =>
+  all.reduce<T | null>((best, each) => (best === null || isBetter(each, best) ? each : best), null);

@@ -1,0 +1,38 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Application } from 'typedoc';
+
+const CLIENT = fileURLToPath(new URL('./', import.meta.url));
+/** Chooses a theme before the page is shown: the policy of our pages forbids inline scripts. */
+const INLINE_SCRIPT = /<script>.*?<\/script>/g;
+
+/**
+ * Writes the reference of the package, made of its doc comments, as web pages.
+ *
+ * @throws Error when a comment names what does not exist
+ */
+export async function buildReference(folder: string): Promise<void> {
+  const app = await Application.bootstrap({
+    name: 'Client of the Pool Trading Data API',
+    entryPoints: ['math', 'rest', 'stream'].map((name) => join(CLIENT, `${name}.ts`)),
+    tsconfig: join(CLIENT, 'tsconfig.json'),
+    readme: join(CLIENT, 'README.md'),
+    disableSources: true,
+    excludeExternals: true,
+    skipErrorChecking: true,
+    validation: { notExported: false, invalidPath: false, invalidLink: true },
+    treatValidationWarningsAsErrors: true,
+    logLevel: 'Warn',
+  });
+  const project = await app.convert();
+  if (!project) throw new Error('the reference of the client cannot be made');
+  app.validate(project);
+  await app.generateDocs(project, folder);
+  if (app.logger.hasErrors()) throw new Error('the reference of the client has errors');
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.html')) continue;
+    const path = join(folder, name);
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll(INLINE_SCRIPT, ''));
+  }
+}

@@ -1,0 +1,96 @@
+/** Base of all errors that calls throw, other than the reason of an aborted signal. */
+export abstract class ApiClientError extends Error {}
+
+/** No whole response arrived. The service may have done what was requested. */
+export class ConnectionError extends ApiClientError {
+  override readonly name = 'ConnectionError';
+}
+
+/** The deadline of the call passed; `cause` is the last failure, if there was one. */
+export class DeadlineError extends ApiClientError {
+  override readonly name = 'DeadlineError';
+}
+
+/** What a response with an error says. */
+export interface ErrorDetails {
+  readonly status: number;
+  /** Why, for programs, where the contract names it: `no_route`, `insufficient_liquidity`. */
+  readonly code: string | null;
+  /** Names the request in the logs of the service. */
+  readonly requestId: string | null;
+  /** How long to wait before another request, milliseconds. */
+  readonly retryAfterMs: number | null;
+}
+
+/** A response with a status other than 200. */
+export class ResponseError extends ApiClientError implements ErrorDetails {
+  override readonly name: string = 'ResponseError';
+  readonly status: number;
+  readonly code: string | null;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, { status, code, requestId, retryAfterMs }: ErrorDetails) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** 400, 413, 415: the request is malformed or has a value that is not allowed. */
+export class BadRequestError extends ResponseError {
+  override readonly name = 'BadRequestError';
+}
+
+/** 401: the key is missing or invalid. */
+export class UnauthorizedError extends ResponseError {
+  override readonly name = 'UnauthorizedError';
+}
+
+/** 404: the chain, pool or release is not served. */
+export class NotFoundError extends ResponseError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 422: no route, or a field of a quote update is missing or of the wrong type. */
+export class UnprocessableError extends ResponseError {
+  override readonly name = 'UnprocessableError';
+}
+
+/** 429: too many requests. */
+export class RateLimitError extends ResponseError {
+  override readonly name = 'RateLimitError';
+}
+
+/** 500 and above: the service failed or is unavailable. */
+export class ServiceError extends ResponseError {
+  override readonly name = 'ServiceError';
+}
+
+const CLASSES: Readonly<Record<number, typeof ResponseError>> = {
+  400: BadRequestError,
+  401: UnauthorizedError,
+  404: NotFoundError,
+  413: BadRequestError,
+  415: BadRequestError,
+  422: UnprocessableError,
+  429: RateLimitError,
+};
+
+/** @param body of the response: JSON with `error` and perhaps `code`, or a text */
+export function responseError({ status, headers }: Response, body: unknown): ResponseError {
+  const { error, code } = (typeof body === 'object' && body !== null ? body : { error: body }) as Record<
+    string,
+    unknown
+  >;
+  const Class = CLASSES[status] ?? (status >= 500 ? ServiceError : ResponseError);
+  const waitSecs = Number(headers.get('Retry-After') ?? Number.NaN);
+  return new Class(typeof error === 'string' && error ? error : `The service returned status ${status}`, {
+    status,
+    code: typeof code === 'string' ? code : null,
+    requestId: headers.get('X-Request-Id'),
+    retryAfterMs: waitSecs >= 0 ? waitSecs * 1_000 : null,
+  });
+}

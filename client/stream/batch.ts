@@ -1,0 +1,45 @@
+import { responseError } from '../rest/errors.ts';
+import { headersOf } from './headers.ts';
+import type { HeldQuotes } from './held-quotes.ts';
+import type { Block, Connection, PoolFailure, Quote } from './types.ts';
+
+type Result = { readonly poolAddress: string } & (
+  | { readonly quote: Quote }
+  | { readonly error: { readonly status: number; readonly error: string } }
+);
+
+/** The most that one request may name. */
+const MAX_POOLS = 100;
+
+/** Requests the quotes of all pools and replaces those that are held. */
+export async function holdBatch(connection: Connection, held: HeldQuotes, signal: AbortSignal): Promise<void> {
+  const { pools } = connection;
+  const parts = Array.from({ length: Math.ceil(pools.length / MAX_POOLS) }, (_, index) =>
+    requestBatch(connection, pools.slice(index * MAX_POOLS, (index + 1) * MAX_POOLS), signal),
+  );
+  const answers = await Promise.all(parts);
+  const quotes: [string, Quote][] = [];
+  const failures: PoolFailure[] = [];
+  for (const result of answers.flatMap(({ results }) => results)) {
+    if ('quote' in result) quotes.push([result.poolAddress, result.quote]);
+    else failures.push({ poolAddress: result.poolAddress, ...result.error });
+  }
+  const oldest = answers.flatMap(({ block }) => block ?? []).sort((one, other) => one.number - other.number)[0];
+  held.connect('batch');
+  held.replace(oldest ?? null, quotes, failures);
+}
+
+async function requestBatch({ base, depth, apiKey, fetch }: Connection, pools: readonly string[], signal: AbortSignal) {
+  const headers = headersOf(apiKey, { 'Content-Type': 'application/json' });
+  const body = JSON.stringify({ pools, depth });
+  const response = await fetch(`${base}/bid_ask/batch`, { method: 'POST', headers, body, signal });
+  if (!response.ok) throw responseError(response, await response.json().catch(() => null));
+  const { results } = (await response.json()) as { readonly results: readonly Result[] };
+  return { results, block: blockOf(response.headers) };
+}
+
+/** Null when no pool of the batch was read. */
+function blockOf(headers: Headers): Block | null {
+  const [number, hash] = [headers.get('X-Block-Number'), headers.get('X-Block-Hash')];
+  return number && hash ? { number: Number(number), hash } : null;
+}

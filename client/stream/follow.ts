@@ -1,0 +1,119 @@
+import { backoffMs, wait } from '../deadline.ts';
+import { ConnectionError, ResponseError, UnauthorizedError } from '../rest/errors.ts';
+import { holdBatch } from './batch.ts';
+import type { HeldQuotes } from './held-quotes.ts';
+import type { Connection, StreamMessage, Transport, TransportName } from './types.ts';
+
+/** Longest pause before a connection that ended is opened again. */
+const RECONNECT_MS = 500;
+/** How often batches are requested, and after which time the streams are tried again. */
+const BATCH_EVERY_MS = 2_000;
+const BATCHES_MS = 30_000;
+/** Another attempt would be rejected, too. */
+const FINAL_STATUSES: readonly number[] = [400, 401, 404];
+
+/**
+ * Keeps the quotes current over the first transport that connects, over batch requests while none does.
+ *
+ * @throws the reason of the signal, or a ResponseError that no attempt can change
+ */
+export async function follow(
+  connection: Connection,
+  transports: readonly (readonly [TransportName, Transport])[],
+  held: HeldQuotes,
+  notify: () => void,
+  signal: AbortSignal,
+): Promise<never> {
+  for (let index = 0; ; ) {
+    const [name, transport] = transports[index] ?? [];
+    if (!name || !transport) {
+      await requestBatches(connection, held, notify, signal);
+      index = 0;
+      continue;
+    }
+    const { isRefused, retryMs } = await followOne(connection, name, transport, held, notify, signal);
+    if (isRefused) index += 1;
+    else await wait(retryMs ?? backoffMs(0, RECONNECT_MS, RECONNECT_MS), signal);
+  }
+}
+
+/** Follows one connection to its end. @returns whether it ended before a message, and when to come back */
+async function followOne(
+  connection: Connection,
+  name: TransportName,
+  transport: Transport,
+  held: HeldQuotes,
+  notify: () => void,
+  signal: AbortSignal,
+): Promise<{ readonly isRefused: boolean; readonly retryMs: number | undefined }> {
+  let last: StreamMessage | undefined;
+  held.connect(name);
+  const error: unknown = await whileHeard(connection.silenceMs, signal, (heard, limited) => {
+    const take = (message: StreamMessage) => {
+      heard();
+      last = message;
+      held.take(message);
+      notify();
+    };
+    return transport(connection, held.resumeId, take, limited);
+  }).catch((reason: unknown) => reason);
+  held.disconnect(messageOf(error));
+  notify();
+  signal.throwIfAborted();
+  if (isFinal(error)) throw error;
+  if (last?.event === 'bye' && last.reason === 'key_revoked') throw keyRevoked();
+  return { isRefused: last === undefined, retryMs: last?.retryMs };
+}
+
+/** Requests batches for a while. */
+async function requestBatches(
+  connection: Connection,
+  held: HeldQuotes,
+  notify: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
+    let pauseMs = BATCH_EVERY_MS;
+    try {
+      await whileHeard(connection.silenceMs, signal, (_, limited) => holdBatch(connection, held, limited));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isFinal(error)) throw error;
+      if (error instanceof ResponseError) pauseMs = Math.max(pauseMs, error.retryAfterMs ?? 0);
+      held.disconnect(messageOf(error));
+    }
+    notify();
+    await wait(pauseMs, signal);
+  }
+}
+
+/** Runs work whose signal is aborted with the given one, or when nothing was heard for too long; at its end in any case. */
+async function whileHeard<T>(
+  silenceMs: number,
+  signal: AbortSignal,
+  work: (heard: () => void, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const abort = () => controller.abort(signal.reason);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => controller.abort(new ConnectionError(`Nothing came for ${silenceMs} ms`)), silenceMs);
+  };
+  signal.throwIfAborted();
+  signal.addEventListener('abort', abort);
+  heard();
+  try {
+    return await work(heard, controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    controller.abort();
+  }
+}
+
+const isFinal = (error: unknown): boolean => error instanceof ResponseError && FINAL_STATUSES.includes(error.status);
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const keyRevoked = () =>
+  new UnauthorizedError('The key was revoked', { status: 401, code: null, requestId: null, retryAfterMs: null });

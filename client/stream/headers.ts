@@ -1,0 +1,5 @@
+/** With the key, if there is one. */
+export const headersOf = (apiKey: string | undefined, others: Readonly<Record<string, string>>) => ({
+  ...others,
+  ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+});

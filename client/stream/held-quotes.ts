@@ -1,0 +1,113 @@
+import type { Block, PoolFailure, Quote, Stale, StreamMessage, StreamState, TransportName } from './types.ts';
+
+/** Messages were lost: what is held is not known to be current. */
+export class LostMessagesError extends Error {
+  override readonly name = 'LostMessagesError';
+}
+
+/**
+ * What the messages of a stream add up to. Invariant: with a block, every quote held is of that block, and no later message
+ * has made it void.
+ */
+export class HeldQuotes {
+  transport: TransportName = 'websocket';
+  /** Resumes after the last message; empty: the next connection begins from scratch. */
+  resumeId = '';
+  readonly #pools: readonly string[];
+  readonly #quotes = new Map<string, { readonly quote: Quote; readonly block: number }>();
+  readonly #failures = new Map<string, Stale>();
+  #block: Block | null = null;
+  /** Time of the newest complete block, Unix seconds. */
+  #confirmedAt = 0;
+  #seq: number | null = null;
+  #reason = 'Not connected';
+
+  /** @param pools addresses in lower case */
+  constructor(pools: readonly string[]) {
+    this.#pools = pools;
+  }
+
+  /** A connection begins: it resumes after the last message, or from scratch. */
+  connect(transport: TransportName): void {
+    this.transport = transport;
+    this.#seq = null;
+    if (!this.resumeId) this.#forget();
+  }
+
+  /** Nothing is known to be current any more. */
+  disconnect(reason: string): void {
+    this.#block = null;
+    this.#reason = reason;
+  }
+
+  /** @throws LostMessagesError when the message does not follow the last one */
+  take(message: StreamMessage): void {
+    const { event, id = '', seq, prevSeq, blockNumber, blockHash, fromBlock, last } = message;
+    if (prevSeq !== this.#seq) {
+      this.resumeId = '';
+      this.#forget();
+      throw new LostMessagesError(`Message ${prevSeq} is missing: the last one was ${this.#seq}`);
+    }
+    this.#seq = seq;
+    this.resumeId = id;
+    if (event === 'gap') this.#forget();
+    for (const [pool, { block }] of this.#quotes)
+      if (fromBlock !== undefined && block >= fromBlock) this.#quotes.delete(pool);
+    for (const pool of message.pools ?? []) this.#fail(pool);
+    for (const pool of message.errors ?? []) this.#fail(pool);
+    for (const quote of message.quotes ?? []) this.#put(quote.poolAddress, quote, blockNumber);
+    this.#confirmedAt = message.blockTimestamp;
+    this.#block = event === 'heartbeat' || last ? { number: blockNumber, hash: blockHash } : null;
+    this.#reason = event === 'bye' ? `The service ended the stream: ${message.reason}` : 'The block is not complete';
+  }
+
+  /** Replaces all that is held by the results of batch requests. */
+  replace(block: Block | null, quotes: readonly (readonly [string, Quote])[], failures: readonly PoolFailure[]): void {
+    this.resumeId = '';
+    this.#forget();
+    for (const [pool, quote] of quotes) this.#put(pool, quote, block?.number ?? 0);
+    for (const failure of failures) this.#fail(failure);
+    this.#confirmedAt = 0;
+    this.#block = block;
+    this.#reason = 'No pool could be read';
+  }
+
+  /** What may be used now. */
+  state(): StreamState {
+    const [block, { transport }] = [this.#block, this];
+    const quotes = new Map<string, Quote>();
+    const stale = new Map<string, Stale>();
+    for (const pool of this.#pools) {
+      const held = this.#quotes.get(pool);
+      if (block && held) quotes.set(pool, this.#confirmed(held.quote));
+      else stale.set(pool, this.#failures.get(pool) ?? { status: null, error: block ? 'Not read yet' : this.#reason });
+    }
+    return { block, quotes, stale, transport };
+  }
+
+  /** A quote that did not change is of the newest block, too. */
+  #confirmed(quote: Quote): Quote {
+    return quote.serverTs < this.#confirmedAt ? { ...quote, serverTs: this.#confirmedAt } : quote;
+  }
+
+  #put(pool: string, quote: Quote, block: number): void {
+    this.#quotes.set(pool, { quote, block });
+    this.#failures.delete(pool);
+  }
+
+  #fail({
+    poolAddress,
+    status = 404,
+    error = 'Not served',
+    reason = error,
+  }: NonNullable<StreamMessage['pools']>[number]) {
+    this.#quotes.delete(poolAddress);
+    this.#failures.set(poolAddress, { status, error: reason });
+  }
+
+  #forget(): void {
+    this.#quotes.clear();
+    this.#failures.clear();
+    this.#block = null;
+  }
+}

@@ -1,0 +1,104 @@
+import { follow } from './follow.ts';
+import { HeldQuotes } from './held-quotes.ts';
+import { followEvents } from './sse.ts';
+import type { StreamState } from './types.ts';
+import { followSocket, type WebSocketConstructor } from './web-socket.ts';
+
+export interface StreamOptions {
+  /** Origin of the service, such as `http://localhost:3000`. */
+  readonly url: string;
+  readonly chainId: number;
+  /** Addresses of 1 to 500 pools. */
+  readonly pools: readonly string[];
+  /** Whether quotes have depth. Default: true. */
+  readonly depth?: boolean | undefined;
+  /** Trading API key: raises limits. */
+  readonly apiKey?: string | undefined;
+  /** A connection without a message for this long is dead, milliseconds. Default: 30,000, twice the pause of heartbeats. */
+  readonly silenceMs?: number | undefined;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: that of the platform. Node 20 has none, but that of the package `ws` will do; without one, SSE is used. */
+  readonly WebSocket?: WebSocketConstructor | undefined;
+  /** Sends requests in place of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+const MAX_POOLS = 500;
+const SILENCE_MS = 30_000;
+
+/**
+ * Follows the quotes of pools. Each iteration has what is known then: slow ones miss states, never the newest, and no state
+ * has a quote that the service has withdrawn.
+ *
+ * Connections that end, lose a message or are silent for 30 s are opened again and resumed. A refused WebSocket is replaced
+ * by server-sent events, refused events by batch requests; both are tried again after 30 s.
+ *
+ * @yields what is known whenever that changes; without a block, nothing is current: stop trading
+ * @throws ResponseError when the request itself is rejected: 400, 401, 404. RangeError for too many or no pools
+ * @example
+ * for await (const { block, quotes, stale } of stream({ url, chainId: 31337, pools })) {
+ *   if (!block || stale.size > 0) stopTrading();
+ *   else trade(quotes);
+ * }
+ */
+export async function* stream(options: StreamOptions): AsyncGenerator<StreamState, void, void> {
+  const { url, chainId, depth = true, apiKey, signal, silenceMs = SILENCE_MS } = options;
+  const { fetch = (...args) => globalThis.fetch(...args) } = options;
+  const pools = [...new Set(options.pools.map((pool) => pool.toLowerCase()))];
+  if (pools.length === 0 || pools.length > MAX_POOLS) throw new RangeError(`A stream has 1 to ${MAX_POOLS} pools`);
+  const base = `${url.replace(/\/+$/, '')}/public/v1/evm/${chainId}`;
+  const WebSocket = 'WebSocket' in options ? options.WebSocket : platformWebSocket();
+  const held = new HeldQuotes(pools);
+  const change = new Change();
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  const transports = [
+    ...(WebSocket ? [['websocket', followSocket(WebSocket)] as const] : []),
+    ['sse', followEvents] as const,
+  ];
+  let failure: { readonly error: unknown } | undefined;
+  const following = follow(
+    { base, pools, depth, apiKey, fetch, silenceMs },
+    transports,
+    held,
+    () => change.notify(),
+    stop.signal,
+  )
+    .catch((error: unknown) => {
+      if (!stop.signal.aborted) failure = { error };
+    })
+    .finally(() => change.notify());
+  try {
+    for (;;) {
+      await change.next();
+      if (failure) throw failure.error;
+      if (stop.signal.aborted) return;
+      yield held.state();
+    }
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    stop.abort();
+    await following;
+  }
+}
+
+const platformWebSocket = () => (globalThis as { readonly WebSocket?: WebSocketConstructor }).WebSocket;
+
+/** Wakes one waiter; of several notices before it waits, one counts. */
+class Change {
+  #isDue = false;
+  #wake: () => void = () => undefined;
+
+  notify(): void {
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  async next(): Promise<void> {
+    if (!this.#isDue) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#isDue = false;
+  }
+}

@@ -1,0 +1,80 @@
+import type { components } from '../schema.d.ts';
+
+export type Quote = components['schemas']['Quote'];
+
+/** The block that quotes are of. */
+export interface Block {
+  readonly number: number;
+  readonly hash: string;
+}
+
+/** Why a pool has no quote to use. */
+export interface Stale {
+  /** HTTP status that the endpoint of one pool would return; null when the connection is the reason. */
+  readonly status: number | null;
+  readonly error: string;
+}
+
+/** How quotes arrive. `batch` is requests, every two seconds. */
+export type TransportName = 'websocket' | 'sse' | 'batch';
+
+/** What is known now. Every requested pool is in `quotes` or in `stale`, by its address in lower case. */
+export interface StreamState {
+  /** The block that all quotes are of; with `batch` the oldest of them. Null: do not trade, nothing is known to be current. */
+  readonly block: Block | null;
+  /** Quotes to use. Their `serverTs` is at least the time of the block at which the stream confirmed them. */
+  readonly quotes: ReadonlyMap<string, Quote>;
+  /** Pools without one: do not use what was sent of them earlier. */
+  readonly stale: ReadonlyMap<string, Stale>;
+  readonly transport: TransportName;
+}
+
+/** A message of the stream, of either transport. */
+export interface StreamMessage {
+  readonly event: string;
+  /** Resumes after this message; empty or left out when that is not possible. */
+  readonly id?: string;
+  readonly seq: number;
+  readonly prevSeq: number | null;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly blockTimestamp: number;
+  readonly fromBlock?: number;
+  readonly quotes?: readonly Quote[];
+  readonly errors?: readonly PoolFailure[];
+  /** Of `stale`, and of `removed` with a reason. */
+  readonly pools?: readonly (Partial<PoolFailure> & { readonly poolAddress: string; readonly reason?: string })[];
+  readonly last?: boolean;
+  readonly reason?: string;
+  readonly retryMs?: number;
+}
+
+export interface PoolFailure {
+  readonly poolAddress: string;
+  readonly status: number;
+  readonly error: string;
+}
+
+/** What a transport needs to connect. */
+export interface Connection {
+  /** Address of the chain's endpoints, without a slash at its end. */
+  readonly base: string;
+  readonly pools: readonly string[];
+  readonly depth: boolean;
+  readonly apiKey: string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  /** A connection without a message for this long is dead, milliseconds. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Connects and hands messages over until the connection ends, which it throws.
+ *
+ * @param after id to resume after; empty: from scratch
+ */
+export type Transport = (
+  connection: Connection,
+  after: string,
+  onMessage: (message: StreamMessage) => void,
+  signal: AbortSignal,
+) => Promise<never>;

@@ -1,0 +1,49 @@
+import { ConnectionError, responseError } from '../rest/errors.ts';
+import type { Transport } from './types.ts';
+
+/** What is used of a WebSocket: that of browsers and Node 22, or of the package `ws`. */
+export interface WebSocketLike {
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  send(data: string): void;
+  close(): void;
+}
+
+export type WebSocketConstructor = new (url: string) => WebSocketLike;
+
+/** The key travels in a first `auth`: browsers set no headers. */
+export const followSocket =
+  (WebSocket: WebSocketConstructor): Transport =>
+  ({ base, pools, depth, apiKey }, after, onMessage, signal) =>
+    new Promise((_, reject) => {
+      const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws`);
+      const end = (error: unknown) => {
+        signal.removeEventListener('abort', abort);
+        socket.onmessage = null;
+        socket.close();
+        reject(error);
+      };
+      const abort = () => end(signal.reason);
+      signal.addEventListener('abort', abort);
+      socket.onopen = () => {
+        if (apiKey !== undefined) socket.send(JSON.stringify({ op: 'auth', id: 1, key: apiKey }));
+        socket.send(JSON.stringify({ op: 'subscribe', id: 2, pools, depth, after: after || undefined }));
+      };
+      socket.onmessage = ({ data }: { readonly data: unknown }) => {
+        try {
+          const message = JSON.parse(String(data));
+          if (message.event === 'error') throw rejected(message);
+          if (message.event !== 'ack') onMessage(message);
+        } catch (error) {
+          end(error);
+        }
+      };
+      // A close follows; without a listener the package `ws` would throw.
+      socket.onerror = () => undefined;
+      socket.onclose = () => end(new ConnectionError('The WebSocket closed'));
+    });
+
+const rejected = ({ status, error }: { readonly status: number; readonly error: string }) =>
+  responseError(new Response(null, { status }), { error });
