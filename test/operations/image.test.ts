@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { shippedPackages } from '../../cli/shipped-packages.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
@@ -15,6 +16,8 @@ import { PROCESSES } from './operated-world.ts';
 /** No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile, stands for it. */
 const CHAIN_ID = 31_337;
 const LIMIT_MS = 240_000;
+/** SPDX names. MPL binds those who change its files, which nobody does here. */
+const LICENCES = /^(0BSD|Apache-2[.]0|BlueOak-1[.]0[.]0|BSD-[23]-Clause|CC0-1[.]0|ISC|MIT|MPL-2[.]0)$/;
 /** A checkout is as the build stage sees it. */
 const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
 
@@ -106,4 +109,14 @@ test('every process starts from the folder of the image, which has no sources of
     });
     await stop();
   }
+});
+
+test('every package of the image, installed or bundled, has a licence that is allowed', () => {
+  const shipped = shippedPackages();
+  for (const name of ['ponder', 'zod', 'preact', 'swagger-ui-dist'])
+    expect([...shipped.keys()]).toContain(`node_modules/${name}`);
+  const refused = [...shipped].filter(([, licence = 'none']) =>
+    licence.split(/[()]| OR | AND /).some((name) => name !== '' && !LICENCES.test(name)),
+  );
+  expect(refused).toEqual([]);
 });
