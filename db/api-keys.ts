@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { and, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from './query-builder.ts';
@@ -17,12 +18,17 @@ export type IssuedKey = { readonly keyId: string; readonly key: string };
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 const IN_USE = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, sql`now()`));
-const KEY_FORMAT = /^(ptd_[A-Za-z0-9]{8,12})_[A-Za-z0-9_-]{43}$/;
+/** Keys issued before 0.2.0 end without a checksum. docs/run/operate.md gives scanners of secrets the present form. */
+const KEY_FORMAT = /^((ptd_[A-Za-z0-9]{8,12})_[A-Za-z0-9_-]{43})(_[0-9a-f]{8})?$/;
 
-/** The visible part of a key; null when the text has not the form of a key, so that nothing needs to be looked up. */
+/** The visible part of a key; null when its form or checksum is wrong, so that nothing needs to be looked up. */
 export function keyIdOf(key: string): string | null {
-  return KEY_FORMAT.exec(key)?.[1] ?? null;
+  const [, text = '', keyId = null, checksum] = KEY_FORMAT.exec(key) ?? [];
+  return checksum === undefined || checksum === checksumOf(text) ? keyId : null;
 }
+
+/** It tells a typing mistake, and proves nothing: anyone can compute it. */
+const checksumOf = (text: string) => `_${crc32(text).toString(16).padStart(8, '0')}`;
 
 /**
  * Makes a key of 256 random bits. Its text is returned this once: the table holds a hash of it.
@@ -36,7 +42,8 @@ export async function issueApiKey(
   replaces: string | null = null,
 ): Promise<IssuedKey> {
   const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
-  const key = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+  const text = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+  const key = text + checksumOf(text);
   await queriesOn(database)
     .insert(apiKeys)
     .values({ keyHash: hashKey(key), keyId, label, replaces });

@@ -1,4 +1,7 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
@@ -20,7 +23,7 @@ import { SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
 /** What Ponder loads by its names: `npm run build` makes it. */
-const PONDER_ROOT = `${PROJECT_ROOT}dist/ponder`;
+const PONDER_FILES = `${PROJECT_ROOT}dist/ponder`;
 
 interface Options {
   readonly schema?: string;
@@ -78,9 +81,17 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
 async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_TELEMETRY_DISABLED = '1';
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
-  process.argv.splice(2, process.argv.length, 'start', '--root', PONDER_ROOT, '--log-format', 'json', ...options);
+  process.argv.splice(2, process.argv.length, 'start', '--root', writableRoot(), '--log-format', 'json', ...options);
   Object.assign(globalThis, { PONDER_IMPORT: (bundle: string) => import(bundle) });
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
+}
+
+/** Ponder writes into its root, and the folder of the project may be read-only. */
+function writableRoot(): string {
+  const root = mkdtempSync(join(tmpdir(), 'ponder-'));
+  cpSync(PONDER_FILES, root, { recursive: true });
+  process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+  return root;
 }
 
 /** Lets Ponder stop in order. It would end with 0, which says that nothing is left to do. */

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 
@@ -65,9 +68,36 @@ test('a key that is issued after it was tried works within 3 seconds', async () 
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
   const verify = verifier();
-  const { key } = await issueApiKey(pool, 'victim');
-  const last = key.endsWith('A') ? 'B' : 'A';
-  expect(await verify(`${key.slice(0, -1)}${last}`)).toBeNull();
+  const { keyId } = await issueApiKey(pool, 'victim');
+  expect(await verify(`${keyId}_${'x'.repeat(43)}`)).toBeNull();
+});
+
+test('a key with one wrong, missing or further character is refused without a query', async () => {
+  const { key } = await issueApiKey(pool, 'hasty');
+  const closed = new pg.Pool();
+  await closed.end();
+  const verify = verifier(Date.now, closed);
+  for (let at = 0; at < key.length; at++) {
+    const [before, after] = [key.slice(0, at), key.slice(at + 1)];
+    for (const wrong of [key[at] === 'b' ? 'c' : 'b', '', `${key[at]}b`]) {
+      expect([at, wrong, await verify(before + wrong + after)]).toEqual([at, wrong, null]);
+    }
+  }
+  await expect(verify(key)).rejects.toMatchObject({ status: 503 });
+});
+
+test('the pattern that is documented for scanners of secrets finds a key', async () => {
+  const page = readFileSync(join(PROJECT_ROOT, 'docs/run/operate.md'), 'utf8');
+  const [, pattern = ''] = /`(ptd_\S+)`/.exec(page) ?? [];
+  const { key } = await issueApiKey(pool, 'leaked');
+  expect(new RegExp(pattern).exec(`KEY='${key}'`)?.[0]).toBe(key);
+});
+
+test('a key without a checksum, issued before there was one, stays valid', async () => {
+  const { keyId, key } = await issueApiKey(pool, 'of 0.1.0');
+  const old = key.slice(0, -9);
+  await pool.query('UPDATE operator.api_key SET key_hash = sha256($1::bytea) WHERE key_id = $2', [old, keyId]);
+  expect(await verifier()(old)).toEqual({ keyId, holder: keyId });
 });
 
 test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}`])('%j is no key', async (text) => {
@@ -77,7 +107,9 @@ test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}
 test('the table holds no key', async () => {
   const { key } = await issueApiKey(pool, 'secret');
   const { rows } = await pool.query('SELECT row_to_json(k)::text AS text FROM operator.api_key k');
-  expect(rows.some(({ text }) => text.includes(key.slice(-43)))).toBe(false);
+  const secret = key.slice(-52, -9);
+  const forms = [secret, Buffer.from(secret).toString('hex')];
+  expect(rows.filter(({ text }) => forms.some((form) => text.includes(form)))).toEqual([]);
   expect((await listApiKeys(pool)).map(({ label }) => label)).toContain('secret');
 });
 

@@ -23,6 +23,8 @@ type Service = {
   readonly restart?: string;
   readonly cpu_shares?: number;
   readonly ports?: readonly string[];
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
 };
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -104,12 +106,19 @@ describe('docker-compose.yml', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
     for (const [, { command = [] }] of ours) {
       const [, name = ''] = /dist\/(.+)\.mjs$/.exec(command.at(-1) ?? '') ?? [];
-      expect(scripts[name], name).toMatch(new RegExp(`exec ${command.join(' ')}$`));
-      expect(['node', ...ownMain(name)], name).toEqual(command);
+      expect(scripts[name], name).toMatch(new RegExp(`exec node ${command.join(' ')}$`));
+      expect(ownMain(name), name).toEqual(command);
     }
     expect(textOf('Dockerfile')).toContain(
       `\nCMD ${JSON.stringify(compose.services.api?.command).replaceAll(',', ', ')}\n`,
     );
+  });
+
+  test('gives our processes no shell, and no disk to write to', () => {
+    for (const [name, { healthcheck, restart, read_only: readOnly, tmpfs }] of ours) {
+      expect([name, readOnly, tmpfs]).toEqual([name, true, ['/tmp']]);
+      if (restart !== 'no') expect(healthcheck?.test.slice(0, 2), name).toEqual(['CMD', '/nodejs/bin/node']);
+    }
   });
 
   test('gives our processes settings that they know', () => {
@@ -210,9 +219,13 @@ test('a backup has every table of the operator that neither the chains nor captu
 
 describe('Dockerfile', () => {
   const file = textOf('Dockerfile');
-  test('builds in stages and runs as a user without rights', () => {
-    expect(file.match(/^FROM /gm)?.length).toBeGreaterThanOrEqual(2);
-    expect(file).toMatch(/^USER node$/m);
+  const stages = [...file.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+
+  test('builds for the Node that it runs on, and runs without a shell, as a user without rights', () => {
+    expect(stages).toEqual(['node:24-trixie-slim', 'gcr.io/distroless/nodejs24-debian13:nonroot']);
+    expect(file).toMatch(/^USER nonroot$/m);
+    const [, last = ''] = file.split(/^FROM gcr/m);
+    expect(last).not.toMatch(/^RUN /m);
   });
 
   test('patches packages as it installs them', () => {

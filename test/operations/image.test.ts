@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { shippedPackages } from '../../cli/shipped-packages.ts';
 import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
@@ -16,6 +17,8 @@ import { PROCESSES } from './operated-world.ts';
 /** No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile, stands for it. */
 const CHAIN_ID = 31_337;
 const LIMIT_MS = 240_000;
+/** SPDX names. MPL binds those who change its files, which nobody does here. */
+const LICENCES = /^(0BSD|Apache-2[.]0|BlueOak-1[.]0[.]0|BSD-[23]-Clause|CC0-1[.]0|ISC|MIT|MPL-2[.]0)$/;
 /** A checkout is as the build stage sees it. */
 const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
 
@@ -41,7 +44,7 @@ beforeAll(async () => {
   await execa('npm', ['run', 'build', '--', '--production'], { cwd: build });
   await mkdir(image);
   for (const [, from = '', to = ''] of (await readFile(join(PROJECT_ROOT, 'Dockerfile'), 'utf8')).matchAll(
-    /^COPY --from=build (?:--chown=\S+ )?\/app\/(\S+) (\S+)$/gm,
+    /^COPY --from=build \/app\/(\S+) (\S+)$/gm,
   )) {
     if (from === 'node_modules') await linkProductionPackages(join(image, to));
     else await cp(join(build, from), join(image, to), { recursive: true });
@@ -84,10 +87,12 @@ test('every process starts from the folder of the image, which has no sources of
     REDIS_URL: inject('redisUrl'),
     HOST: '127.0.0.1',
   };
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...settings };
-  const migrated = await execa('node', ownMain('migrate'), { cwd: image, env, extendEnv: false });
+  // As in the image, there is no shell or command to be found.
+  const env = { PATH: '/nonexistent', NODE_ENV: 'production', ...settings };
+  const files = await filesOf(image);
+  const migrated = await execa(process.execPath, ownMain('migrate'), { cwd: image, env, extendEnv: false });
   expect(migrated.stdout).toBe('nothing to run');
-  const checked = await execa('node', ownMain('config-check'), { cwd: image, env, extendEnv: false });
+  const checked = await execa(process.execPath, ownMain('config-check'), { cwd: image, env, extendEnv: false });
   expect(checked.exitCode).toBe(0);
   // All of them log in as the superuser: that works, and is not what is meant.
   expect(checked.stdout).toMatch(/^warning: DATABASE_URL: /);
@@ -102,6 +107,7 @@ test('every process starts from the folder of the image, which has no sources of
         args: ownMain(name),
         cwd: image,
         env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
+        startTimeoutMs: 90_000,
         ready: async () => (await fetch(`${operations}/health`).catch(() => undefined))?.ok ?? false,
       });
       if (name === 'api') {
@@ -118,4 +124,21 @@ test('every process starts from the folder of the image, which has no sources of
     });
     await stop();
   }
+  expect(await filesOf(image)).toEqual(files);
+});
+
+/** With the times of their last changes: the root file system is read-only. */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const { stdout } = await execa('find', [folder, '-printf', '%p %T@\n']);
+  return stdout.split('\n').sort();
+}
+
+test('every package of the image, installed or bundled, has a licence that is allowed', () => {
+  const shipped = shippedPackages();
+  for (const name of ['ponder', 'zod', 'preact', 'swagger-ui-dist'])
+    expect([...shipped.keys()]).toContain(`node_modules/${name}`);
+  const refused = [...shipped].filter(([, licence = 'none']) =>
+    licence.split(/[()]| OR | AND /).some((name) => name !== '' && !LICENCES.test(name)),
+  );
+  expect(refused).toEqual([]);
 });
