@@ -119,7 +119,11 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'What a stream sent of a replaced block is sent again.',
     test: ['test/stream/stream.property.test.ts', 'a client of two processes holds what REST says of its block'],
-    mutation: ['api/stream/subscriber.ts', 'if (held.sentAt >= from) held.version = OUTDATED;', ''],
+    mutation: [
+      'api/stream/subscriber.ts',
+      'for (const held of sent) if (held.sentAt >= from) held.version = OUTDATED;',
+      '',
+    ],
   },
   {
     holds: 'A client that resumes misses no change.',
