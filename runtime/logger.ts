@@ -4,7 +4,7 @@ import { hideUrlSecrets } from '../config/url-secrets.ts';
 export type { Logger };
 
 /** Paths that never reach a log, whatever is logged. */
-const SECRET_PATHS = ['authorization', 'apiKey', 'headers.authorization', '*.authorization', '*.apiKey', '*.password'];
+const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password'];
 
 /**
  * A structured logger on standard error; standard output is left to what a command prints. URLs are cut to their host.

@@ -33,6 +33,8 @@ const servers: RunningServer[] = [];
 beforeAll(async () => {
   database = await createRedisDatabase();
   redis = new Redis(database.url);
+  // Until it is connected, each process counts for itself.
+  await redis.ping();
 });
 
 afterAll(async () => {

@@ -1,0 +1,202 @@
+/** What always holds, the test that would fail if it did not, and a mutation of the code that makes it false. */
+export interface Invariant {
+  readonly holds: string;
+  /** File and name of the test, or the part of its name that all of its cases have. */
+  readonly test: readonly [file: string, name: string];
+  /** A file, a text that it has once, and what takes its place. */
+  readonly mutation: readonly [file: string, text: string, replacement: string];
+}
+
+/** In the order of the page; new ones go to the end, since numbers are quoted. */
+export const INVARIANTS: readonly Invariant[] = [
+  {
+    holds: 'The index equals the chain: a swap moves its bins, cursor and balances as it moved those of the pool.',
+    test: ['indexer/reducers/swap.test.ts', 'a swap moves totals, balances, bins and cursor'],
+    mutation: ['indexer/reducers/swap.ts', 'state.balance1Raw + event.amount1Delta', 'state.balance1Raw'],
+  },
+  {
+    holds: 'Totals of a pool are the sums over its events.',
+    test: ['indexer/reducers/activity.test.ts', 'a swap counts on the side of its input and of its output'],
+    mutation: ['indexer/reducers/activity.ts', 'positive(-amount1Delta)', 'positive(amount1Delta)'],
+  },
+  {
+    holds: 'A block that is indexed again counts once.',
+    test: ['indexer/handlers/open-swaps.test.ts', 'a block that is indexed again starts from scratch'],
+    mutation: ['indexer/handlers/open-swaps.ts', ' && (open.parts.at(-1)?.logIndex ?? -1) < logIndex', ''],
+  },
+  {
+    holds: 'Readers see one index: all views switch at once.',
+    test: ['indexer/publication/live-views.test.ts', 'what is done alongside is undone with the switch'],
+    mutation: ['indexer/publication/live-views.ts', "statements.join(';')", "statements.join(';COMMIT;BEGIN;')"],
+  },
+  {
+    holds: 'A migration runs once, as it was written.',
+    test: ['db/migrate.test.ts', 'a file that was edited after it ran is refused by name'],
+    mutation: ['db/migrate.ts', 'checksums.get(name) !== checksum', '!checksums.has(name)'],
+  },
+  {
+    holds: 'Amounts round in favour of the pool.',
+    test: ['protocol/scaling.test.ts', 'round out of the pool down and into the pool up'],
+    mutation: ['protocol/scaling.ts', 'return scaled / multiplier;', 'return divCeil(scaled, multiplier);'],
+  },
+  {
+    holds: 'Integers keep all of their digits on their way through JSON.',
+    test: ['runtime/json.test.ts', 'an integer of any size survives the way in and out'],
+    mutation: ['runtime/json.ts', 'Number.isSafeInteger(value) ||', 'Number.isInteger(value) ||'],
+  },
+  {
+    holds: 'A response names a block that no part of it is older than.',
+    test: ['api/http/block-headers.test.ts', 'of several blocks, the oldest is reported'],
+    mutation: ['api/http/block-headers.ts', 'other.number < one.number', 'other.number > one.number'],
+  },
+  {
+    holds: 'No older block is shown than before, unless the chain went back.',
+    test: ['api/snapshots/head-tracker.test.ts', 'a node that lags never takes the head back'],
+    mutation: ['api/snapshots/seen-blocks.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
+  },
+  {
+    holds: 'A head is not served beyond its time.',
+    test: ['api/snapshots/head-tracker.test.ts', 'a head is not served beyond its time while the chain cannot be seen'],
+    mutation: ['api/snapshots/head-tracker.ts', 'this.#now() < this.#dueAt + GRACE_MS', 'this.#current'],
+  },
+  {
+    holds: 'Every amount inside the offered depth fills.',
+    test: ['protocol/layouts/flat/side-curve.test.ts', 'are what the pool takes and gives for exactly their input'],
+    mutation: [
+      'protocol/layouts/side-curve.ts',
+      'cumulativeInput: toRawCeil(raised(inputBefore + fill.input, fees), multiplierIn)',
+      'cumulativeInput: toRawFloor(raised(inputBefore + fill.input, fees), multiplierIn)',
+    ],
+  },
+  {
+    holds: 'Guards accept every amount inside the offered depth.',
+    test: ['protocol/layouts/flat/stop-loss-limit.test.ts', 'every amount inside the limit is accepted'],
+    mutation: [
+      'protocol/layouts/stop-loss-limit.ts',
+      'return bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);',
+      'return rejected;',
+    ],
+  },
+  {
+    holds: 'A pool is healthy only if one of its sides trades.',
+    test: ['protocol/quote-status.test.ts', 'of both sides refused'],
+    mutation: ['protocol/quote-status.ts', 'bidsRejected && asksRejected }', 'false }'],
+  },
+  {
+    holds: 'The worst fact about a pool decides its tier.',
+    test: ['protocol/classification.test.ts', "gives 'red' when"],
+    mutation: ['protocol/classification.ts', "has('red') ? 'red'", "has('red') ? 'yellow'"],
+  },
+  {
+    holds: 'Legs of a plan pass on exactly what they receive.',
+    test: ['protocol/routing/split.test.ts', 'conserves amounts'],
+    mutation: [
+      'protocol/routing/routes.ts',
+      'fill(used, path.far, near.found)',
+      'fill(used, path.far, near.found - 1n)',
+    ],
+  },
+  {
+    holds: 'Routes of a plan share the liquidity of a pool.',
+    test: ['protocol/routing/split.test.ts', 'counts the liquidity of a shared pool once'],
+    mutation: ['protocol/routing/routes.ts', 'used.set(hop, end);', ''],
+  },
+  {
+    holds: 'Reported depth displaces no observed pool.',
+    test: ['protocol/routing/choose-pools.test.ts', 'leave half of the places of a leg to observed pools'],
+    mutation: ['protocol/routing/choose-pools.ts', 'Math.ceil(maxPerLeg / 2)', 'maxPerLeg'],
+  },
+  {
+    holds: 'A stream sends each state of a pool at most once, in order.',
+    test: ['test/stream/slow-reader.test.ts', 'who does not read gets the latest only'],
+    mutation: ['api/stream/subscriber.ts', 'sent.version = quote.version;', ''],
+  },
+  {
+    holds: 'Quotes of a client that knows its block are those of that block.',
+    test: ['test/stream/stream.property.test.ts', 'a client of two processes holds what REST says of its block'],
+    mutation: ['api/stream/latest-quotes.ts', 'if (this.block?.hash !== block.hash) this.#quotes = new Map();', ''],
+  },
+  {
+    holds: 'What a stream sent of a replaced block is sent again.',
+    test: ['test/stream/stream.property.test.ts', 'a client of two processes holds what REST says of its block'],
+    mutation: [
+      'api/stream/subscriber.ts',
+      'for (const held of sent) if (held.sentAt >= from) held.version = OUTDATED;',
+      '',
+    ],
+  },
+  {
+    holds: 'A client that resumes misses no change.',
+    test: ['test/stream/resume.test.ts', 'another process resumes after a block that it read too'],
+    mutation: ['api/stream/subscriber.ts', 'quote.changedAt < block', 'true'],
+  },
+  {
+    holds: 'A client that does not read costs bounded memory and time.',
+    test: ['test/stream/slow-reader.test.ts', 'who does not read gets the latest only'],
+    mutation: ['api/stream/subscriber.ts', 'this.#fullSecs > MAX_FULL_SECS', 'false'],
+  },
+  {
+    holds: 'Of a uuid, an older update never replaces a newer one.',
+    test: ['builders/submit/stream/stream-order.test.ts', 'any sequence of updates of several keys is registered'],
+    mutation: ['builders/submit/stream/register.lua', "then return 'older' end", 'then end'],
+  },
+  {
+    holds: 'A uuid belongs to one key.',
+    test: ['builders/submit/stream/stream-order.test.ts', 'of several keys at the same time one gets a uuid'],
+    mutation: ['builders/submit/stream/register.lua', "then return 'foreign' end", 'then end'],
+  },
+  {
+    holds: 'One worker sends to an endpoint at a time.',
+    test: ['builders/deliver/lease/lease.test.ts', 'one holder at a time'],
+    mutation: ['builders/deliver/lease/acquire.lua', "if redis.call('EXISTS', KEYS[1]) == 1 then return nil end", ''],
+  },
+  {
+    holds: 'A revoked key is refused within three seconds.',
+    test: ['api/auth/key-verifier.test.ts', 'a key is valid from its issue to its revocation'],
+    mutation: ['api/auth/key-verifier.ts', 'const FRESH_MS = 2_000;', 'const FRESH_MS = 5_000;'],
+  },
+  {
+    holds: 'A mistyped key costs no query.',
+    test: ['api/auth/key-verifier.test.ts', 'a key with one wrong, missing or further character'],
+    mutation: ['db/api-keys.ts', 'checksum === undefined || checksum === checksumOf(text)', 'text'],
+  },
+  {
+    holds: 'The database holds no key.',
+    test: ['api/auth/key-verifier.test.ts', 'the table holds no key'],
+    mutation: ['db/api-keys.ts', "return createHash('sha256').update(key).digest();", 'return Buffer.from(key);'],
+  },
+  {
+    holds: 'Logs hold no key, password or path of a node.',
+    test: ['runtime/logger.test.ts', 'no line holds a key, a password, or more of a URL than its host'],
+    mutation: ['runtime/logger.ts', "'*.authorization', ", ''],
+  },
+  {
+    holds: 'All API processes share one count of a client.',
+    test: ['api/limits/rate-limit.test.ts', 'replicas share one count'],
+    mutation: [
+      'api/limits/rate-limit.ts',
+      'new RateLimiterRedis({\n    keyPrefix,',
+      'new RateLimiterRedis({\n    keyPrefix: String(Math.random()),',
+    ],
+  },
+  {
+    holds: 'A client cannot choose the address that it is counted under.',
+    test: ['api/http/client-address.test.ts', 'the entry that the nearest proxy wrote'],
+    mutation: ['api/http/client-address.ts', 'hops.at(-trustedProxies)', 'hops.at(0)'],
+  },
+  {
+    holds: 'No minute has more scheduled calls than the budget.',
+    test: ['chain/read-schedule/call-budget.test.ts', 'no minute has more calls than the budget'],
+    mutation: ['chain/read-schedule/call-budget.ts', 'this.#left = this.left - 1;', ''],
+  },
+  {
+    holds: 'A sum with an unknown part is unknown, never too small.',
+    test: ['capture/listing/usd-value.test.ts', 'one unknown value makes a sum unknown'],
+    mutation: ['capture/listing/usd-value.ts', 'if (value === null) return null;', 'if (value === null) continue;'],
+  },
+  {
+    holds: 'Texts of tokens are shown harmless.',
+    test: ['db/shown-tokens.test.ts', 'no text, however odd, is shown long, hidden, turned or as markup'],
+    mutation: ['migrations/0002_read_model.sql', "'<>&\"''`,;', '‹›＆”’‘‚；'", "'&\"''`,;', '＆”’‘‚；'"],
+  },
+];
