@@ -30,23 +30,21 @@ export async function generateClient(): Promise<ReadonlyMap<string, string>> {
     ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['asyncapi.json', `${JSON.stringify(asyncApiDocument(), null, 2)}\n`],
     ['schema.d.ts', `${GENERATED}${astToString(types)}`],
+    ['rest/calls.ts', callsModule()],
     ['rest/operations.ts', operationsModule()],
   ]);
 }
 
-/** The calls of `/rest`: one per operation with a response of JSON, documented as in the OpenAPI document. */
-function operationsModule(): string {
-  const routes = (ROUTES as readonly ApiRoute[]).filter(({ streams }) => !streams);
-  const calls = routes.map((route) => {
-    const { operationId, path, summary, description } = route;
-    const optional = path.includes('{') || route.method === 'post' ? '' : '?';
+/** Operations with a response of JSON. */
+const CALLS = (ROUTES as readonly ApiRoute[]).filter(({ streams }) => !streams);
+
+/** The calls of `/rest`, documented as in the OpenAPI document. */
+function callsModule(): string {
+  const calls = CALLS.map(({ operationId, method, path, summary, description }) => {
+    const optional = path.includes('{') || method === 'post' ? '' : '?';
     const types = `request${optional}: RequestOf<'${operationId}'>, options?: CallOptions`;
     const comment = `  /** ${summary}. ${description} */`;
     return `${comment}\n  ${operationId}(${types}): Promise<ResponseOf<'${operationId}'>>;`;
-  });
-  const entries = routes.map((route) => {
-    const { operationId, method, path } = route;
-    return `  ${operationId}: { method: '${method}', path: '${path}', retry: [${retryStatuses(route).join(', ')}] },`;
   });
   return `${GENERATED}import type { CallOptions, RequestOf, ResponseOf } from './types.ts';
 
@@ -54,8 +52,16 @@ function operationsModule(): string {
 export interface Operations {
 ${calls.join('\n\n')}
 }
+`;
+}
 
-/** How each operation is sent, and after which statuses the contract says to retry. */
+/** How `/rest` sends each operation. */
+function operationsModule(): string {
+  const entries = CALLS.map((route) => {
+    const { operationId, method, path } = route;
+    return `  ${operationId}: { method: '${method}', path: '${path}', retry: [${retryStatuses(route).join(', ')}] },`;
+  });
+  return `${GENERATED}/** How each operation is sent, and after which statuses the contract says to retry. */
 export const OPERATIONS = {
 ${entries.join('\n')}
 } as const;

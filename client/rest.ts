@@ -4,6 +4,7 @@
  * @module
  */
 export type { AllPools, AllPoolsRequest } from './rest/all-pools.ts';
+export type { Operations } from './rest/calls.ts';
 export {
   ApiClientError,
   BadRequestError,
@@ -17,6 +18,5 @@ export {
   UnauthorizedError,
   UnprocessableError,
 } from './rest/errors.ts';
-export type { Operations } from './rest/operations.ts';
 export { createRestClient, type RestClient, type RestClientOptions } from './rest/rest-client.ts';
 export type { CallOptions, OperationId, RequestOf, ResponseOf, Schemas } from './rest/types.ts';

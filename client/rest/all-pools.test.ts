@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { allPools } from './all-pools.ts';
-import type { Operations } from './operations.ts';
+import type { Operations } from './calls.ts';
 
 const PAGE = 3;
 

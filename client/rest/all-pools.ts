@@ -1,4 +1,4 @@
-import type { Operations } from './operations.ts';
+import type { Operations } from './calls.ts';
 import type { CallOptions, RequestOf, ResponseOf } from './types.ts';
 
 type Page = ResponseOf<'listPools'>;

@@ -1,9 +1,9 @@
-import type { HttpMethod } from 'openapi-typescript-helpers';
 import { createPoolTradingDataClient, type PoolTradingDataClient } from '../client.ts';
 import { backoffMs, wait, withDeadline } from '../deadline.ts';
 import { type AllPools, allPools } from './all-pools.ts';
+import type { Operations } from './calls.ts';
 import { ApiClientError, ConnectionError, DeadlineError, ResponseError, responseError } from './errors.ts';
-import { OPERATIONS, type Operations } from './operations.ts';
+import { OPERATIONS } from './operations.ts';
 import type { CallOptions, OperationId } from './types.ts';
 
 export interface RestClientOptions {
@@ -89,7 +89,7 @@ async function send(http: PoolTradingDataClient, id: OperationId, request: Value
   const params = { path: pathValues, ...(method === 'get' && { query: rest }) };
   try {
     const untyped = http.request as unknown as (
-      method: HttpMethod,
+      method: 'get' | 'post',
       path: string,
       init: object,
     ) => Promise<{ readonly data?: unknown; readonly error?: unknown; readonly response: Response }>;
