@@ -67,7 +67,7 @@ async function serve(): Promise<void> {
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
   const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, logger, undefined, SHORT_STATEMENTS);
+  const database = openDatabase(readUrl, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });

@@ -38,7 +38,7 @@ runMain(async () => {
   ]);
   const file = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
-  const database = openDatabase(env.DATABASE_URL, logger, 6);
+  const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
   const metrics = createMetrics('capture');
   const jobs = startJobs(

@@ -42,17 +42,17 @@ Exit codes: 0 done; 1 wrong setting or refused; 75 run it again: database, node 
 130, 143 interrupted: run it again to continue.`,
   )
   .enablePositionalOptions()
-  .action((options: RunOptions) => withDatabase((database) => run(database, options)));
+  .action((options: RunOptions) => withDatabase((database) => run(database, options), 'ptd_indexer'));
 
 addCommand(program, 'list', 'list the indexes of the database').action(
-  onDatabase((database, _: JsonOption) => list(database)),
+  onDatabase((database, _: JsonOption) => list(database), 'ptd_indexer'),
 );
 
 program
   .command('drop')
   .description('remove indexes that neither serve readers nor are written')
   .argument('<schema...>', 'as list names them')
-  .action((schemas: string[]) => withDatabase((database) => drop(database, schemas)));
+  .action((schemas: string[]) => withDatabase((database) => drop(database, schemas), 'ptd_indexer'));
 
 async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);

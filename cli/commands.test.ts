@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { holderOfKey, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
-import { ownMain } from '../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../devnet/services/own-process.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 
@@ -38,7 +38,7 @@ async function keyWith(label: string) {
 }
 
 async function cli(name: string, ...parameters: string[]) {
-  const env = { DATABASE_URL: database.url };
+  const env = ownEnvironment(name, { DATABASE_URL: database.url });
   const args = [...ownMain(name), ...parameters];
   const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
   return { exitCode, stdout, stderr };

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type pg from 'pg';
 import { readEnvironment } from '../config/environment.ts';
 import { openDatabase } from '../db/connection.ts';
+import type { ProcessRole } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -49,24 +50,28 @@ export function printResult(json: boolean | undefined, value: unknown, text: str
  */
 export function onDatabase<A extends [...unknown[], JsonOption]>(
   work: (database: pg.Pool, ...args: A) => Promise<Result>,
+  role?: ProcessRole,
 ): (...given: [...A, Command]) => Promise<void> {
   return async (...given) => {
     const args = given.slice(0, -1) as A;
     await withDatabase(async (database) => {
       const { value, text } = await work(database, ...args);
       printResult((args.at(-1) as JsonOption).json, value, text);
-    });
+    }, role);
   };
 }
 
 /**
- * Runs a command's work on the database of `DATABASE_URL` and closes it.
+ * Runs a command's work on the database of `DATABASE_URL`, as the operator unless it is another's, and closes it.
  *
  * @throws ConfigError one line when the setting is wrong, or when the database is unreachable or not migrated
  */
-export async function withDatabase(work: (database: pg.Pool) => Promise<void>): Promise<void> {
+export async function withDatabase(
+  work: (database: pg.Pool) => Promise<void>,
+  role: ProcessRole = 'ptd_operator',
+): Promise<void> {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
-  const { $client } = openDatabase(DATABASE_URL, createLogger('cli', 'silent'), 1);
+  const { $client } = openDatabase(DATABASE_URL, role, createLogger('cli', 'silent'), 1);
   try {
     await work($client);
   } catch (cause) {

@@ -1,5 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { and, eq, getTableColumns, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import { createHash, randomBytes } from 'node:crypto';
+import { and, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { queriesOn } from './query-builder.ts';
 import { apiKeys } from './schema/operator.ts';
@@ -76,37 +76,23 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
 }
 
 /**
- * Who holds a key: the visible part of the first key of the line that rotations made. The key is found by its visible part
- * and compared in constant time.
+ * Who holds a key: the visible part of the first key of the line that rotations made. The database sees the key's hash and
+ * says who: the API may not read the table.
  *
  * @returns null when the key is unknown or has ended
  */
 export async function holderOfKey(database: Queryable, key: string): Promise<string | null> {
-  const keyId = keyIdOf(key);
-  if (keyId === null) return null;
-  const { rows } = await database.query<{ keyHash: Buffer; holder: string }>(KEY_WITH_HOLDER, [keyId]);
-  const [known] = rows;
-  return known !== undefined && timingSafeEqual(known.keyHash, hashKey(key)) ? known.holder : null;
+  if (keyIdOf(key) === null) return null;
+  const { rows } = await database.query<{ holder: string | null }>('SELECT operator.holder_of_key($1) AS holder', [
+    hashKey(key),
+  ]);
+  return rows[0]?.holder ?? null;
 }
-
-/** A key in use and the first one of those that it replaces, one after the other. */
-const KEY_WITH_HOLDER = `
-  WITH RECURSIVE line AS (
-    SELECT key_hash, key_id AS holder, replaces FROM operator.api_key
-    WHERE key_id = $1 AND (revoked_at IS NULL OR revoked_at > now())
-    UNION
-    SELECT line.key_hash, earlier.key_id, earlier.replaces FROM line
-    JOIN operator.api_key earlier ON earlier.key_id = line.replaces
-  )
-  SELECT key_hash AS "keyHash", holder FROM line WHERE replaces IS NULL`;
 
 /** Those of the keys, named by their visible parts, that have not ended. */
 export async function keysInUse(database: Queryable, keyIds: readonly string[]): Promise<Set<string>> {
-  const known = await queriesOn(database)
-    .select({ keyId: apiKeys.keyId })
-    .from(apiKeys)
-    .where(and(inArray(apiKeys.keyId, [...keyIds]), IN_USE));
-  return new Set(known.map(({ keyId }) => keyId));
+  const { rows } = await database.query<{ keyId: string }>('SELECT operator.keys_in_use($1) AS "keyId"', [keyIds]);
+  return new Set(rows.map(({ keyId }) => keyId));
 }
 
 /** One round suffices: there is nothing to guess in 256 random bits. */

@@ -1,6 +1,7 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Logger } from '../runtime/logger.ts';
+import { actAs, type ProcessRole, withOptions } from './process-roles.ts';
 
 export type Database = NodePgDatabase & { readonly $client: pg.Pool };
 
@@ -17,14 +18,14 @@ export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off
  * A pool of connections that heals by itself: a lost connection is logged and replaced by the next query.
  *
  * @param url `postgres://` URL
+ * @param role what its sessions act as
  * @param max most connections held at once
- * @param options settings of each session, unless the URL has some
+ * @param options settings of each session
  */
-export function openDatabase(url: string, logger: Logger, max = 10, options?: string): Database {
+export function openDatabase(url: string, role: ProcessRole, logger: Logger, max = 10, options = ''): Database {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: withOptions(actAs(url, role), options),
     max,
-    ...(options && { options }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,

@@ -7,6 +7,8 @@ import type { Queryable } from './transaction.ts';
 const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
+/** What Postgres says of the group of a process (`process-roles.ts`) before migrations made it. */
+const NO_GROUP = /^role "ptd_\w+" does not exist/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
 const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
 
@@ -33,10 +35,10 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
 }
 
-/** True when a query named a schema, table or function that does not exist. */
+/** True when a query named a schema, table or function that does not exist, or its session a group. */
 export function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isMissing(error.cause)) return true;
+  if (isMissing(error.cause) || NO_GROUP.test(error.message)) return true;
   return 'code' in error && typeof error.code === 'string' && MISSING_CODES.includes(error.code);
 }
 

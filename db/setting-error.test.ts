@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { openDatabase } from './connection.ts';
+import { actAs, withOptions } from './process-roles.ts';
 import { assertDatabaseLogin, databaseSettingError } from './setting-error.ts';
 
 let database: TestDatabase;
@@ -56,9 +57,17 @@ test('a database without our tables asks to be migrated, a wrong query is no fau
   expect(databaseSettingError(other, 'DATABASE_URL')).toBe(other);
 });
 
+test('a login that may not act as its process, and a group that no migration has made, are reported', async () => {
+  const login = changed({ username: 'capture' });
+  const refused = databaseSettingError(await failureOn(actAs(login, 'ptd_api')), 'DATABASE_URL');
+  expect(refused).toMatchObject({ message: 'DATABASE_URL: permission denied to set role "ptd_api"', exitCode: 1 });
+  const missing = databaseSettingError(await failureOn(withOptions(login, '-c role=ptd_none')), 'DATABASE_URL');
+  expect(missing).toMatchObject({ message: expect.stringContaining('npm run migrate'), exitCode: 75 });
+});
+
 test('a start fails with a wrong login, and continues without the database', async () => {
   const start = async (url: string) => {
-    const { $client } = openDatabase(url, createLogger('test', 'silent'), 1);
+    const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), 1);
     await assertDatabaseLogin($client, 'DATABASE_REPLICA_URL').finally(() => $client.end());
   };
   await expect(start(changed({ password: 'wrong' }))).rejects.toThrow('DATABASE_REPLICA_URL: password authentication');

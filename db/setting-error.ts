@@ -9,8 +9,11 @@ class DatabaseUnreachableError extends ConfigError {
   override readonly retryable = true;
 }
 
-/** SQLSTATE of a user or password that is refused, and of a database that does not exist: waiting helps neither. */
-const REJECTED_CODES = ['28000', '28P01', '3D000'];
+/**
+ * SQLSTATE of a user or password that is refused, of a database that does not exist, and of a login that is no member of its
+ * process's group: waiting helps none of them.
+ */
+const REJECTED_CODES = ['28000', '28P01', '3D000', '42501'];
 /** The driver's word for a password that the server wants and the URL does not have. */
 const NO_PASSWORD = /^SASL: /;
 

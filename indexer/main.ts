@@ -4,6 +4,7 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
@@ -68,6 +69,8 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const onBuilt = build ? () => process.send?.('complete') : undefined;
   void publish(index, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
+  delete process.env.DATABASE_URL_FILE;
+  process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   feedPonderHeads(chains, logger);
   await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }

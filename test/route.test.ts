@@ -211,7 +211,7 @@ describe('when something is unreachable', () => {
       ['postgres://127.0.0.1:1/away', unavailable],
       [odd.url, { status: 500, body: { error: 'Internal server error' } }],
     ] as const) {
-      const database = openDatabase(url, logger);
+      const database = openDatabase(url, 'ptd_api', logger);
       const pools = new PoolCatalog({ database, chains: [chain], logger });
       expect(await postRoute(routeApp({ chain, directory: pools }), body())).toEqual(expected);
       pools.stop();

@@ -61,8 +61,8 @@ beforeAll(async () => {
   for (const { db } of seeders) {
     for (const chainId of CHAINS) for (const address of [TOKEN0, TOKEN1]) await seedToken(db, { chainId, address });
   }
-  database = openDatabase(`${home.url}?application_name=directory`, logger);
-  other = openDatabase(home.url, logger);
+  database = openDatabase(`${home.url}?application_name=directory`, 'ptd_api', logger);
+  other = openDatabase(home.url, 'ptd_api', logger);
   followed = follow(database, POLL_MS);
 });
 

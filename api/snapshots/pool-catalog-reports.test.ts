@@ -75,7 +75,7 @@ beforeAll(async () => {
   await list(1, 10_002, 1, null);
   await list(2, 1, 1, 999);
   await list(2, 2, 1, 1_000);
-  database = openDatabase(home.url, logger);
+  database = openDatabase(home.url, 'ptd_api', logger);
   const onReport = ({ address }: { address: string }, report: PoolReport | null) => reports.set(address, report);
   catalog = new PoolCatalog({ database, chains, logger, onReport, pollMs });
 });
@@ -136,7 +136,7 @@ test('ages are those of the pools captured last and longest ago; unknown ones ar
 
 test('while the database does not answer, the last known counts, and ages are unknown', async () => {
   const warn = vi.fn();
-  const unreachable = openDatabase(home.url, logger);
+  const unreachable = openDatabase(home.url, 'ptd_api', logger);
   const other = new PoolCatalog({ database: unreachable, chains, logger: { warn } as never, pollMs });
   await other.table();
   expect(other.ages(1)).not.toEqual(NO_AGES);

@@ -72,7 +72,7 @@ beforeAll(async () => {
     [LISTED, STOP_LOSS, seedAddress(0x99)],
   );
   await delist(DELISTED);
-  database = openDatabase(home.url, logger);
+  database = openDatabase(home.url, 'ptd_api', logger);
   catalog = new PoolCatalog({ database, chains, logger });
 });
 
@@ -124,7 +124,7 @@ test('thousands are read once each, in slices that are not planned again', async
     [many],
   );
   await client.query('ANALYZE');
-  const single = openDatabase(home.url, logger, 1);
+  const single = openDatabase(home.url, 'ptd_api', logger, 1);
   const readings = () => [
     readAllPools(single.$client, 9),
     readPoolsSince(single.$client, 9, 1),
@@ -188,7 +188,7 @@ test('a new pool appears and a delisted one goes within seconds; the others stay
 });
 
 test('what was loaded once is served while the database is unreachable; what never was, is 503', async () => {
-  const doomed = openDatabase(home.url, logger);
+  const doomed = openDatabase(home.url, 'ptd_api', logger);
   const loaded = new PoolCatalog({ database: doomed, chains, logger });
   await loaded.table();
   const never = new PoolCatalog({ database: doomed, chains, logger });
@@ -201,7 +201,7 @@ test('what was loaded once is served while the database is unreachable; what nev
 });
 
 test('a poll reads the pools of blocks that may be undone', async () => {
-  const watched = openDatabase(home.url, logger);
+  const watched = openDatabase(home.url, 'ptd_api', logger);
   const own = new PoolCatalog({ database: watched, chains, logger, pollMs: 5 });
   const before = (await own.table()).ofChain(7).length;
   const queries = vi.spyOn(watched.$client, 'query');

@@ -36,7 +36,7 @@ beforeAll(async () => {
     simulated.pools.map(({ address }) => ({ pool: { chainId: CHAIN, address } })),
   );
   await seeder.end();
-  database = openDatabase(home.url, logger);
+  database = openDatabase(home.url, 'ptd_api', logger);
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
   directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pollMs: 20 });

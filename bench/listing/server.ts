@@ -15,7 +15,7 @@ import { CHAINS_FILE } from './market.ts';
 runMain(async () => {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
   const logger = createLogger('bench', 'error');
-  const { $client: database } = openDatabase(DATABASE_URL, logger);
+  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger);
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const app = createApp(bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 86_400 }), {
     pages: (it) =>

@@ -61,7 +61,7 @@ export async function benchDirectory(pools: number, write: (line: string) => voi
 
 async function measureDirectory(client: pg.Client, url: string, pools: number, write: (line: string) => void) {
   const logger = createLogger('bench', 'warn');
-  const database = openDatabase(url, logger);
+  const database = openDatabase(url, 'ptd_api', logger);
   const catalog = new PoolCatalog({ database, chains, logger });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();

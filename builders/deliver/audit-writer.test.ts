@@ -41,7 +41,7 @@ beforeAll(async () => {
   [postgres, redisDatabase] = await Promise.all([createDatabase(), createRedisDatabase()]);
   await migrate(postgres.url);
   redis = new Redis(redisDatabase.url);
-  database = openDatabase(postgres.url, logger, 2);
+  database = openDatabase(postgres.url, 'ptd_builders', logger, 2);
 });
 afterAll(async () => {
   redis.disconnect();
@@ -146,14 +146,14 @@ test('analysts read the trail through the read model, and cannot change it', asy
 
 test('what could not be written waits until the database is back, and of two writers one writes it', async () => {
   const log = newLog();
-  await database.$client.query('ALTER TABLE operator.pamm_submission RENAME TO away');
+  await database.$client.query('SET ROLE NONE; ALTER TABLE operator.pamm_submission RENAME TO away; RESET ROLE');
   const writer = startWriter();
   const waiting = submission();
   log.submitted(waiting);
   const both = [writer, startWriter()];
   await sleep(500);
   expect(await redis.xlen(keys.audit())).toBe(1);
-  await database.$client.query('ALTER TABLE operator.away RENAME TO pamm_submission');
+  await database.$client.query('SET ROLE NONE; ALTER TABLE operator.away RENAME TO pamm_submission; RESET ROLE');
   await eventually(
     async () =>
       (await rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [waiting.id])).length === 1,

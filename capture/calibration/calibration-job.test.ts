@@ -8,7 +8,7 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainsFile } from '../../config/chains-schema.ts';
 import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
-import { ownMain } from '../../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
@@ -226,7 +226,7 @@ test('the command says what agrees and what does not, and writes when asked', as
   await writeFile(CHAINS_CONFIG, JSON.stringify(chainsFile()));
   const run = (...parameters: string[]) =>
     execa('node', [...ownMain('calibrate'), '--chain', String(CHAIN), ...parameters], {
-      env: { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl },
+      env: ownEnvironment('calibrate', { CHAINS_CONFIG, DATABASE_URL: captured.databaseUrl }),
       reject: false,
     });
   const { factory } = key();

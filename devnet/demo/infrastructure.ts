@@ -31,7 +31,7 @@ export async function startDatabase(): Promise<DatabasePart> {
 }
 
 async function issueKey(url: string): Promise<string> {
-  const { $client } = openDatabase(url, createLogger('demo', 'silent'), 1);
+  const { $client } = openDatabase(url, 'ptd_operator', createLogger('demo', 'silent'), 1);
   try {
     const { key } = await issueApiKey($client, 'demo');
     return key;

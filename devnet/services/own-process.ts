@@ -1,4 +1,5 @@
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { loginUrl } from './process-logins.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
 
 export interface OwnProcessOptions {
@@ -26,10 +27,17 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
     command: process.execPath,
     args: [...ownMain(main), ...args],
     cwd: PROJECT_ROOT,
-    env: { ...process.env, ...env },
+    env: ownEnvironment(main, env),
     ready: typeof ready === 'string' ? () => answers(ready) : ready,
     ...rest,
   });
+}
+
+/** The environment of one of our processes: this one's with further variables, and the process's own login at Postgres. */
+export function ownEnvironment(main: string, env: OwnProcessOptions['env']): Record<string, string | undefined> {
+  const all: Record<string, string | undefined> = { ...process.env, ...env };
+  for (const name of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) if (all[name]) all[name] = loginUrl(all[name], main);
+  return all;
 }
 
 /** As package.json, Dockerfile and docker-compose.yml have them; docs/build/decisions.md says why. */

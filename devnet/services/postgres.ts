@@ -5,6 +5,7 @@ import { type Account, postgresAccount } from './account.ts';
 import { type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
 import { preparePostgres } from './postgres-binaries.ts';
+import { createLogins } from './process-logins.ts';
 import { runToEnd, type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
@@ -13,7 +14,7 @@ export interface PostgresOptions {
   readonly durable?: boolean;
 }
 
-/** Its URL is of the database `postgres`, as its superuser. */
+/** Its URL is of the database `postgres`, as its superuser. {@link createLogins} has made the others. */
 export type Postgres = LocalStore;
 
 /** Messages are matched, so they must not be translated. */
@@ -45,7 +46,9 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
     await initialise(bin, folder, data, password, account);
     const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    return postgresControls(service, () => serveOn(port), folder, port, password);
+    const postgres = postgresControls(service, () => serveOn(port), folder, port, password);
+    await createLogins(postgres.url);
+    return postgres;
   } catch (error) {
     await folder.remove();
     throw error;

@@ -88,7 +88,7 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
     recursive: true,
     verbatimSymlinks: true,
   });
-  for (const folder of ['devnet/services', 'runtime']) {
+  for (const folder of ['db', 'devnet/services', 'runtime']) {
     await cp(join(ROOT, folder), join(clone, folder), { recursive: true });
   }
   await cp(join(ROOT, 'package.json'), join(clone, 'package.json'));

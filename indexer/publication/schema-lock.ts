@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
+import { actAs } from '../../db/process-roles.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 /** First halves of the keys of Postgres's advisory locks; the second half distinguishes schemas. */
@@ -75,7 +76,7 @@ export class SchemaLock {
   async keep(): Promise<void> {
     if (this.#session !== null) return;
     const session = new pg.Client({
-      connectionString: this.#url,
+      connectionString: actAs(this.#url, 'ptd_indexer'),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       application_name: `${this.#schema}_lock`,

@@ -11,7 +11,7 @@ import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
-import { ownMain } from '../../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { createDatabase } from '../harness/database.ts';
@@ -110,7 +110,7 @@ export function backfill(
 ): Command {
   const child = spawn(process.execPath, [...ownMain('backfill'), ...parameters], {
     cwd: ROOT,
-    env: { ...process.env, DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env },
+    env: ownEnvironment('backfill', { DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type GuardedProcess, signalProcess, spawnGuarded } from '../../devnet/services/guarded-process.ts';
-import { ownMain } from '../../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -120,7 +120,7 @@ export class SupervisedProcess {
       command: process.execPath,
       args: ownMain(main),
       cwd: ROOT,
-      env: { ...process.env, ...env, HOST, PORT: String(port) },
+      env: ownEnvironment(main, { ...env, HOST, PORT: String(port) }),
       output,
     });
     this.#running = running;

@@ -8,28 +8,32 @@ import { viewQueries } from '../../indexer/publication/view-queries.ts';
 export const ONCHAIN_SCHEMA = 'onchain_test';
 
 /**
- * Makes the indexer's tables, empty, and publishes them as the views of `live`, as the indexer does when it is complete.
- * For tests that seed rows instead of running an indexer.
+ * Makes the indexer's tables in a migrated database, empty, and publishes them as the views of `live`, as the indexer does
+ * when it is complete. For tests that seed rows instead of running an indexer.
  */
 export async function createOnchainTables(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
-  await client.query(`CREATE SCHEMA ${schema}`);
-  for (const table of onchainTables()) {
-    for (const statement of createStatements(table, schema)) await client.query(statement);
-  }
-  await client.query(`
-    CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8 NOT NULL,
-      safe_checkpoint varchar(75) NOT NULL, latest_checkpoint varchar(75) NOT NULL, finalized_checkpoint varchar(75) NOT NULL)`);
+  await asIndexer(client, [
+    `CREATE SCHEMA ${schema}`,
+    ...onchainTables().flatMap((table) => createStatements(table, schema)),
+    `CREATE TABLE ${schema}._ponder_checkpoint (chain_name text PRIMARY KEY, chain_id int8 NOT NULL,
+      safe_checkpoint varchar(75) NOT NULL, latest_checkpoint varchar(75) NOT NULL, finalized_checkpoint varchar(75) NOT NULL)`,
+  ]);
   await publishLiveViews(client, schema);
 }
 
 /** Points the views of `live` at a schema the way the indexer's switch does: without CASCADE. */
 export async function publishLiveViews(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
   const names = [...onchainTables().map((table) => getTableConfig(table).name), '_ponder_checkpoint'];
-  await client.query('CREATE SCHEMA IF NOT EXISTS live');
-  for (const [name, query] of viewQueries(schema, names)) {
-    await client.query(`DROP VIEW IF EXISTS live.${name}`);
-    await client.query(`CREATE VIEW live.${name} AS ${query}`);
-  }
+  const views = [...viewQueries(schema, names)].flatMap(([name, query]) => [
+    `DROP VIEW IF EXISTS live.${name}`,
+    `CREATE VIEW live.${name} AS ${query}`,
+  ]);
+  await asIndexer(client, views);
+}
+
+/** All or nothing: what is made is the indexer's. */
+async function asIndexer(client: Pick<pg.Client, 'query'>, statements: readonly string[]): Promise<void> {
+  await client.query(['SET ROLE ptd_indexer', ...statements, 'RESET ROLE'].join(';'));
 }
 
 /** Says up to which block a chain is indexed, as the indexer does in its checkpoint. */

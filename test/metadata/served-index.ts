@@ -31,10 +31,11 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
   const file = parseChainsFile(withAmpleBudget(chainsFile), 'test');
   const [chain] = file.chains;
   if (!chain) throw new RangeError('no chain');
-  const database = openDatabase(databaseUrl, logger, 4);
+  const database = openDatabase(databaseUrl, 'ptd_api', logger, 4);
+  const { $client: captured } = openDatabase(databaseUrl, 'ptd_capture', logger, 4);
   const directory = new PoolCatalog({ database, chains: file.chains, logger, pollMs: 200 });
   const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
-  const deps = { file, database: database.$client, ...ages, llamaUrl: 'http://127.0.0.1:1', logger };
+  const deps = { file, database: captured, ...ages, llamaUrl: 'http://127.0.0.1:1', logger };
   const jobs = captureJobs(deps);
   const inOrder = KINDS.flatMap((kind) => jobs.filter(({ name }) => name.startsWith(kind)));
   return {
@@ -45,7 +46,7 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
     },
     stop: async () => {
       directory.stop();
-      await database.$client.end();
+      await Promise.all([database.$client.end(), captured.end()]);
     },
   };
 }

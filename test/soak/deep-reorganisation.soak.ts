@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ownMain } from '../../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
 import { FINALITY_BLOCKS } from '../chaos/disturbances.ts';
 import { catchUp, compareWithTruth } from '../chaos/final-checks.ts';
 import type { SupervisedProcess } from '../chaos/supervised-process.ts';
@@ -67,7 +67,7 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
   // What the operator does: rebuild the index from the chain's nodes, next to the one that serves.
   await chain.advance(2 * FINALITY_BLOCKS);
   const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
-    env: world.env,
+    env: ownEnvironment('backfill', world.env),
     reject: false,
   });
   expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });

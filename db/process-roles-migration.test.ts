@@ -1,0 +1,86 @@
+import { copyFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Postgres, startPostgres } from '../devnet/services/postgres.ts';
+import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { migrate } from './migrate.ts';
+import { actAs, PROCESS_ROLES } from './process-roles.ts';
+
+const MIGRATIONS = `${PROJECT_ROOT}migrations`;
+const ROLES_FILE = '0004_process_roles.sql';
+
+let postgres: Postgres;
+let before: TempFolder;
+/** Of a login that is no superuser: it owns its database and may make roles. */
+let url: string;
+
+beforeAll(async () => {
+  [postgres, before] = await Promise.all([startPostgres(), createTempFolder('migrations')]);
+  for (const name of await readdir(MIGRATIONS)) {
+    if (name < ROLES_FILE) await copyFile(join(MIGRATIONS, name), join(before.path, name));
+  }
+  await run(postgres.url, [
+    ...PROCESS_ROLES.flatMap((role) => [`DROP ROLE ${role.replace('ptd_', '')}`, `DROP ROLE ${role}`]),
+    `CREATE ROLE owner LOGIN CREATEROLE PASSWORD 'owner'`,
+    'CREATE DATABASE pools OWNER owner',
+  ]);
+  url = Object.assign(new URL(postgres.url), { username: 'owner', password: 'owner', pathname: '/pools' }).href;
+});
+
+afterAll(async () => {
+  await postgres.stop();
+  await before.remove();
+});
+
+/** One statement after the other, on a connection of its own. */
+async function run(on: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: on });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+test('a deployment with one login, no superuser, goes on with its index while it is read', async () => {
+  expect(await migrate(url, before.path)).toHaveLength(3);
+  await run(url, [
+    'CREATE SCHEMA onchain_1; CREATE TABLE onchain_1._ponder_meta (); CREATE TABLE onchain_1.token (symbol text)',
+    'CREATE TABLE onchain_1.numbered (id int GENERATED ALWAYS AS IDENTITY); CREATE SEQUENCE onchain_1.reorganisation',
+    `CREATE FUNCTION onchain_1.notify() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE onchain_1.kind AS ENUM ('a')`,
+    'CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8)',
+    'CREATE VIEW live.token AS TABLE onchain_1.token',
+  ]);
+  const reader = new pg.Client({ connectionString: url });
+  await reader.connect();
+  await reader.query('BEGIN; TABLE live.token');
+  const migrated = migrate(url);
+  const asked = new pg.Client({ connectionString: url });
+  await asked.connect();
+  // The migration waits for the reader, and nobody for the migration.
+  await expect
+    .poll(async () => (await asked.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows)
+    .toEqual([{}]);
+  await asked.query(`SET statement_timeout = '5s'; TABLE live.token`);
+  await reader.query('COMMIT');
+  expect(await migrated).toEqual([ROLES_FILE]);
+  await Promise.all([reader.end(), asked.end()]);
+
+  await run(actAs(url, 'ptd_indexer'), [
+    `INSERT INTO onchain_1.token VALUES ('A'); INSERT INTO ponder_sync.logs VALUES (1)`,
+    'CREATE OR REPLACE FUNCTION onchain_1.notify() RETURNS int LANGUAGE sql AS $$ SELECT 2 $$',
+    'ALTER SEQUENCE onchain_1.reorganisation CYCLE; ALTER TYPE onchain_1.kind ADD VALUE $$b$$; DROP TABLE onchain_1.numbered',
+    'CREATE SCHEMA onchain_2; CREATE TABLE onchain_2.token (symbol text)',
+    'DROP VIEW live.token; CREATE VIEW live.token AS TABLE onchain_2.token; DROP SCHEMA onchain_1 CASCADE',
+  ]);
+  for (const role of ['ptd_api', 'ptd_capture', 'ptd_operator'] as const)
+    await run(actAs(url, role), ['TABLE live.token']);
+  await run(Object.assign(new URL(postgres.url), { pathname: '/pools' }).href, [
+    'SET ROLE analyst',
+    'TABLE live.token',
+  ]);
+  await run(actAs(url, 'ptd_builders'), ['TABLE operator.pamm_answer']);
+});

@@ -1,0 +1,167 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loginUrl } from '../devnet/services/process-logins.ts';
+import { serveSchema } from '../indexer/publication/live-views.ts';
+import { createLogger } from '../runtime/logger.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { createOnchainTables } from '../test/harness/onchain-tables.ts';
+import { openDatabase, SHORT_STATEMENTS } from './connection.ts';
+import { actAs, PROCESS_ROLES } from './process-roles.ts';
+
+/**
+ * What each role may do with each table and view, in the letters of Postgres: a INSERT, r SELECT, w UPDATE, d DELETE,
+ * D TRUNCATE, x REFERENCES, t TRIGGER, m MAINTAIN. A star stands for every table and view of the schema.
+ */
+const RIGHTS = `
+                                 ptd_indexer ptd_capture ptd_api ptd_builders ptd_operator analyst
+  operator.api_key                    -           -         -         -           arw         -
+  operator.curator                    -           r         -         -           arwd        -
+  operator.delisted_pool              -           r         r         -           arwd        -
+  operator.layout_calibration         -           arw       r         -           arw         -
+  operator.pamm_submission            -           -         -         arwd        -           -
+  operator.pamm_answer                -           -         -         arwd        -           -
+  operator.price_health               -           arwd      r         -           r           -
+  operator.pool_storage               -           arwd      -         -           -           -
+  operator.fiat_price                 -           arwd      -         -           -           -
+  operator.pool_classification        -           arwd      r         -           -           -
+  operator.listing_window             -           arwd      r         -           r           -
+  operator.listing_source             -           arwd      -         -           -           -
+  operator.listing_price              -           arwd      r         -           -           -
+  operator.listed_pool                -           arwd      r         -           -           -
+  operator.pool_listing               -           arwd      r         -           r           -
+  operator.backfill                   arwd        -         -         -           -           -
+  operator.migration                  -           -         -         -           -           -
+  read_model.token                    r           r         r         -           r           r
+  read_model.pool                     r           r         r         -           r           r
+  read_model.pool_state               r           r         r         -           r           r
+  read_model.pool_bin                 r           r         r         -           r           r
+  read_model.pool_extension           r           r         r         -           r           r
+  read_model.stop_loss                r           r         r         -           r           r
+  read_model.price_velocity           r           r         r         -           r           r
+  read_model.allowlist                r           r         r         -           r           r
+  read_model.price_provider           r           r         r         -           r           r
+  read_model.swap                     r           r         r         -           r           r
+  read_model.bin_swap                 r           r         r         -           r           r
+  read_model.liquidity_change         r           r         r         -           r           r
+  read_model.fee_collection           r           r         r         -           r           r
+  read_model.pool_activity            r           r         r         -           r           r
+  read_model.indexed_block            r           r         r         -           r           r
+  read_model.pool_listing             -           -         -         -           -           r
+  read_model.price_health             -           -         -         -           -           r
+  read_model.fiat_price               -           -         -         -           -           r
+  read_model.curator                  -           -         -         -           -           r
+  read_model.delisted_pool            -           -         -         -           -           r
+  read_model.pamm_submission          -           -         -         -           -           r
+  read_model.pamm_answer              -           -         -         -           -           r
+  read_model.pool_balance             -           -         -         -           -           r
+  read_model.pool_storage             -           -         -         -           -           r
+  read_model.layout_calibration       -           -         -         -           -           r
+  live.*                              arwdDxtm    r         r         -           r           r
+  onchain_test.*                      arwdDxtm    r         -         -           -           -
+  onchain_next.*                      arwdDxtm    r         -         -           -           -`;
+
+const [roles = [], ...lines] = RIGHTS.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/ +/));
+
+/** What the server says: a right on one column counts as one on the table. */
+const RIGHTS_SQL = `
+  SELECT nspname AS schema, relname AS name, array_agg(coalesce(letters, '-') ORDER BY place) AS rights
+  FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace, unnest($1::text[]) WITH ORDINALITY AS r (role, place),
+    LATERAL (
+      SELECT string_agg(letter, '' ORDER BY i) FROM unnest(
+        ARRAY['a', 'r', 'w', 'd', 'D', 'x', 't', 'm'],
+        ARRAY['INSERT', 'SELECT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER', 'MAINTAIN']
+      ) WITH ORDINALITY AS p (letter, privilege, i)
+      WHERE has_schema_privilege(role, n.oid, 'USAGE') AND CASE
+        WHEN letter IN ('a', 'r', 'w', 'x') THEN has_any_column_privilege(role, c.oid, privilege)
+        ELSE has_table_privilege(role, c.oid, privilege) END
+    ) AS may (letters)
+  WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+  GROUP BY 1, 2`;
+
+let database: IndexedDatabase;
+let indexer: pg.Pool;
+
+const sessionsOf = (role: (typeof PROCESS_ROLES)[number]) => {
+  const url = actAs(loginUrl(database.url, role.replace('ptd_', '')), role);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => undefined);
+  return pool;
+};
+
+beforeAll(async () => {
+  database = await createIndexedDatabase();
+  indexer = sessionsOf('ptd_indexer');
+  await createOnchainTables(indexer, 'onchain_next');
+  await serveSchema(indexer, 'onchain_next');
+});
+
+afterAll(async () => {
+  await indexer.end();
+  await database.drop();
+});
+
+test('each role may do with each table and view what the list says, also with an index that is made later', async () => {
+  const { rows } = await database.client.query<{ schema: string; name: string; rights: string[] }>(RIGHTS_SQL, [roles]);
+  const expected = new Map(lines.map(([name = '', ...rights]) => [name, rights]));
+  const [found, listed] = [new Map<string, string[]>(), new Map<string, string[] | undefined>()];
+  for (const { schema, name, rights } of rows) {
+    found.set(`${schema}.${name}`, rights);
+    listed.set(`${schema}.${name}`, expected.get(`${schema}.${name}`) ?? expected.get(`${schema}.*`));
+  }
+  expect(found).toEqual(listed);
+  for (const name of expected.keys()) {
+    expect(
+      [...found.keys()].some((each) => each === name || `${each.split('.')[0]}.*` === name),
+      name,
+    ).toBe(true);
+  }
+});
+
+test('only the indexer makes schemas, nobody tables in those that are there, and functions with rights pin their path', async () => {
+  const { rows: makers } = await database.client.query(
+    `SELECT role, nspname FROM unnest($1::text[]) role, pg_namespace
+     WHERE has_schema_privilege(role, pg_namespace.oid, 'CREATE')
+       AND NOT (role = 'ptd_indexer' AND (nspname = 'live' OR starts_with(nspname, 'onchain_')))`,
+    [roles],
+  );
+  expect(makers).toEqual([]);
+  const { rows: schemas } = await database.client.query(
+    `SELECT role FROM unnest($1::text[]) role WHERE has_database_privilege(role, current_database(), 'CREATE')`,
+    [roles],
+  );
+  expect(schemas).toEqual([{ role: 'ptd_indexer' }]);
+  const { rows: functions } = await database.client.query(
+    `SELECT proname AS name, proconfig AS settings,
+       ARRAY(SELECT role FROM unnest($1::text[]) role WHERE has_function_privilege(role, oid, 'EXECUTE')) AS callers
+     FROM pg_proc WHERE prosecdef ORDER BY 1`,
+    [roles],
+  );
+  const pinned = { settings: ['search_path=pg_catalog, pg_temp'], callers: ['ptd_api'] };
+  expect(functions).toEqual([
+    { name: 'holder_of_key', ...pinned },
+    { name: 'keys_in_use', ...pinned },
+  ]);
+});
+
+test.each(PROCESS_ROLES)('the login of %s may act as nobody else', async (role) => {
+  const others = PROCESS_ROLES.filter((each) => each !== role && !(role === 'ptd_operator' && each === 'ptd_indexer'));
+  const pool = sessionsOf(role);
+  expect((await pool.query('SELECT current_user AS name')).rows).toEqual([{ name: role }]);
+  for (const other of [...others, 'postgres', 'analyst']) {
+    await expect(pool.query(`SET ROLE ${other}`), other).rejects.toMatchObject({ code: '42501' });
+  }
+  await pool.end();
+});
+
+test('a process has its role and time limit on each connection, and settings of its URL come before its own', async () => {
+  const url = `${loginUrl(database.url, 'api')}?options=-c%20jit%3Don`;
+  const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), 1, SHORT_STATEMENTS);
+  const { rows } = await $client.query(
+    `SELECT current_user AS role, session_user AS login, current_setting('statement_timeout') AS limit,
+       current_setting('jit') AS jit, current_setting('max_parallel_workers_per_gather') AS workers`,
+  );
+  await $client.end();
+  expect(rows).toEqual([{ role: 'ptd_api', login: 'api', limit: '10s', jit: 'on', workers: '0' }]);
+});

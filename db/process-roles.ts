@@ -1,0 +1,21 @@
+/** Group roles of the processes, and of the operator's commands, as `migrations/0004_process_roles.sql` makes them. */
+export const PROCESS_ROLES = ['ptd_indexer', 'ptd_capture', 'ptd_api', 'ptd_builders', 'ptd_operator'] as const;
+
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
+
+/**
+ * The URL with settings of each session, `-c name=value …`. Those that it has come after them and win.
+ *
+ * @param url `postgres://` URL
+ */
+export function withOptions(url: string, options: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set('options', `${options} ${changed.searchParams.get('options') ?? ''}`.trim());
+  return changed.href;
+}
+
+/**
+ * The URL whose sessions act as a group role from their first statement on, whatever else their login may do. A login that
+ * is no member of the group is refused.
+ */
+export const actAs = (url: string, role: ProcessRole): string => withOptions(url, `-c role=${role}`);
