@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { deployToken } from '../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
 import { connectDevChain } from '../devnet/dev-chain.ts';
@@ -10,6 +10,7 @@ import { createPool, evenBins } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { ownMain } from '../devnet/services/own-process.ts';
+import { loginUrl } from '../devnet/services/process-logins.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
 import { Q64 } from '../protocol/fixed-point.ts';
 import { createTestPools } from '../test/packed/packed-chain.ts';
@@ -55,6 +56,17 @@ describe('without --rpc', () => {
     });
   });
 
+  test('a login that may act as several processes is a warning, one of its own is not', async () => {
+    const file = 'config/mainnet.json';
+    const one = await check([file], { DATABASE_URL: inject('postgresUrl') });
+    expect(one.exitCode).toBe(0);
+    expect(one.stdout).toMatch(
+      /^warning: DATABASE_URL: its login may act as ptd_indexer, ptd_capture, ptd_api, ptd_builders: /,
+    );
+    const own = await check([file, '--json'], { DATABASE_URL: loginUrl(inject('postgresUrl'), 'operator') });
+    expect(JSON.parse(own.stdout)).toMatchObject({ findings: [], warnings: [] });
+  });
+
   test('a wrong file is named with the field at fault, in one line', async () => {
     const path = await fileWith({ blockTimeMs: -1 });
     const { exitCode, stdout, stderr } = await check([path]);
@@ -78,7 +90,7 @@ describe('with --rpc', () => {
     const { poolFactory: factory } = deployment;
     const empty = { pools: 0, answersLike: 'nothing: it has no pools', isAsConfigured: true };
     const factories = [{ chainId: CHAIN_ID, factory, layout: 'flat', ...empty }];
-    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories }]);
+    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories, warnings: [] }]);
     expect(await check([path, '--rpc'], { RPC_OF_TEST: '' })).toMatchObject({
       exitCode: 1,
       stderr: `RPC_OF_TEST is not set: a URL of chain ${CHAIN_ID} comes from it`,

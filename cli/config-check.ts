@@ -1,10 +1,14 @@
 import { Command } from 'commander';
+import pg from 'pg';
 import type { Address } from 'viem';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { readSecret } from '../config/read-secret.ts';
+import { rolesOfLogin } from '../db/process-roles.ts';
+import { databaseSettingError } from '../db/setting-error.ts';
 import { type FactoryLayout, factoryLayouts } from './factory-layouts.ts';
 import { printResult, runCommand } from './run-command.ts';
 
@@ -14,7 +18,7 @@ const CALL_TIMEOUT_MS = 10_000;
 
 const command = new Command('config:check')
   .description(
-    'Validate a chains file; with --rpc, also ask every RPC URL for its chain id, each factory for code, and its newest pools for their layout',
+    'Validate a chains file, and warn when one login of the database serves several processes; with --rpc, also ask every RPC URL for its chain id, each factory for code, and its newest pools for their layout',
   )
   .argument('[file]', 'path of the chains file (default: CHAINS_CONFIG)')
   .option('--rpc', 'ask the chains')
@@ -29,7 +33,7 @@ Examples:
   npm run config:check -- config/mainnet.json --rpc        does each chain answer with its id, has each factory code?
   npm run --silent config:check -- config/mainnet.json --rpc --json
 
-Settings: CHAINS_CONFIG, when no file is named, and the variables that the file names.
+Settings: CHAINS_CONFIG, when no file is named, DATABASE_URL, if it is set, and the variables that the file names.
 Exit codes: 0 no problem; 1 the file is wrong, or a chain, a factory or its pools are not what it says.`,
   )
   .action(check);
@@ -42,9 +46,29 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   const checks = options.rpc ? await Promise.all(file.chains.map(checkChain)) : [];
   const findings = checks.flatMap((check) => check.findings);
   const factories = checks.flatMap((check) => check.factories);
-  const text = factories.map(layoutLine).join('') + report(path, file.chains, findings);
-  printResult(options.json, { path, findings, factories }, text);
+  const warnings = await loginWarnings();
+  const lines = [...warnings.map((text) => `warning: ${text}\n`), ...factories.map(layoutLine)];
+  const text = lines.join('') + report(path, file.chains, findings);
+  printResult(options.json, { path, findings, factories, warnings }, text);
   if (findings.length > 0) process.exitCode = 1;
+}
+
+/** One hole in a process whose login may act as several owns what belongs to all of them. */
+async function loginWarnings(): Promise<string[]> {
+  const url = readSecret('DATABASE_URL', process.env);
+  if (url === undefined) return [];
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CALL_TIMEOUT_MS });
+  try {
+    await client.connect();
+    // The operator's login may act as the indexer: a backfill is its command.
+    const roles = (await rolesOfLogin(client)).filter((role) => role !== 'ptd_operator');
+    const text = `DATABASE_URL: its login may act as ${roles.join(', ')}: give each process one of its own (docs/run/install.md)`;
+    return roles.length > 1 ? [text] : [];
+  } catch (error) {
+    return [databaseSettingError(error, 'DATABASE_URL')?.message ?? `DATABASE_URL: ${String(error)}`];
+  } finally {
+    await client.end();
+  }
 }
 
 async function checkChain(chain: ChainConfig) {

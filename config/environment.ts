@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
+import { type Environment, readSecret } from './read-secret.ts';
 import { warnOfRemovedVariables } from './removed-settings.ts';
 
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
@@ -7,6 +8,7 @@ const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss
 const aboveZero = z.coerce.number().positive();
 const wholeNumber = z.coerce.number().int();
 const onOrOff = z.enum(['on', 'off']).default('on');
+const port = wholeNumber.min(0).max(65_535);
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 /** Every environment variable that a process may read. */
@@ -56,11 +58,13 @@ export const settings = {
     ),
   EXPLORER: onOrOff.describe('API: `off` serves no web page.'),
   EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
-  PORT: wholeNumber
-    .min(0)
-    .max(65_535)
+  PORT: port.describe(
+    'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+  ),
+  OPERATIONS_PORT: port
+    .optional()
     .describe(
-      'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+      'API: port of `/health`, `/ready` and `/metrics`, which `PORT` then lacks; they are on `PORT` without it.',
     ),
   HOST: z.string().default('0.0.0.0').describe('Interface to listen on.'),
   LOG_LEVEL: z
@@ -69,18 +73,25 @@ export const settings = {
     .describe(`Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`),
 } as const;
 
+/** What {@link readSecret} reads: logins are part of them. */
+const SECRETS: readonly string[] = [
+  'DATABASE_URL',
+  'DATABASE_REPLICA_URL',
+  'REDIS_URL',
+] satisfies (keyof typeof settings)[];
+
 /**
- * Reads the named settings from the environment. An empty string counts as unset.
+ * Reads the named settings from the environment, secrets also from files. An empty string counts as unset.
  *
  * @throws ConfigError one line that names the setting at fault
  */
 export function readEnvironment<K extends keyof typeof settings>(
   keys: readonly K[],
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  env: Environment = process.env,
 ): { [P in K]: z.infer<(typeof settings)[P]> } {
   warnOfRemovedVariables(env);
   const entries = keys.map((key) => {
-    const value = env[key] || undefined;
+    const value = SECRETS.includes(key) ? readSecret(key, env) : env[key] || undefined;
     const parsed = settings[key].safeParse(value);
     if (parsed.success) return [key, parsed.data];
     if (value === undefined) throw new ConfigError(`${key} is not set: ${settings[key].description}`);

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
+import { type Environment, readSecret } from './read-secret.ts';
 import { warnOnce, withoutRemovedKeys } from './removed-settings.ts';
 import { RpcUrl, WsUrl } from './scalars.ts';
 import { withoutSecrets } from './url-secrets.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads and validates the chains file.
@@ -61,7 +60,7 @@ function readJson(path: string): unknown {
 function resolveEnvReference(url: string, env: Environment, schema: z.ZodType<string>, chainId: number): string {
   if (!url.startsWith('env:')) return url;
   const name = url.slice('env:'.length);
-  const value = env[name];
+  const value = readSecret(name, env);
   if (!value) throw new ConfigError(`${name} is not set: a URL of chain ${chainId} comes from it`);
   const parsed = schema.safeParse(value);
   if (parsed.success) return value;

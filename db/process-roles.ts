@@ -1,3 +1,5 @@
+import type { Queryable } from './transaction.ts';
+
 /** Group roles of the processes, and of the operator's commands, as `migrations/0004_process_roles.sql` makes them. */
 export const PROCESS_ROLES = ['ptd_indexer', 'ptd_capture', 'ptd_api', 'ptd_builders', 'ptd_operator'] as const;
 
@@ -19,3 +21,12 @@ export function withOptions(url: string, options: string): string {
  * is no member of the group is refused.
  */
 export const actAs = (url: string, role: ProcessRole): string => withOptions(url, `-c role=${role}`);
+
+/** The groups that the login of a connection may act as: all of them as a superuser, none before migrations made them. */
+export async function rolesOfLogin(database: Queryable): Promise<ProcessRole[]> {
+  const { rows } = await database.query<{ role: ProcessRole }>(
+    `SELECT role FROM unnest($1::text[]) role JOIN pg_roles ON rolname = role WHERE pg_has_role(session_user, role, 'SET')`,
+    [PROCESS_ROLES],
+  );
+  return rows.map(({ role }) => role);
+}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BuilderConfig, ChainConfig } from '../../config/chains-schema.ts';
+import { type Environment, readSecret } from '../../config/read-secret.ts';
 import { withoutSecrets } from '../../config/url-secrets.ts';
 
 /** One builder endpoint of one chain, as configured and switched on. */
@@ -14,13 +15,13 @@ export type Endpoint = {
   readonly apiKey?: string;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The usable endpoints of a chain, in the order of the configuration. A builder whose key variable is unset is off. */
 export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
-  const builders = pamm?.builders.filter(({ apiKeyEnv }) => apiKeyEnv === undefined || Boolean(env[apiKeyEnv])) ?? [];
-  return builders.map(({ id, transport, url, apiKeyEnv }) => {
-    const apiKey = apiKeyEnv === undefined ? undefined : env[apiKeyEnv];
+  const keyOf = ({ apiKeyEnv }: BuilderConfig) => apiKeyEnv && readSecret(apiKeyEnv, env);
+  const builders = pamm?.builders.filter((builder) => builder.apiKeyEnv === undefined || keyOf(builder)) ?? [];
+  return builders.map((builder) => {
+    const { id, transport, url } = builder;
+    const apiKey = keyOf(builder);
     // One builder may have endpoints in several regions: the URL distinguishes them.
     const urlHash = createHash('sha256').update(url).digest('hex').slice(0, 8);
     const shown = withoutSecrets(url);
