@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { Hono } from 'hono';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -6,7 +7,7 @@ import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { waitForIndex } from '../db/first-index.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
-import { startServer } from '../runtime/http-server.ts';
+import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
@@ -16,7 +17,7 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
-import { startOperations } from './observability/operations.ts';
+import { type Operations, startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { DepthEstimates, reportedDepth } from './route/depth-estimates.ts';
@@ -44,6 +45,7 @@ const SETTINGS = [
   'EXPLORER',
   'EXPLORER_LOGO',
   'PORT',
+  'OPERATIONS_PORT',
   'HOST',
   'LOG_LEVEL',
 ] as const;
@@ -135,18 +137,20 @@ async function serve(): Promise<void> {
       metrics,
       logger,
       pages: (it) => {
-        operations.pages(it);
+        if (settings.OPERATIONS_PORT === undefined) operations.pages(it);
         if (pageFiles) mountExplorer(it, pageFiles);
       },
     },
   );
   const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
+  const operationsServer = await serveOperations(operations, settings);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
   stopOnSignal(logger, [
     ['streams', async () => streams.stop()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.stop()],
     ['pamm', () => pamm.stop()],
+    ['operations', async () => operationsServer?.stop(0)],
     ['indexing watch', async () => operations.stop()],
     ['head feeds', async () => snapshots.stop()],
     ['pool catalog', async () => catalog.stop()],
@@ -154,4 +158,15 @@ async function serve(): Promise<void> {
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
   ]);
+}
+
+/** The operator's routes on a port of their own, if they are to have one. */
+async function serveOperations(
+  operations: Operations,
+  { HOST, OPERATIONS_PORT }: { readonly HOST: string; readonly OPERATIONS_PORT?: number | undefined },
+): Promise<RunningServer | undefined> {
+  if (OPERATIONS_PORT === undefined) return undefined;
+  const app = new Hono();
+  operations.pages(app);
+  return startServer(app, HOST, OPERATIONS_PORT, undefined, null, 'OPERATIONS_PORT');
 }

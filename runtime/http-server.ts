@@ -39,6 +39,7 @@ const SWEEP_MS = 50;
  * server itself, with the same JSON bodies as any other error.
  *
  * @param webSockets paths at which a handler may open a WebSocket; an `Upgrade` elsewhere is ignored
+ * @param setting that the port came from
  * @throws ConfigError when the port cannot be listened on
  */
 export async function startServer(
@@ -47,6 +48,7 @@ export async function startServer(
   port: number,
   times = TIMES,
   webSockets: RegExp | null = null,
+  setting = 'PORT',
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;
   const sockets = createWebSocketServer();
@@ -66,7 +68,7 @@ export async function startServer(
   });
   server.listen(port, host);
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
-    throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
+    throw new ConfigError(`${setting}: cannot listen on ${host}:${port} (${cause.code})`, { cause });
   });
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, sockets, graceMs) };
 }

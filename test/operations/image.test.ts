@@ -8,6 +8,7 @@ import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { startService } from '../../devnet/services/service-process.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { freePort } from '../../runtime/free-port.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
 import { PROCESSES } from './operated-world.ts';
@@ -75,9 +76,11 @@ test('every process starts from the folder of the image, which has no sources of
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'11'.repeat(20)}` }];
   const chain = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1_000, deployments };
   await writeFile(chains, JSON.stringify({ chains: [chain] }));
+  const secret = join(folder.path, 'database-url');
+  await writeFile(secret, database.url, { mode: 0o600 });
   const settings = {
     CHAINS_CONFIG: chains,
-    DATABASE_URL: database.url,
+    DATABASE_URL_FILE: secret,
     REDIS_URL: inject('redisUrl'),
     HOST: '127.0.0.1',
   };
@@ -86,21 +89,30 @@ test('every process starts from the folder of the image, which has no sources of
   expect(migrated.stdout).toBe('nothing to run');
   const checked = await execa('node', ownMain('config-check'), { cwd: image, env, extendEnv: false });
   expect(checked.exitCode).toBe(0);
+  // All of them log in as the superuser: that works, and is not what is meant.
+  expect(checked.stdout).toMatch(/^warning: DATABASE_URL: /);
   // The indexer first: the others are ready when it serves.
   for (const name of [...PROCESSES].sort((a, b) => Number(b === 'indexer') - Number(a === 'indexer'))) {
     const stop = await onFreePort(async (port) => {
+      const operationsPort = name === 'api' ? await freePort() : port;
+      const operations = `http://127.0.0.1:${operationsPort}`;
       const service = await startService({
         name,
         command: process.execPath,
         args: ownMain(name),
         cwd: image,
-        env: { ...env, PORT: String(port) },
-        ready: async () => (await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok ?? false,
+        env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
+        ready: async () => (await fetch(`${operations}/health`).catch(() => undefined))?.ok ?? false,
       });
       if (name === 'api') {
         for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js', '/public/v1/chains']) {
           expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 200]);
         }
+        for (const path of ['/health', '/ready', '/metrics']) {
+          expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 404]);
+          expect((await (await fetch(`${operations}${path}`)).text()).length, path).toBeGreaterThan(10);
+        }
+        expect((await fetch(`${operations}/public/v1/chains`)).status).toBe(404);
       }
       return service.stop;
     });
