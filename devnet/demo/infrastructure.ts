@@ -43,7 +43,7 @@ async function issueKey(url: string): Promise<string> {
 /** The Redis of `REDIS_URL` when it is set, otherwise one of our own. */
 export async function startQueueStore(queuePrefix: string): Promise<UrlPart> {
   if (process.env.REDIS_URL) return useGivenRedis(readEnvironment(['REDIS_URL']).REDIS_URL, queuePrefix);
-  const redis = await startRedis({ durable: true });
+  const redis = await startRedis({ durable: true, prefix: queuePrefix });
   return { ...redis, note: redis.url };
 }
 

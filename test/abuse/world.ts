@@ -60,7 +60,7 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
   const [world, database, redis, folder] = await Promise.all([
     startQuoteWorld(CHAIN),
     createDatabase(),
-    createRedisDatabase(),
+    createRedisDatabase('pamm'),
     createTempFolder('abuse'),
   ]);
   const client = new pg.Pool({ connectionString: database.url, max: 2 });

@@ -21,6 +21,8 @@ const CHAINS: readonly ChainPlan[] = [
   { chainId: 31_338, name: 'devnet-b', kind: 'bsc' },
 ];
 
+const QUEUE_PREFIX = 'chaos';
+
 /** A fast chain: its blocks come several a second. */
 const BLOCK_TIME_MS = 500;
 
@@ -89,7 +91,7 @@ export async function startWorld({
 }: WorldOptions): Promise<World> {
   const [postgres, redis, builders, folder, ...chains] = await Promise.all([
     startPostgres({ durable: true }),
-    startRedis({ durable: true }),
+    startRedis({ durable: true, prefix: QUEUE_PREFIX }),
     startChaosBuilders(),
     createTempFolder('chaos'),
     ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId, isAttacked)),
@@ -214,7 +216,7 @@ async function environmentOf(
     DATABASE_REPLICA_URL: '',
     DATABASE_SCHEMA: '',
     REDIS_URL: redis.url,
-    QUEUE_PREFIX: 'chaos',
+    QUEUE_PREFIX,
     EXPLORER: 'off',
     FIAT_PRICE_MAX_AGE_SECS: String(FIAT_PRICE_AGE_SECS),
     LOG_LEVEL: 'info',

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
-import { REDIS_DATABASES } from '../../devnet/services/redis.ts';
+import { REDIS_DATABASES, userRules } from '../../devnet/services/redis.ts';
 
 export interface TestRedis {
   readonly url: string;
@@ -8,15 +8,24 @@ export interface TestRedis {
   readonly drop: () => Promise<void>;
 }
 
-/** An empty logical database of the run's Redis, for one test file. Database 0 holds the count of those given out. */
-export async function createRedisDatabase(): Promise<TestRedis> {
+/**
+ * An empty logical database of the run's Redis, for one test file. Database 0 holds the count of those given out.
+ *
+ * @param prefix the URL is of a user who may use names with this `QUEUE_PREFIX` alone, as in production
+ */
+export async function createRedisDatabase(prefix?: string): Promise<TestRedis> {
   const number = await withClient(inject('redisUrl'), (client) => client.incr('harness-databases'));
   if (number >= REDIS_DATABASES) throw new Error(`the run's Redis has no more than ${REDIS_DATABASES} databases`);
   const url = `${inject('redisUrl')}/${number}`;
+  const user = `user-${number}`;
+  if (prefix !== undefined) {
+    await withClient(url, (client) => client.acl('SETUSER', user, 'on', `>${user}`, ...userRules(prefix)));
+  }
   return {
-    url,
+    url: prefix === undefined ? url : url.replace('://', `://${user}:${user}@`),
     drop: async () => {
       await withClient(url, (client) => client.flushdb());
+      await withClient(url, (client) => client.acl('DELUSER', user));
     },
   };
 }

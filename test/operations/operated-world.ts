@@ -49,7 +49,7 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
     startChain(31338),
     startMockBuilder(),
     createDatabase(),
-    createRedisDatabase(),
+    createRedisDatabase('pamm'),
     createTempFolder('operated-world'),
   ]);
   await migrate(database.url);

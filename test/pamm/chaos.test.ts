@@ -32,7 +32,7 @@ let tx: string;
 
 beforeAll(async () => {
   [redis, database, bundler, mocks, tx] = await Promise.all([
-    startRedis({ durable: true }),
+    startRedis({ durable: true, prefix: 'pamm' }),
     createDatabase(),
     startMockBuilder(),
     Promise.all(Array.from({ length: STREAMS }, () => startMockBuilder())),
