@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { copyFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Postgres, startPostgres } from '../devnet/services/postgres.ts';
@@ -62,13 +64,17 @@ test('a deployment with one login, no superuser, goes on with its index while it
   await asked.connect();
   // The migration waits for the reader, and nobody for the migration.
   await expect
-    .poll(async () => (await asked.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows)
+    .poll(async () => (await asked.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows, {
+      timeout: 30_000,
+      interval: 20,
+    })
     .toEqual([{}]);
   await asked.query(`SET statement_timeout = '5s'; TABLE live.token`);
   await reader.query('COMMIT');
   expect(await migrated).toEqual([ROLES_FILE]);
   await Promise.all([reader.end(), asked.end()]);
 
+  await run(actAs(url, 'ptd_capture'), ['TABLE onchain_1.token']);
   await run(actAs(url, 'ptd_indexer'), [
     `INSERT INTO onchain_1.token VALUES ('A'); INSERT INTO ponder_sync.logs VALUES (1)`,
     'CREATE OR REPLACE FUNCTION onchain_1.notify() RETURNS int LANGUAGE sql AS $$ SELECT 2 $$',
@@ -84,3 +90,28 @@ test('a deployment with one login, no superuser, goes on with its index while it
   ]);
   await run(actAs(url, 'ptd_builders'), ['TABLE operator.pamm_answer']);
 });
+
+const hasPsql = spawnSync('psql', ['--version']).status === 0;
+
+test.runIf(hasPsql)(
+  'ops/postgres/logins.sh gives each process a login, and another password when it runs again',
+  async () => {
+    const { hostname, port, username, password } = new URL(url);
+    const logins = PROCESS_ROLES.map((role) => ({ role, login: role.replace('ptd_', '') }));
+    const makeLogins = (suffix: string) => {
+      const passwords = logins.map(({ login }) => [`${login.toUpperCase()}_PASSWORD`, `${login}-${suffix}`]);
+      const server = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password };
+      return execa('bash', ['ops/postgres/logins.sh'], {
+        cwd: PROJECT_ROOT,
+        env: { ...server, ...Object.fromEntries(passwords) },
+      });
+    };
+    const urlOf = (login: string, suffix: string) =>
+      Object.assign(new URL(url), { username: login, password: `${login}-${suffix}` }).href;
+    await makeLogins('first');
+    await makeLogins('second');
+    for (const { role, login } of logins) await run(actAs(urlOf(login, 'second'), role), ['SELECT 1']);
+    await expect(run(urlOf('api', 'first'), ['SELECT 1'])).rejects.toThrow('password authentication failed');
+    await expect(run(actAs(urlOf('api', 'second'), 'ptd_operator'), ['SELECT 1'])).rejects.toThrow('permission denied');
+  },
+);

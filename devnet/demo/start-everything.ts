@@ -71,7 +71,7 @@ async function writeChainsFile(
   return { folder: folder.path, chains, note: chains, stop: folder.remove };
 }
 
-/** What the operator's commands and further processes of this demo need, for a shell to read. */
+/** What the operator's commands and further processes of this demo need, for a shell to read: a login that may do all of it. */
 async function writeSettings(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
   const path = join(folder, 'settings.sh');
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`);

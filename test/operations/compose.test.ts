@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
+import { userRules } from '../../devnet/services/redis.ts';
 import { createDatabase } from '../harness/database.ts';
 
 type Service = {
@@ -21,6 +22,7 @@ type Service = {
   readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly cpu_shares?: number;
+  readonly ports?: readonly string[];
 };
 
 const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -33,6 +35,8 @@ const compose = parse(source, { merge: true }) as {
 };
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { image }]) => image === 'pool-trading-data-api');
+/** Services that end by themselves. */
+const COMMANDS = ['migrate', 'logins', 'operator'];
 const variablesIn = (path: string) =>
   new Set([...textOf(path).matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = '']) => name));
 const documented = variablesIn('.env.example');
@@ -46,6 +50,8 @@ describe('docker-compose.yml', () => {
         'capture',
         'indexer',
         'migrate',
+        'logins',
+        'operator',
         'grafana',
         'prometheus',
         'postgres',
@@ -56,6 +62,7 @@ describe('docker-compose.yml', () => {
     expect(compose.services.api?.deploy).toEqual({ replicas: 2 });
     const underProfile = services.filter(([, { profiles }]) => profiles !== undefined);
     expect(underProfile.map(([name, { profiles }]) => [name, profiles])).toEqual([
+      ['operator', ['operator']],
       ['prometheus', ['monitoring']],
       ['grafana', ['monitoring']],
     ]);
@@ -70,13 +77,14 @@ describe('docker-compose.yml', () => {
   test('checks the health of everything that stays, and migrates before anything of ours starts', () => {
     for (const [name, { healthcheck, restart, logging }] of services) {
       expect(logging?.options['max-size'], name).toBeDefined();
-      if (name === 'migrate') expect(restart).toBe('no');
+      if (COMMANDS.includes(name)) expect(restart).toBe('no');
       else expect([name, restart, healthcheck?.test[0]]).toEqual([name, 'unless-stopped', 'CMD']);
     }
     for (const [name, { depends_on: dependencies }] of ours) {
       if (name === 'migrate') continue;
-      expect(dependencies?.migrate, name).toEqual({ condition: 'service_completed_successfully' });
+      expect(dependencies?.logins, name).toEqual({ condition: 'service_completed_successfully' });
     }
+    expect(compose.services.logins?.depends_on?.migrate).toEqual({ condition: 'service_completed_successfully' });
   });
 
   test('runs bundles, mounts files that exist, and names volumes that it declares', () => {
@@ -94,7 +102,8 @@ describe('docker-compose.yml', () => {
 
   test("starts each process with Node's flags as npm run, a bare image and the tests do", () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
-    for (const [name, { command = [] }] of ours) {
+    for (const [, { command = [] }] of ours) {
+      const [, name = ''] = /dist\/(.+)\.mjs$/.exec(command.at(-1) ?? '') ?? [];
       expect(scripts[name], name).toMatch(new RegExp(`exec ${command.join(' ')}$`));
       expect(['node', ...ownMain(name)], name).toEqual(command);
     }
@@ -112,12 +121,19 @@ describe('docker-compose.yml', () => {
   test('gives each process the secrets that it needs, and no other', () => {
     for (const [name, { env_file: files, environment = {} }] of ours) {
       expect(files, name).toEqual(name === 'migrate' ? undefined : ['chains.env']);
-      const passwords = Object.entries(environment).filter(([, value]) => value.includes('PASSWORD'));
-      for (const [setting, value] of passwords) {
-        expect(setting, name).toMatch(/^DATABASE_(REPLICA_)?URL$/);
-        expect(value, name).toMatch(/^[^$]+\$\{POSTGRES_PASSWORD:[^$]+$/);
+      const [user, password] = name === 'migrate' ? ['postgres', 'POSTGRES'] : [name, name.toUpperCase()];
+      for (const [setting, value] of Object.entries(environment).filter(([, text]) => text.includes('PASSWORD'))) {
+        const login = setting === 'REDIS_URL' ? 'redis://ptd:${REDIS_' : `postgres://${user}:\${${password}_`;
+        expect(value.startsWith(`${login}PASSWORD:?`), `${name}: ${value}`).toBe(true);
       }
+      expect(environment.REDIS_URL !== undefined, name).toBe(['api', 'builders'].includes(name));
     }
+  });
+
+  test('lets its user of Redis do what the one of the tests may, and anyone only ping', () => {
+    const [, anyone, user] = compose.services.redis?.command?.join(' ').split(' --user ') ?? [];
+    expect(anyone).toBe('default on nopass -@all +ping');
+    expect(user).toBe(`ptd on >\${REDIS_PASSWORD:?set it in .env} ${userRules('pamm').join(' ')}`);
   });
 
   test('holds no secret: passwords come from variables that the example of .env lists', () => {
@@ -128,7 +144,7 @@ describe('docker-compose.yml', () => {
     const secrets = values.flatMap(([name, value]) =>
       /PASSWORD|KEY|SECRET|TOKEN/.test(name) ? [value] : [/:\/\/\w+:(.+)@/.exec(value)?.[1] ?? []].flat(),
     );
-    expect(secrets.length).toBeGreaterThanOrEqual(9);
+    expect(secrets.length).toBeGreaterThanOrEqual(16);
     for (const secret of secrets) expect(secret).toMatch(/^\$\{[A-Z_]+:(\?[^}]*|-)\}$/);
     expect(textOf('chains.env.example')).not.toMatch(/^[A-Z0-9_]+=\S/m);
     expect(textOf('.env.example')).not.toMatch(/^(?!CHAINS_CONFIG_FILE)[A-Z0-9_]+=\S/m);
@@ -143,10 +159,17 @@ describe('docker-compose.yml', () => {
     expect(scraped.flatMap(({ names }) => names).sort()).toEqual(
       ours
         .map(([name]) => name)
-        .filter((name) => name !== 'migrate')
+        .filter((name) => !COMMANDS.includes(name))
         .sort(),
     );
-    for (const { port } of scraped) expect(String(port)).toBe(compose.services.api?.environment?.PORT);
+    for (const { names, port } of scraped) {
+      for (const name of names) {
+        const { environment, healthcheck, ports = [] } = compose.services[name] as Service;
+        expect(environment?.OPERATIONS_PORT ?? environment?.PORT, name).toBe(String(port));
+        expect(healthcheck?.test.join(), name).toContain(`:${port}/health`);
+        expect(ports.some((each) => each.endsWith(`:${port}`))).toBe(false);
+      }
+    }
     const mounted = compose.services.prometheus?.volumes?.map((volume) => volume.split(':')[1]);
     for (const file of prometheus.rule_files) expect(mounted).toContain(file);
   });

@@ -33,6 +33,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => world?.stop());
 
+test('every process logs in to Postgres as itself', async () => {
+  const { rows } = await world.database.query<{ login: string }>(
+    `SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'`,
+  );
+  expect(rows.map(({ login }) => login).sort()).toEqual([...PROCESSES].sort());
+});
+
 type Readiness = {
   readonly ready: boolean;
   readonly failures: Readonly<Record<string, string>>;
@@ -213,9 +220,10 @@ describe('keys', () => {
     for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
   });
 
-  test('nothing secret is in the logs of any process', () => {
+  test('nothing secret is in the logs of any process, and no store refused it anything', () => {
     for (const name of PROCESSES) {
       const log = world.processes[name].recentOutput();
+      expect(log, name).not.toMatch(/NOPERM|permission denied|must be owner/);
       expect(log, name).not.toMatch(/ptd_[0-9a-f]{12}_/);
       expect(log, name).not.toContain(new URL(world.databaseUrl).password);
     }
