@@ -7,7 +7,10 @@ import { settings } from '../../config/environment.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 type Labels = Readonly<Record<string, string>>;
-type Variable = { readonly name: string; readonly valueFrom?: { readonly secretKeyRef: { readonly name: string } } };
+type Variable = {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+};
 type Container = {
   readonly args: readonly string[];
   readonly env: readonly Variable[];
@@ -75,9 +78,16 @@ test('every manifest has the form that Kubernetes asks for', () => {
 
 test('each process of ours runs as in compose, with settings that it knows and the secrets that it needs', () => {
   const compose = parse(readFileSync(join(PROJECT_ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
-    readonly services: Readonly<Record<string, { readonly image: string; readonly command: readonly string[] }>>;
+    readonly services: Readonly<
+      Record<
+        string,
+        { readonly image: string; readonly command: readonly string[]; readonly profiles?: readonly string[] }
+      >
+    >;
   };
-  const ours = Object.entries(compose.services).filter(([, { image }]) => image === 'pool-trading-data-api');
+  const ours = Object.entries(compose.services).filter(
+    ([, { image, profiles }]) => image === 'pool-trading-data-api' && !profiles,
+  );
   expect(Object.fromEntries(workloads.map(({ name, container }) => [name, container.args]))).toEqual(
     Object.fromEntries(ours.map(([name, { command }]) => [name, command])),
   );
@@ -85,6 +95,7 @@ test('each process of ours runs as in compose, with settings that it knows and t
     for (const { name: setting, valueFrom } of container.env) {
       expect(Object.keys(settings), name).toContain(setting);
       expect(/URL$/.test(setting), setting).toBe(valueFrom !== undefined);
+      if (setting === 'DATABASE_URL') expect(valueFrom?.secretKeyRef.key).toBe(`${name.toUpperCase()}_DATABASE_URL`);
     }
     const secrets = [container.envFrom?.map(({ secretRef }) => secretRef.name)].flat();
     expect(secrets, name).toEqual([name === 'migrate' ? undefined : 'chains']);
