@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPublicClient, http, type PublicClient } from 'viem';
+import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
@@ -45,6 +46,7 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
     createDatabase(),
     createTempFolder('indexed-world'),
   ]);
+  await migrate(database.url);
   const act = async (actions: number) => {
     await Promise.all(chains.map(({ traffic }) => actOn(traffic, actions)));
   };

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
-import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
@@ -26,7 +25,6 @@ export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp' | 'stop'> & {
 export async function startListedWorld(): Promise<ListedWorld> {
   const world = await startIndexedWorld(70);
   await actAroundWindowEdge(world);
-  await migrate(world.databaseUrl);
   const database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
   const served = world.chains.map((chain) => ({
     ...chain,
