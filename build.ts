@@ -72,7 +72,7 @@ runMain(async () => {
   const [sources, pageSources, referenceSources] = await Promise.all([
     buildProcesses(production ? PRODUCTION : { ...PRODUCTION, ...DEVELOPMENT }),
     buildPage(),
-    buildClientReference(),
+    buildClientReference(ifOutdated),
     copySwagger(),
   ]);
   const all = [...sources, ...pageSources, ...referenceSources];
@@ -172,17 +172,22 @@ async function buildPage(): Promise<readonly string[]> {
   return sources;
 }
 
-/** Takes longer than all else, so only after a change. @returns paths of the files that it is made of */
-async function buildClientReference(): Promise<readonly string[]> {
+/**
+ * Takes longer than all else, so only after a change, and by a build that starts a process only where it was made before.
+ *
+ * @returns paths of the files that it is made of
+ */
+async function buildClientReference(ifMade = false): Promise<readonly string[]> {
   const { buildReference } = await import('./client/reference.ts');
   const folders = ['client', 'client/math', 'client/rest', 'client/stream'];
   const names = await Promise.all(
     folders.map(async (folder) => (await readdir(join(PROJECT_ROOT, folder))).map((name) => join(folder, name))),
   );
   const sources = names.flat().filter((path) => /(?<![.]test)[.]ts$|README[.]md$/.test(path));
-  const builtAt = statSync(join(DIST, 'client-reference/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const builtAt = statSync(join(DIST, 'client-reference/index.html'), { throwIfNoEntry: false })?.mtimeMs;
+  if (ifMade && builtAt === undefined) return [];
   const changedAt = Math.max(...sources.map((path) => statSync(join(PROJECT_ROOT, path)).mtimeMs));
-  if (changedAt > builtAt) await buildReference(join(DIST, 'client-reference'));
+  if (builtAt === undefined || changedAt > builtAt) await buildReference(join(DIST, 'client-reference'));
   return sources;
 }
 

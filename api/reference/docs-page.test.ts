@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { buildReference } from '../../client/reference.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
 import { COMPRESS_FROM_BYTES } from '../http/ready-body.ts';
 import { mountReference } from './reference.ts';
@@ -55,7 +58,14 @@ test('no other file can be had', async () => {
   }
 });
 
+/** Only a build that starts no process makes it. */
+async function makeReference(): Promise<void> {
+  const folder = `${PROJECT_ROOT}dist/client-reference`;
+  if (!existsSync(`${folder}/index.html`)) await buildReference(folder);
+}
+
 test('the reference of the client is served with its files, and runs no script of its pages', async () => {
+  await makeReference();
   expect((await get('/docs/client')).headers.get('Location')).toBe('/docs/client/');
   const html = await (await get('/docs/client/')).text();
   expect(html).not.toMatch(/<script>/);
