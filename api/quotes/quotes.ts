@@ -45,7 +45,7 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
       if (!snapshot || snapshot instanceof SnapshotError) throw quoteFailure(address, snapshot);
       return quoteResponse(c, snapshot, {
-        isValid: () => table.find(chainId, address) === pool && ofChain.cached(pool, kind) === snapshot,
+        isValid: () => table.find(chainId, address) === pool && ofChain.isCached(snapshot, kind),
         onRequest,
       });
     },

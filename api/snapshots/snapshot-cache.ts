@@ -61,13 +61,23 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
+    const snapshot = this.#fresh(pool, kind);
+    if (snapshot) this.#deps.observer.lookup?.('cached');
+    return snapshot;
+  }
+
+  isCached(snapshot: Snapshot, kind: Kind): boolean {
+    const isFresh = this.#fresh(snapshot.pool, kind) === snapshot;
+    if (isFresh) this.#deps.observer.lookup?.('cached');
+    return isFresh;
+  }
+
+  #fresh(pool: ServedPool, kind: Kind): Snapshot | undefined {
     const head = this.#deps.clock.fresh();
     const entry = head && this.#entries.get(pool.address);
     if (entry?.head.block.hash !== head?.block.hash) return undefined;
     const outcome = entry?.reads[kind]?.settled;
-    if (!outcome || outcome instanceof SnapshotError) return undefined;
-    this.#deps.observer.lookup?.('cached');
-    return outcome;
+    return outcome instanceof SnapshotError ? undefined : outcome;
   }
 
   isRead(pool: ServedPool, kind: Kind): boolean {

@@ -80,6 +80,8 @@ export interface ChainSnapshots {
   readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
+  /** Whether `cached` would give this snapshot. */
+  isCached(snapshot: Snapshot, kind: 'prices' | 'depths'): boolean;
   /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */
   isRead(pool: ServedPool, kind: 'prices' | 'depths'): boolean;
   /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
