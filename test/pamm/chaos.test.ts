@@ -127,7 +127,7 @@ test('order, cancels and deadlines hold while worker, API, Redis and builders ar
   ]);
 
   // The API answers in time, whatever has died: results, or that it cannot take the update now.
-  expect(answers.length).toBeGreaterThan(100);
+  expect(answers.length).toBeGreaterThan(30);
   expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
   expect(answers.some(({ status }) => status === 200)).toBe(true);
   // A machine short of CPU time delays a few at random; an outage that is waited for would hold up all in it.
