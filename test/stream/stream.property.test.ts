@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
 import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { RUNS_FACTOR } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient, type Wish } from './simulated-client.ts';
 
@@ -227,6 +228,6 @@ test('property: over blocks, reorganisations, cuts and failures a client of two 
       for (const each of world.clients) each.cut();
       for (const { warmer } of world.processes) await warmer.close();
     }),
-    { numRuns: 300 },
+    { numRuns: 60 * RUNS_FACTOR },
   );
-}, 120_000);
+}, 240_000);
