@@ -62,7 +62,7 @@ test('a deployment with one login, no superuser, goes on with its index while it
   const migrated = migrate(url);
   const asked = new pg.Client({ connectionString: url });
   await asked.connect();
-  // The migration waits for the reader, and nobody for the migration.
+  // The migration waits for the reader, and no session for the migration.
   await expect
     .poll(async () => (await asked.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows, {
       timeout: 30_000,

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { LimitClass, LimitsConfig, Quota } from '../../config/limits-schema.ts';
+import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '../../config/limits-schema.ts';
 import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
@@ -103,23 +103,15 @@ export type CountEarly = (
 /** Endpoints of one class share one count. */
 export function createLimits(deps: RateLimitDeps): { readonly limitOf: LimitOf; readonly countEarly: CountEarly } {
   if (!deps.limits.enabled) return { limitOf: () => (_c, next) => next(), countEarly: () => null };
-  const counts = perKey((limitClass: LimitClass) => createCount(limitClass, deps));
+  const made = LIMIT_CLASSES.map((limitClass) => [limitClass, createCount(limitClass, deps)]);
+  const counts: Readonly<Record<LimitClass, Count>> = Object.fromEntries(made);
   const counted: CountedEarly = new WeakMap();
   return {
-    limitOf: (limitClass) => rateLimit(counts(limitClass), counted, deps),
+    limitOf: (limitClass) => rateLimit(counts[limitClass], counted, deps),
     countEarly: async (request, limitClass, key, address) => {
-      const state = await counts(limitClass)(key, address);
+      const state = await counts[limitClass](key, address);
       counted.set(request, state);
       return state;
     },
-  };
-}
-
-function perKey<K, V>(make: (key: K) => V): (key: K) => V {
-  const made = new Map<K, V>();
-  return (key) => {
-    const value = made.get(key) ?? make(key);
-    made.set(key, value);
-    return value;
   };
 }

@@ -27,7 +27,7 @@ const Task = z.object({
   redisUrl: z.string(),
 });
 
-/** So much that nobody is refused. */
+/** High enough to refuse no client. */
 const LARGE = { requests: 1_000_000_000, windowSecs: 3_600 };
 
 /** A node on two busy cores answers late: what it takes is measured, not cut off. */

@@ -17,7 +17,7 @@ import { PROCESSES } from './operated-world.ts';
 /** No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile, stands for it. */
 const CHAIN_ID = 31_337;
 const LIMIT_MS = 240_000;
-/** SPDX names. MPL binds those who change its files, which nobody does here. */
+/** SPDX names. MPL concerns changed files, of which there are none here. */
 const LICENCES = /^(0BSD|Apache-2[.]0|BlueOak-1[.]0[.]0|BSD-[23]-Clause|CC0-1[.]0|ISC|MIT|MPL-2[.]0)$/;
 /** A checkout is as the build stage sees it. */
 const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
