@@ -172,6 +172,17 @@ describe('who is counted', () => {
     expect(await statuses(urls, () => client)).toEqual([404, 404, 429, 429]);
   });
 
+  test('of requests that reach four replicas at once each is counted once, and `RateLimit` has what it leaves', async () => {
+    const quotas = LimitsConfig.parse({ quote: { anonymous: quota(60), keyed: quota(60) } });
+    const bases = await Promise.all(Array.from({ length: 4 }, () => startApi(quotas)));
+    const client = newClient();
+    const urls = Array.from({ length: 25 }, () => bases.flatMap((base) => times(1, base))).flat();
+    const responses = await Promise.all(urls.map((url) => ask(url, client)));
+    const passed = responses.filter(({ status }) => status === 404).map(left);
+    expect(passed.sort((one, other) => one - other)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    expect(responses.filter(({ status }) => status === 429).map(left)).toEqual(Array(40).fill(0));
+  });
+
   test('deployments on one Redis do not', async () => {
     const [one, other] = [await startApi(limits, { prefix: 'one' }), await startApi(limits, { prefix: 'other' })];
     const client = newClient();

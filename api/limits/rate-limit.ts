@@ -7,6 +7,7 @@ import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '.
 import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
+import { countTogether } from './count-together.ts';
 import { MAX_CLIENTS, WindowCounter } from './window-counter.ts';
 
 export type RateLimitDeps = {
@@ -69,18 +70,17 @@ function createLimiter(
     rejectIfRedisNotReady: true,
   });
   const own = new WindowCounter(quota.windowSecs, MAX_CLIENTS);
+  const countShared = countTogether(async (client, requests) => {
+    const { consumedPoints, msBeforeNext } = await shared.consume(client, requests).catch((rejection: unknown) => {
+      if (rejection instanceof RateLimiterRes) return rejection;
+      throw rejection;
+    });
+    return { requests: consumedPoints, msBeforeNext };
+  });
   return async (client) => {
-    try {
-      const { remainingPoints, msBeforeNext } = await shared.consume(client);
-      return { rejected: false, remaining: remainingPoints, msBeforeNext };
-    } catch (rejection) {
-      if (rejection instanceof RateLimiterRes) {
-        return { rejected: true, remaining: 0, msBeforeNext: rejection.msBeforeNext };
-      }
-      const { requests, msBeforeNext } = own.count(client);
-      const remaining = Math.max(quota.requests - requests, 0);
-      return { rejected: requests > quota.requests, remaining, msBeforeNext };
-    }
+    const { requests, msBeforeNext } = await countShared(client).catch(() => own.count(client));
+    const remaining = Math.max(quota.requests - requests, 0);
+    return { rejected: requests > quota.requests, remaining, msBeforeNext };
   };
 }
 
