@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { constants } from 'node:zlib';
 import type { Context, MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
+import { deflatePart, type GzipPart, gzipMember, storedPart } from './gzip-parts.ts';
 
 /** Shorter responses are sent as they are. */
 export const COMPRESS_FROM_BYTES = 4 * 1024;
@@ -11,29 +11,43 @@ export const COMPRESS_FROM_BYTES = 4 * 1024;
 export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM_BYTES });
 
 /** Fast rather than small, for what lives for seconds. */
-const FAST = { level: constants.Z_BEST_SPEED };
+const FAST = constants.Z_BEST_SPEED;
 /** Small rather than fast, for files. */
-export const SMALL = { level: constants.Z_BEST_COMPRESSION };
-const gzipped = promisify<string | Uint8Array, typeof FAST, Buffer<ArrayBuffer>>(gzip);
+export const SMALL = constants.Z_BEST_COMPRESSION;
 
-/** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
-export class ReadyBody {
+/** A body that is sent in one piece. */
+export interface WholeBody {
   /** As it is sent uncompressed: of a text Node makes one write with the headers, of bytes two. */
   readonly content: string | Uint8Array<ArrayBuffer>;
   /** Bytes of it. */
   readonly length: number;
-  readonly #compression: typeof FAST;
+  /** It as gzip. */
+  zipped(): Promise<Buffer<ArrayBuffer>>;
+}
+
+/** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
+export class ReadyBody implements WholeBody {
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  readonly length: number;
+  readonly #level: number;
+  #part: Promise<GzipPart> | undefined;
   #zipped: Promise<Buffer<ArrayBuffer>> | undefined;
   #tag: string | undefined;
 
-  constructor(content: string | Uint8Array, compression = FAST) {
+  constructor(content: string | Uint8Array, level: number = FAST) {
     this.content = typeof content === 'string' ? content : new Uint8Array(content);
     this.length = Buffer.byteLength(content);
-    this.#compression = compression;
+    this.#level = level;
+  }
+
+  /** Compressed, to be joined with others. */
+  part(): Promise<GzipPart> {
+    this.#part ??= deflatePart(this.content, this.#level);
+    return this.#part;
   }
 
   zipped(): Promise<Buffer<ArrayBuffer>> {
-    this.#zipped ??= gzipped(this.content, this.#compression);
+    this.#zipped ??= this.part().then((part) => gzipMember([part]));
     return this.#zipped;
   }
 
@@ -44,12 +58,52 @@ export class ReadyBody {
   }
 }
 
+/** Texts shorter than this are not worth a compression of their own. */
+const STORE_BELOW_BYTES = 1024;
+
+/** A body of texts and ready bodies: of long ones the compressed form is used again. */
+export class JoinedBody implements WholeBody {
+  readonly content: string;
+  readonly length: number;
+  readonly #parts: readonly (string | ReadyBody)[];
+
+  constructor(parts: readonly (string | ReadyBody)[]) {
+    this.content = parts.map(textOf).join('');
+    this.length = Buffer.byteLength(this.content);
+    this.#parts = parts;
+  }
+
+  async zipped(): Promise<Buffer<ArrayBuffer>> {
+    const parts: (GzipPart | Promise<GzipPart>)[] = [];
+    let short = '';
+    const endShort = () => {
+      if (short !== '') parts.push(short.length < STORE_BELOW_BYTES ? storedPart(short) : deflatePart(short, FAST));
+      short = '';
+    };
+    for (const part of this.#parts) {
+      if (typeof part === 'string' || part.length < COMPRESS_FROM_BYTES) {
+        short += textOf(part);
+        continue;
+      }
+      endShort();
+      parts.push(part.part());
+    }
+    endShort();
+    return gzipMember(await Promise.all(parts));
+  }
+}
+
+function textOf(part: string | ReadyBody): string {
+  const content = typeof part === 'string' ? part : part.content;
+  return typeof content === 'string' ? content : Buffer.from(content).toString();
+}
+
 /**
  * Whether a body is sent compressed: it is long, and the client names gzip, or any encoding, without refusing it by `q=0`.
  *
  * @param accepted `Accept-Encoding`
  */
-export const isSentZipped = ({ length }: ReadyBody, accepted = ''): boolean =>
+export const isSentZipped = ({ length }: WholeBody, accepted = ''): boolean =>
   length >= COMPRESS_FROM_BYTES && /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
 
 /** Headers of a body that is sent in one piece. */
@@ -82,7 +136,7 @@ export const isKnown = ({ tag }: ReadyBody, had: string | undefined): boolean =>
  */
 export async function sendReady(
   c: Context,
-  ready: ReadyBody,
+  ready: WholeBody,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const isZipped = isSentZipped(ready, c.req.header('Accept-Encoding'));

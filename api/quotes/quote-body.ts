@@ -36,7 +36,8 @@ function toLevel(level: Level): z.infer<typeof DepthLevel> {
 /** The JSON text of a snapshot's quote: one serialisation per pool, block and depth, however many clients ask. */
 export const quoteJson = perObject((snapshot: Snapshot): string => JSON.stringify(toQuote(snapshot)));
 
-const readyBody = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
+/** That text, compressed once. */
+export const readyQuote = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
 
 /** Whether clients see the same in both but for `serverTs`. */
 export const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
@@ -58,5 +59,5 @@ export function quoteResponse(
   snapshot: Snapshot,
   reuse: Pick<ReusableAnswer, 'isValid' | 'onRequest'>,
 ): Promise<Response> {
-  return sendReusable(c, { body: readyBody(snapshot), block: snapshot.block, ...reuse });
+  return sendReusable(c, { body: readyQuote(snapshot), block: snapshot.block, ...reuse });
 }

@@ -5,13 +5,13 @@ import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badQuery, badRequest, internalError, unavailable } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
-import { ReadyBody, sendReady } from '../http/ready-body.ts';
+import { JoinedBody, type ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory } from '../snapshots/pool-directory.ts';
 import { type Snapshot, SnapshotError, type SnapshotService } from '../snapshots/types.ts';
 import type { RequestedPools } from '../warming/requested-pools.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
-import { quoteJson, quoteResponse } from './quote-body.ts';
+import { quoteResponse, readyQuote } from './quote-body.ts';
 import { BatchRequest } from './quote-schema.ts';
 
 export interface QuotesDeps {
@@ -67,8 +67,11 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       }
       const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
       if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
-      const results = [...named].map(([address, spelling]) => resultJson(spelling, address, read.get(address)));
-      return sendReady(c, new ReadyBody(`{"results":[${results.join(',')}]}`));
+      const results = [...named].flatMap(([address, spelling], index) => [
+        index === 0 ? '{"results":[' : ',',
+        ...resultParts(spelling, address, read.get(address)),
+      ]);
+      return sendReady(c, new JoinedBody([...results, ']}']));
     },
   };
 });
@@ -118,9 +121,15 @@ export function namedPools(pools: readonly string[]): ReadonlyMap<Address, strin
   return spellings;
 }
 
-/** An entry of a batch, with the ready text of its quote: a batch from cache serialises nothing. */
-function resultJson(spelling: string, address: Address, entry: Snapshot | SnapshotError | undefined): string {
-  if (entry && !(entry instanceof SnapshotError)) return `{"poolAddress":"${spelling}","quote":${quoteJson(entry)}}`;
+/** An entry of a batch, with its ready quote: a batch from cache serialises and compresses nothing. */
+function resultParts(
+  spelling: string,
+  address: Address,
+  entry: Snapshot | SnapshotError | undefined,
+): readonly (string | ReadyBody)[] {
+  if (entry && !(entry instanceof SnapshotError)) {
+    return [`{"poolAddress":"${spelling}","quote":`, readyQuote(entry), '}'];
+  }
   const { status, message } = quoteFailure(address, entry);
-  return JSON.stringify({ poolAddress: spelling, error: { status, error: message } });
+  return [JSON.stringify({ poolAddress: spelling, error: { status, error: message } })];
 }
