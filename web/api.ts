@@ -1,4 +1,4 @@
-import { createPoolTradingDataClient, type Schemas } from '../client/client.ts';
+import { createRestClient, ResponseError, type Schemas } from 'pool-trading-data-client/rest';
 
 export type Pool = Schemas['Pool'];
 export type Quote = Schemas['Quote'];
@@ -23,8 +23,12 @@ function noteClock({ headers }: Response): void {
   clockOffsetMs = Math.abs(offset) > CLOCK_TOLERANCE_MS ? offset : 0;
 }
 
+/** A failure is shown this soon: pages load again by themselves. */
+const DEADLINE_MS = 5_000;
+
 /** The service that this page comes from. */
-export const client = createPoolTradingDataClient(location.origin, {
+export const client = createRestClient(location.origin, {
+  deadlineMs: DEADLINE_MS,
   fetch: async (request) => {
     const response = await fetch(request);
     noteClock(response);
@@ -32,34 +36,9 @@ export const client = createPoolTradingDataClient(location.origin, {
   },
 });
 
-/** An answer other than 200, in words. */
-export class RequestFailure extends Error {
-  readonly status: number;
-  readonly code: string | null;
-
-  constructor(status: number, body: unknown) {
-    const { error, code } = (typeof body === 'object' && body !== null ? body : { error: body }) as Record<
-      string,
-      unknown
-    >;
-    super(typeof error === 'string' && error !== '' ? error : `The service answered with status ${status}`);
-    this.status = status;
-    this.code = typeof code === 'string' ? code : null;
-  }
-}
-
-/** @throws RequestFailure when the answer is none of 200 */
-export async function unwrap<T>(
-  request: Promise<{ readonly data?: T; readonly error?: unknown; readonly response: Response }>,
-): Promise<T> {
-  const { data, error, response } = await request;
-  if (data === undefined) throw new RequestFailure(response.status, error);
-  return data;
-}
-
-/** What to tell people about a failed request. */
+/** A failed request in words that a reader can act on. */
 export function inWords(error: unknown): string {
-  if (!(error instanceof RequestFailure)) return 'The service cannot be reached. Trying again.';
+  if (!(error instanceof ResponseError)) return 'The service cannot be reached. Trying again.';
   if (error.status === 429) return 'Too many requests from your address. Trying again in a moment.';
   if (error.status >= 500) return `${error.message}. Trying again.`;
   return error.message;

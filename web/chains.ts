@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
-import { type Chain, client, unwrap } from './api.ts';
+import { type Chain, client } from './api.ts';
 import { startPolling } from './polling.ts';
 
 /** The chains that are served; null until they are known. */
 export const chains = signal<readonly Chain[] | null>(null);
 
 const stop = startPolling(async () => {
-  chains.value = await unwrap(client.GET('/public/v1/chains'));
+  chains.value = await client.listChains();
   stop();
 }, 2_000);
 

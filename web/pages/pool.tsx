@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, type Pool, type Quote, unwrap } from '../api.ts';
+import { client, type Pool, type Quote } from '../api.ts';
 import { curlOf } from '../curl.ts';
 import { bps, priceExact, priceText } from '../format.ts';
 import { FIGURES } from '../glossary-terms.ts';
@@ -22,8 +22,7 @@ const EVERY_MS = 10_000;
 export function PoolPage() {
   const [, , chain = '', address = ''] = here.value.pathname.split('/');
   const [chainId, pool] = [Number(chain), address.toLowerCase()];
-  const params = { path: { chain_id: chainId }, query: { addresses: pool, include24h: true } };
-  const load = () => unwrap(client.GET('/public/v1/evm/{chain_id}/metadata', { params }));
+  const load = (signal: AbortSignal) => client.listPools({ chainId, addresses: pool, include24h: true }, { signal });
   const { data, failure } = usePolled(`${chainId}:${pool}`, load, EVERY_MS);
   if (data?.data[0]) return <Shown pool={data.data[0]} chainId={chainId} failure={failure} />;
   if (failure) return <Notice tone="bad">{failure}</Notice>;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { client, type Pool, unwrap } from '../api.ts';
+import { client, type Pool } from '../api.ts';
 import { curlOf } from '../curl.ts';
 import { count } from '../format.ts';
 import { FIGURES } from '../glossary-terms.ts';
@@ -52,10 +52,9 @@ function load(view: PoolsView) {
   const query = listingQuery(view);
   if (view.chain === null) {
     const sortBy = query.sortBy === 'created' ? 'tiered' : query.sortBy;
-    return unwrap(client.GET('/public/v1/evm/metadata', { params: { query: { ...query, sortBy } } }));
+    return client.listPoolsAcrossChains({ ...query, sortBy });
   }
-  const params = { path: { chain_id: view.chain }, query };
-  return unwrap(client.GET('/public/v1/evm/{chain_id}/metadata', { params }));
+  return client.listPools({ ...query, chainId: view.chain });
 }
 
 const HEADINGS = [

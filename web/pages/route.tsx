@@ -1,4 +1,5 @@
-import { client, RequestFailure, type RoutePlan, serverNow, unwrap } from '../api.ts';
+import { ResponseError } from 'pool-trading-data-client/rest';
+import { client, type RoutePlan, serverNow } from '../api.ts';
 import { chains } from '../chains.ts';
 import { curlOf } from '../curl.ts';
 import { here } from '../location.ts';
@@ -35,10 +36,8 @@ export function RoutePage() {
 /** Tokens of the largest pools, and those that the address names, by symbol. */
 async function loadTokens({ chain, tokenIn, tokenOut }: RouteView): Promise<readonly Token[]> {
   if (chain === null) return [];
-  const pools = async (query: { count: number; search?: string }) => {
-    const params = { path: { chain_id: chain }, query: { ...query, sortBy: 'tvl' as const, minTvlFiat: 0 } };
-    return (await unwrap(client.GET('/public/v1/evm/{chain_id}/metadata', { params }))).data;
-  };
+  const pools = async (query: { count: number; search?: string }) =>
+    (await client.listPools({ chainId: chain, ...query, sortBy: 'tvl', minTvlFiat: 0 })).data;
   const named = [tokenIn, tokenOut].filter((address) => address !== '').map((search) => pools({ count: 1, search }));
   const found = (await Promise.all([pools({ count: POOLS }), ...named])).flat().flatMap(tokensOf);
   const byAddress = new Map(found.map((token) => [token.address, token]));
@@ -83,12 +82,11 @@ type Found = { readonly plan: RoutePlan; readonly at: number } | { readonly reas
 
 async function findRoute(chainId: number, body: RouteBody | null): Promise<Found> {
   if (body === null) throw new Error('nothing is asked');
-  const params = { path: { chain_id: chainId } };
   try {
-    const plan = await unwrap(client.POST('/public/v1/evm/{chain_id}/route', { params, body }));
+    const plan = await client.findRoute({ chainId, ...body });
     return { plan, at: serverNow() };
   } catch (error) {
-    const reason = error instanceof RequestFailure ? NO_PLAN[error.code ?? ''] : undefined;
+    const reason = error instanceof ResponseError ? NO_PLAN[error.code ?? ''] : undefined;
     if (reason === undefined) throw error;
     return { reason };
   }

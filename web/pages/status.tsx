@@ -1,4 +1,4 @@
-import { client, type ServiceStatus, unwrap } from '../api.ts';
+import { client, type ServiceStatus } from '../api.ts';
 import { curlOf } from '../curl.ts';
 import { age, count, NOTHING } from '../format.ts';
 import { AgeBadge } from '../parts/age.tsx';
@@ -11,8 +11,7 @@ const ANSWER_LIMITS = { amber: 10, red: 30 };
 
 /** How fresh the data of every chain are. */
 export function StatusPage() {
-  const load = () => unwrap(client.GET('/public/v1/status'));
-  const { data, failure } = usePolled('status', load, EVERY_MS);
+  const { data, failure } = usePolled('status', (signal) => client.getStatus({}, { signal }), EVERY_MS);
   return (
     <>
       <div class="title">

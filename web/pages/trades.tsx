@@ -1,4 +1,4 @@
-import { client, type Trade, unwrap } from '../api.ts';
+import { client, type Trade } from '../api.ts';
 import { explorerPage } from '../chains.ts';
 import { age, count, moment, NOTHING, priceExact, priceText, tokenAmount } from '../format.ts';
 import { now } from '../parts/age.tsx';
@@ -15,8 +15,7 @@ type Props = { readonly chainId: number; readonly pool: string; readonly tokens:
 
 /** The last trades of a pool. */
 export function Trades({ chainId, pool, tokens }: Props) {
-  const params = { path: { chain_id: chainId, pool_address: pool }, query: { limit: SHOWN } };
-  const load = () => unwrap(client.GET('/public/v1/evm/{chain_id}/{pool_address}/trades', { params }));
+  const load = (signal: AbortSignal) => client.listTrades({ chainId, poolAddress: pool, limit: SHOWN }, { signal });
   const { data, failure } = usePolled(`${chainId}:${pool}`, load, EVERY_MS);
   if (!data) return failure ? <Notice tone="bad">{failure}</Notice> : <Skeleton lines={5} />;
   if (data.data.length === 0) return <Notice>Nobody has traded here yet.</Notice>;
