@@ -1,8 +1,8 @@
-import { createPoolTradingDataClient, type PoolTradingDataClient } from '../client.ts';
 import { backoffMs, wait, withDeadline } from '../deadline.ts';
 import { type AllPools, allPools } from './all-pools.ts';
 import type { Operations } from './calls.ts';
 import { ApiClientError, ConnectionError, DeadlineError, ResponseError, responseError } from './errors.ts';
+import { createPoolTradingDataClient, type PoolTradingDataClient } from './http-client.ts';
 import { OPERATIONS } from './operations.ts';
 import type { CallOptions, OperationId } from './types.ts';
 

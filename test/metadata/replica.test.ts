@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
-import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/client.ts';
+import { createPoolTradingDataClient, type PoolTradingDataClient } from '../../client/rest/http-client.ts';
 import { migrate } from '../../db/migrate.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';

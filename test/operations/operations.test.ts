@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
-import { createPoolTradingDataClient } from '../../client/client.ts';
+import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
 import {

@@ -9,7 +9,7 @@ import { startBuildersWorker } from '../../builders/deliver/worker.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { AuditEntry } from '../../builders/submit/update-log.ts';
-import { createPoolTradingDataClient, type Schemas } from '../../client/client.ts';
+import { createPoolTradingDataClient, type Schemas } from '../../client/rest/http-client.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';

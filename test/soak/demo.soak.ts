@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createPoolTradingDataClient } from '../../client/client.ts';
+import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { isAlive } from '../../devnet/services/processes.fixture.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPoolTradingDataClient } from './client.ts';
+import { createPoolTradingDataClient } from './http-client.ts';
 
 /** Answers what the test says, with or without a length, and keeps what it was sent. */
 let server: Server;
