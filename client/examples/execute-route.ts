@@ -5,9 +5,11 @@ import { type Address, createPublicClient, createWalletClient, erc20Abi, http, p
 // account, which has let the router take its tokens.
 const [url = '', chain, rpcUrl, router, account, tokenIn = '', tokenOut = '', amountIn = ''] = process.argv.slice(2);
 const ROUTER_ABI = parseAbi(['function swap(address pool, bool zeroForOne, int128 amount, uint128 priceLimitX64)']);
-/** What may be lost to trades in the meantime, in thousandths. */
-const MAX_LOSS_E3 = 10n;
+/** How much worse than planned prices may become before a swap stops, in thousandths. */
+const TOLERANCE_E3 = 10n;
+const MAX_ROUTES = 5;
 
+const client = createRestClient(url);
 const transport = http(rpcUrl);
 const reader = createPublicClient({ transport });
 const wallet = createWalletClient({ account: account as Address, transport });
@@ -18,28 +20,45 @@ const balanceOf = (token: string) =>
     functionName: 'balanceOf',
     args: [account as Address],
   });
+type Plan = Awaited<ReturnType<typeof client.findRoute>>;
+type Leg = Plan['routes'][number]['legs'][number];
 
-const plan = await createRestClient(url).findRoute({ chainId: Number(chain), tokenIn, tokenOut, amountIn });
-const before = await balanceOf(tokenOut);
-for (const { legs } of plan.routes) {
-  let amount = BigInt(legs[0]?.amountIn ?? 0);
-  for (const { poolAddress, zeroForOne, tokenOut: received, priceLimitX64 } of legs) {
-    const held = await balanceOf(received);
-    const hash = await wallet.writeContract({
-      chain: null,
-      address: router as Address,
-      abi: ROUTER_ABI,
-      functionName: 'swap',
-      args: [poolAddress as Address, zeroForOne, amount, BigInt(priceLimitX64)],
-    });
-    const { status } = await reader.waitForTransactionReceipt({ hash });
-    if (status !== 'success') throw new Error(`The swap at ${poolAddress} failed`);
-    // The next leg trades what this one gave.
-    amount = (await balanceOf(received)) - held;
+async function swap({ poolAddress, zeroForOne, priceLimitX64 }: Leg, amount: bigint): Promise<void> {
+  const limit = (BigInt(priceLimitX64) * (zeroForOne ? 1_000n - TOLERANCE_E3 : 1_000n + TOLERANCE_E3)) / 1_000n;
+  const hash = await wallet.writeContract({
+    chain: null,
+    address: router as Address,
+    abi: ROUTER_ABI,
+    functionName: 'swap',
+    args: [poolAddress as Address, zeroForOne, amount, limit],
+  });
+  const { status } = await reader.waitForTransactionReceipt({ hash });
+  if (status !== 'success') throw new Error(`The swap at ${poolAddress} failed`);
+}
+
+let swaps = 0;
+async function execute({ routes }: Plan): Promise<void> {
+  for (const { legs } of routes) {
+    let amount = BigInt(legs[0]?.amountIn ?? 0);
+    for (const leg of legs) {
+      const held = await balanceOf(leg.tokenOut);
+      await swap(leg, amount);
+      swaps += 1;
+      // The next leg trades what this one gave.
+      amount = (await balanceOf(leg.tokenOut)) - held;
+    }
   }
 }
 
-const received = (await balanceOf(tokenOut)) - before;
-const planned = BigInt(plan.amountOut);
-process.stdout.write(`planned ${planned}, received ${received}\n`);
-if (received * 1_000n < planned * (1_000n - MAX_LOSS_E3)) process.exitCode = 1;
+const before = await balanceOf(tokenOut);
+for (let attempt = 1; ; attempt++) {
+  const plan = await client.findRoute({ chainId: Number(chain), tokenIn, tokenOut, amountIn });
+  try {
+    await execute(plan);
+    process.stdout.write(`planned ${plan.amountOut}, received ${(await balanceOf(tokenOut)) - before}\n`);
+    break;
+  } catch (error) {
+    // The market may have moved since: as long as nothing was swapped, another route is as good as the first.
+    if (swaps > 0 || attempt === MAX_ROUTES) throw error;
+  }
+}

@@ -31,9 +31,10 @@ export async function expectClientExamples(output: string, parent: string): Prom
   const best = await run('best-price', ...trade);
   expect(best.stdout).toMatch(/^0x[0-9a-f]{40} gives [1-9]\d+, \d+\.\d+ on average$/);
   const router = await routerOf(rpcUrl);
-  expect((await run('execute-route', rpcUrl, router, TRADER, ...trade)).stdout).toMatch(
-    /^planned \d+, received [1-9]\d+$/,
-  );
+  const { stdout } = await run('execute-route', rpcUrl, router, TRADER, ...trade);
+  const [, planned = '', received = ''] = /^planned (\d+), received (\d+)$/.exec(stdout) ?? [];
+  // The traffic may have moved the price meanwhile, by less than the tolerance of each leg.
+  expect(Number(received), stdout).toBeGreaterThan(Number(planned) * 0.95);
   const update = printed(/-d @(\S+) \S+pamm-quote/);
   const maker = await run('market-maker', printed(/API key +(\S+)/), update);
   expect(maker.stdout).toMatch(/^1 accepted.*\n2 accepted/);
