@@ -124,7 +124,7 @@ test('no pod is root, writes to its image, or takes memory without end', () => {
 });
 
 test('what stays is probed, one at a time is evicted, and an index has one writer', () => {
-  const probe = expect.objectContaining({ httpGet: { path: '/health', port: 'http' } });
+  const probe = expect.objectContaining({ httpGet: { path: '/health', port: 'operations' } });
   for (const { metadata, spec } of deployments) {
     const [container] = spec.template.spec.containers;
     expect(container).toMatchObject({ startupProbe: probe, livenessProbe: probe, readinessProbe: probe });
@@ -136,6 +136,22 @@ test('what stays is probed, one at a time is evicted, and an index has one write
   expect(deployments.find(({ metadata: { name } }) => name === 'indexer')?.spec).toMatchObject({
     replicas: 1,
     strategy: { type: 'Recreate' },
+  });
+});
+
+test('clients reach no port with health and metrics', () => {
+  const service = ofKind('Service').map(({ spec }) => spec as unknown as { ports: readonly object[] });
+  expect(service).toEqual([expect.objectContaining({ ports: [{ name: 'http', port: 80, targetPort: 'http' }] })]);
+  const api = workloads.find(({ name }) => name === 'api')?.container;
+  expect(api).toMatchObject({
+    env: expect.arrayContaining([
+      { name: 'PORT', value: '8080' },
+      { name: 'OPERATIONS_PORT', value: '8081' },
+    ]),
+    ports: [
+      { name: 'http', containerPort: 8080 },
+      { name: 'operations', containerPort: 8081 },
+    ],
   });
 });
 
