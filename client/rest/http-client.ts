@@ -1,11 +1,8 @@
 import createClient, { type Client, type ClientOptions, type Middleware } from 'openapi-fetch';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
-import type { components, paths } from '../schema.d.ts';
+import type { paths } from '../schema.d.ts';
 
 export type PoolTradingDataClient = Client<paths>;
-
-/** Shapes of the OpenAPI document, such as `Schemas['Pool']`. */
-export type Schemas = components['schemas'];
 
 export type PoolTradingDataClientOptions = {
   /** Trading API key: raises limits, and is needed for quote updates. */
