@@ -45,6 +45,13 @@ test('names of requests are in camel case, and go where the document has them', 
   expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer a-key', undefined, undefined]);
 });
 
+test('integers of 64 bits arrive exact', async () => {
+  const timestampNs = 2n ** 64n - 1n;
+  answers = [{ status: 200, body: `{"accepted":true,"providers":[{"timestampNs":${timestampNs}}]}` }];
+  const update = { chainId: 1, tx: '0x', blockNumber: 1, replacementUuid: '00', replacementSeqNumber: 1 };
+  expect((await client().submitQuoteUpdate(update)).providers[0]?.timestampNs).toBe(timestampNs);
+});
+
 describe('errors', () => {
   test.each([
     [400, 'BadRequestError'],

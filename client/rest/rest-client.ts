@@ -1,8 +1,8 @@
+import { parseJson, stringifyJson } from '../../runtime/json.ts';
 import { backoffMs, wait, withDeadline } from '../deadline.ts';
 import { type AllPools, allPools } from './all-pools.ts';
 import type { Operations } from './calls.ts';
 import { ApiClientError, ConnectionError, DeadlineError, ResponseError, responseError } from './errors.ts';
-import { createPoolTradingDataClient, type PoolTradingDataClient } from './http-client.ts';
 import { OPERATIONS } from './operations.ts';
 import type { CallOptions, OperationId } from './types.ts';
 
@@ -43,19 +43,20 @@ type Values = Readonly<Record<string, unknown>>;
  * const { depth } = await client.getBidAsk({ chainId: 31337, poolAddress: '0x…' });
  */
 export function createRestClient(url: string, options: RestClientOptions = {}): RestClient {
-  const { apiKey, fetch, deadlineMs = DEADLINE_MS } = options;
-  const http = createPoolTradingDataClient(url, { apiKey, ...(fetch && { fetch }) });
+  const { deadlineMs = DEADLINE_MS } = options;
+  const base = url.replace(/\/+$/, '');
   const calls = Object.keys(OPERATIONS).map((id) => [
     id,
     (request: Values = {}, call: CallOptions = {}) =>
-      callOperation(http, id as OperationId, request, { ...call, deadlineMs: call.deadlineMs ?? deadlineMs }),
+      callOperation(base, options, id as OperationId, request, { ...call, deadlineMs: call.deadlineMs ?? deadlineMs }),
   ]);
   const operations = Object.fromEntries(calls) as Operations;
   return { ...operations, allPools: (request, call) => allPools(operations, request, call) };
 }
 
 async function callOperation(
-  http: PoolTradingDataClient,
+  base: string,
+  options: RestClientOptions,
   id: OperationId,
   request: Values,
   { signal, deadlineMs = DEADLINE_MS }: CallOptions,
@@ -66,7 +67,7 @@ async function callOperation(
   return withDeadline(signal, deadlineMs, timeout, async (limited) => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await send(http, id, request, limited);
+        return await send(base, options, id, request, limited);
       } catch (error) {
         if (!mayRetry(id, error)) throw error;
         last = error;
@@ -83,20 +84,31 @@ function mayRetry(id: OperationId, error: unknown): error is ResponseError {
   return error instanceof ResponseError && statuses.includes(error.status);
 }
 
-async function send(http: PoolTradingDataClient, id: OperationId, request: Values, signal: AbortSignal) {
+async function send(
+  base: string,
+  { apiKey, fetch: custom }: RestClientOptions,
+  id: OperationId,
+  request: Values,
+  signal: AbortSignal,
+): Promise<unknown> {
   const { method, path } = OPERATIONS[id];
-  const { path: pathValues, rest } = splitValues(path, request);
-  const params = { path: pathValues, ...(method === 'get' && { query: rest }) };
+  const { filled, rest } = fillPath(path, request);
+  const isPost = method === 'post';
+  const headers = {
+    ...(isPost && { 'Content-Type': 'application/json' }),
+    ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+  };
   try {
-    const untyped = http.request as unknown as (
-      method: 'get' | 'post',
-      path: string,
-      init: object,
-    ) => Promise<{ readonly data?: unknown; readonly error?: unknown; readonly response: Response }>;
-    const init = { params, signal, ...(method === 'post' && { body: rest }) };
-    const { data, error, response } = await untyped(method, path, init);
-    if (response.ok) return data;
-    throw responseError(response, error);
+    const whole = new Request(base + filled + (isPost ? '' : queryOf(rest)), {
+      method: isPost ? 'POST' : 'GET',
+      signal,
+      headers,
+      ...(isPost && { body: stringifyJson(rest) }),
+    });
+    const response = await (custom ?? fetch)(whole);
+    const text = await response.text();
+    if (response.ok) return parseJson(text);
+    throw responseError(response, errorBody(text));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof ApiClientError) throw error;
@@ -104,19 +116,33 @@ async function send(http: PoolTradingDataClient, id: OperationId, request: Value
   }
 }
 
-/** Values of the path, and those of the query or body. */
-function splitValues(path: string, request: Values) {
+/** JSON, or the text of a query that could not be parsed. */
+function errorBody(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The path with its values, and the values of the query or body. */
+function fillPath(path: string, request: Values) {
   const rest: Record<string, unknown> = { ...request };
-  const values = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const key = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const key = name.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase());
     const value = rest[key];
     delete rest[key];
-    return [name, value];
+    return encodeURIComponent(String(value));
   });
   // The one parameter of a query with another spelling.
   if ('contractVersion' in rest) {
     rest.contract_version = rest.contractVersion;
     delete rest.contractVersion;
   }
-  return { path: Object.fromEntries(values) as Values, rest };
+  return { filled, rest };
+}
+
+function queryOf(values: Values): string {
+  const entries = Object.entries(values).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }

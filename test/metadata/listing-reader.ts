@@ -3,10 +3,10 @@ import { Hono } from 'hono';
 import type pg from 'pg';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
-import type { PoolTradingDataClient } from '../../client/rest/http-client.ts';
 import type { paths } from '../../client/schema.d.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { MetadataPage } from '../../db/listing/pool-record.ts';
+import type { PoolTradingDataClient } from '../harness/http-client.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { mountHandlers } from '../harness/mount-handlers.ts';
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
-import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
+import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
 import {
   type OperatedChain,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
+import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import type { PammBody } from './rig.ts';
 import { newUuid } from './sample-updates.ts';
 

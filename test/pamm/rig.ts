@@ -9,7 +9,6 @@ import { startBuildersWorker } from '../../builders/deliver/worker.ts';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { RedisKeys } from '../../builders/submit/queue/redis-keys.ts';
 import type { AuditEntry } from '../../builders/submit/update-log.ts';
-import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import type { Schemas } from '../../client/rest/types.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
@@ -18,6 +17,7 @@ import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { connectQueueing } from '../../runtime/redis-connections.ts';
+import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { eventually } from './eventually.ts';
 
 export const API_KEY = 'test-key';

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createPoolTradingDataClient } from '../../client/rest/http-client.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { isAlive } from '../../devnet/services/processes.fixture.ts';
@@ -14,6 +13,7 @@ import { startService } from '../../devnet/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { expectClientExamples } from '../client/run-examples.ts';
 import { expectNewcomersWalk } from '../explorer/newcomers-walk.ts';
+import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { IS_LONG } from './settings.ts';
 
 const START_LIMIT_MS = 240_000;

@@ -1,6 +1,6 @@
 import createClient, { type Client, type ClientOptions, type Middleware } from 'openapi-fetch';
+import type { paths } from '../../client/schema.d.ts';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
-import type { paths } from '../schema.d.ts';
 
 export type PoolTradingDataClient = Client<paths>;
 
