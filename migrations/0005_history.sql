@@ -1,0 +1,210 @@
+-- History: what is kept of trades and prices, minute by minute. Times are Unix seconds at the start of an interval (UTC).
+
+CREATE SCHEMA history;
+SET LOCAL check_function_bodies = off;
+
+-- Prices are pairs {amount0, amount1} of raw amounts, compared by cross-multiplication: no digit is lost. A pair with a zero
+-- has no price and must be null. Of equal prices the first one stays.
+CREATE FUNCTION history.keep_first(kept numeric[], next numeric[]) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT kept';
+CREATE FUNCTION history.keep_last(kept numeric[], next numeric[]) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT next';
+CREATE FUNCTION history.keep_high(kept numeric[], next numeric[]) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+  'SELECT CASE WHEN next[2] * kept[1] > kept[2] * next[1] THEN next ELSE kept END';
+CREATE FUNCTION history.keep_low(kept numeric[], next numeric[]) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+  'SELECT CASE WHEN next[2] * kept[1] < kept[2] * next[1] THEN next ELSE kept END';
+CREATE AGGREGATE history.first_price(numeric[]) (SFUNC = history.keep_first, STYPE = numeric[]);
+CREATE AGGREGATE history.last_price(numeric[]) (SFUNC = history.keep_last, STYPE = numeric[]);
+CREATE AGGREGATE history.highest_price(numeric[]) (SFUNC = history.keep_high, STYPE = numeric[]);
+CREATE AGGREGATE history.lowest_price(numeric[]) (SFUNC = history.keep_low, STYPE = numeric[]);
+
+-- The pair of a swap's amounts; null when one of them is zero.
+CREATE FUNCTION history.price_pair(amount0 numeric, amount1 numeric) RETURNS numeric[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  'SELECT CASE WHEN amount0 <> 0 AND amount1 <> 0 THEN ARRAY[abs(amount0), abs(amount1)] END';
+
+-- The schema of the index that readers see; null while there is none.
+CREATE FUNCTION read_model.served_schema() RETURNS text
+LANGUAGE sql STABLE AS $$
+  SELECT home.nspname::text
+  FROM pg_class view
+  JOIN pg_rewrite rule ON rule.ev_class = view.oid
+  JOIN pg_depend uses ON uses.classid = 'pg_rewrite'::regclass AND uses.objid = rule.oid
+    AND uses.refclassid = 'pg_class'::regclass AND uses.refobjid <> view.oid
+  JOIN pg_class source ON source.oid = uses.refobjid
+  JOIN pg_namespace home ON home.oid = source.relnamespace
+  WHERE view.relkind = 'v' AND view.relname = '_ponder_checkpoint' AND view.relnamespace = to_regnamespace('live')
+  LIMIT 1
+$$;
+
+-- How far the candles of an index are written.
+CREATE TABLE history.trade_mark (
+  index_schema text NOT NULL,
+  chain_id     int8 NOT NULL,
+  -- The index's table of swaps: another one with the same name is another index.
+  swap_table   oid  NOT NULL,
+  -- All minutes that begin earlier are written; later swaps are the tail.
+  until_ts     int8 NOT NULL,
+  -- The last block with a swap of those minutes.
+  until_block  int8 NOT NULL,
+  PRIMARY KEY (index_schema, chain_id)
+);
+
+-- A row per pool and minute with swaps that no reorganisation can undo.
+CREATE TABLE history.trade_minute (
+  index_schema text             NOT NULL,
+  chain_id     int8             NOT NULL,
+  pool         operator.address NOT NULL,
+  minute_ts    int8             NOT NULL,
+  open_price   numeric[],
+  high_price   numeric[],
+  low_price    numeric[],
+  close_price  numeric[],
+  volume0_raw  numeric          NOT NULL,
+  volume1_raw  numeric          NOT NULL,
+  volume_usd   float8,
+  swap_count   int8             NOT NULL,
+  PRIMARY KEY (index_schema, chain_id, pool, minute_ts)
+);
+COMMENT ON TABLE history.trade_minute IS 'Executed prices and volume per pool and minute, of final blocks, per index';
+COMMENT ON COLUMN history.trade_minute.minute_ts IS 'Start of the minute, Unix seconds';
+COMMENT ON COLUMN history.trade_minute.open_price IS
+  '{amount0_raw, amount1_raw} of the first swap with a price, both positive; price = second / first; null: none had one';
+COMMENT ON COLUMN history.trade_minute.volume0_raw IS 'Sum of token0 that moved in either direction, fees included';
+COMMENT ON COLUMN history.trade_minute.volume_usd IS
+  'Each swap by its input token at the price in force when the minute began; null when one was unknown';
+
+-- Dollar prices of funded pools' tokens, by the minute in which they changed, and at least once an hour. A price holds until
+-- the next row, for two hours at most.
+CREATE TABLE history.fiat_price_minute (
+  chain_id int8             NOT NULL,
+  token    operator.address NOT NULL,
+  ts       int8             NOT NULL,
+  usd      float8           NOT NULL CHECK (usd >= 0 AND usd < 'Infinity'),
+  source   text             NOT NULL,
+  PRIMARY KEY (chain_id, token, ts)
+) PARTITION BY RANGE (ts);
+-- The same by the hour, kept longer. Partitions are months of 30 days.
+CREATE TABLE history.fiat_price_hour (LIKE history.fiat_price_minute INCLUDING ALL) PARTITION BY RANGE (ts);
+COMMENT ON COLUMN history.fiat_price_minute.ts IS 'Start of the minute, Unix seconds';
+COMMENT ON COLUMN history.fiat_price_minute.usd IS 'US dollars per whole token';
+
+-- Makes the partition of a table for a time and drops those that end before `keep_from`. Capture owns no table.
+CREATE FUNCTION history.keep_partitions(of_table text, at_ts int8, keep_from int8) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  span int8 := CASE of_table WHEN 'fiat_price_minute' THEN 86400 WHEN 'fiat_price_hour' THEN 2592000 END;
+  from_ts int8 := at_ts - mod(at_ts, span);
+  part text := of_table || '_' || from_ts;
+  old text;
+BEGIN
+  IF span IS NULL THEN RAISE EXCEPTION 'history has no partitioned table %', of_table; END IF;
+  IF to_regclass('history.' || quote_ident(part)) IS NULL THEN
+    -- Two processes may come at once.
+    PERFORM pg_advisory_xact_lock(7203147);
+    EXECUTE format('CREATE TABLE IF NOT EXISTS history.%I PARTITION OF history.%I FOR VALUES FROM (%s) TO (%s)',
+      part, of_table, from_ts, from_ts + span);
+  END IF;
+  FOR old IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = to_regclass('history.' || quote_ident(of_table))
+      AND split_part(c.relname, '_', 4)::int8 + span <= keep_from
+  LOOP
+    EXECUTE format('DROP TABLE history.%I', old);
+  END LOOP;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION history.keep_partitions FROM PUBLIC;
+
+-- The price of a token in force at a time; null when it is not known.
+CREATE FUNCTION history.usd_at(of_chain int8, of_token text, at_ts int8) RETURNS float8
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce(
+    (SELECT usd FROM history.fiat_price_minute
+     WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1),
+    (SELECT usd FROM history.fiat_price_hour
+     WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1))
+$$;
+
+-- Bars of a pool of the serving index in [from_ts, to_ts), which are multiples of `secs`, itself a multiple of 60: written
+-- minutes, and the swaps after them as they are now. Intervals without a swap have no row.
+CREATE FUNCTION read_model.trade_bars(of_chain int8, of_pool text, secs int8, from_ts int8, to_ts int8)
+RETURNS TABLE (
+  start_ts int8, open_price numeric[], high_price numeric[], low_price numeric[], close_price numeric[],
+  volume0_raw numeric, volume1_raw numeric, volume_usd float8, swap_count int8, is_final boolean
+)
+LANGUAGE sql STABLE AS $$
+  WITH mark AS MATERIALIZED (
+    SELECT coalesce(max(m.until_ts), 0) AS until_ts
+    FROM history.trade_mark m
+    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain
+      AND m.swap_table = to_regclass(format('%I.swap', m.index_schema))
+  ), tail AS (
+    SELECT s.block_timestamp - s.block_timestamp % 60 AS minute_ts, s.block_number, s.log_index,
+           abs(s.amount0_raw) AS volume0, abs(s.amount1_raw) AS volume1,
+           history.price_pair(s.amount0_raw, s.amount1_raw) AS price,
+           CASE WHEN s.zero_for_one THEN s.amount0_raw / 10::numeric ^ p.token0_decimals
+                ELSE s.amount1_raw / 10::numeric ^ p.token1_decimals END::float8
+             * history.usd_at(s.chain_id, CASE WHEN s.zero_for_one THEN p.token0 ELSE p.token1 END,
+                 s.block_timestamp - s.block_timestamp % 60) AS usd,
+           s.zero_for_one IS NULL AS is_empty
+    FROM live.swap s JOIN read_model.pool_rows() p ON p.chain_id = s.chain_id AND p.address = s.pool, mark
+    WHERE s.chain_id = of_chain AND s.pool = of_pool
+      AND s.block_timestamp >= greatest(from_ts, mark.until_ts) AND s.block_timestamp < to_ts
+  ), part AS (
+    SELECT m.minute_ts, 0::int8 AS block_number, 0 AS log_index, m.open_price, m.high_price, m.low_price, m.close_price,
+           m.volume0_raw, m.volume1_raw, m.volume_usd, m.swap_count
+    FROM history.trade_minute m
+    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain AND m.pool = of_pool
+      AND m.minute_ts >= from_ts AND m.minute_ts < least(to_ts, (SELECT until_ts FROM mark))
+    UNION ALL
+    SELECT minute_ts, block_number, log_index, price, price, price, price, volume0, volume1,
+           CASE WHEN is_empty THEN 0 ELSE usd END, 1
+    FROM tail
+  )
+  SELECT minute_ts - minute_ts % secs,
+         history.first_price(open_price ORDER BY minute_ts, block_number, log_index),
+         history.highest_price(high_price ORDER BY minute_ts, block_number, log_index),
+         history.lowest_price(low_price ORDER BY minute_ts, block_number, log_index),
+         history.last_price(close_price ORDER BY minute_ts, block_number, log_index),
+         sum(volume0_raw), sum(volume1_raw),
+         CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
+         sum(swap_count)::int8,
+         minute_ts - minute_ts % secs + secs <= (SELECT until_ts FROM mark)
+  FROM part
+  GROUP BY 1, 10
+$$;
+
+CREATE VIEW read_model.trade_candle AS
+  SELECT m.chain_id, m.pool::text AS pool, m.minute_ts,
+         (m.open_price[2] / m.open_price[1] * s.unit)::float8 AS open,
+         (m.high_price[2] / m.high_price[1] * s.unit)::float8 AS high,
+         (m.low_price[2] / m.low_price[1] * s.unit)::float8 AS low,
+         (m.close_price[2] / m.close_price[1] * s.unit)::float8 AS close,
+         m.open_price, m.high_price, m.low_price, m.close_price,
+         m.volume0_raw, m.volume1_raw, m.volume_usd, m.swap_count
+  FROM history.trade_minute m
+  LEFT JOIN read_model.pool_rows() p ON p.chain_id = m.chain_id AND p.address = m.pool::text,
+       LATERAL (SELECT 10::numeric ^ (p.token0_decimals - p.token1_decimals) AS unit) s
+  WHERE m.index_schema = (SELECT read_model.served_schema());
+
+CREATE VIEW read_model.fiat_price_history AS
+  SELECT chain_id, token::text AS token, ts, 60 AS interval_secs, usd, source FROM history.fiat_price_minute
+  UNION ALL
+  SELECT chain_id, token::text, ts, 3600, usd, source FROM history.fiat_price_hour;
+
+COMMENT ON VIEW read_model.trade_candle IS 'Minutes of executed prices of the serving index, of final blocks';
+COMMENT ON COLUMN read_model.trade_candle.open IS 'Token1 per token0, whole tokens, fees included; null without decimals';
+COMMENT ON VIEW read_model.fiat_price_history IS 'Dollar prices at their changes, by minutes and by hours';
+
+GRANT USAGE ON SCHEMA history TO ptd_indexer, ptd_capture, ptd_api, analyst;
+-- A backfill writes the candles of its index before it turns readers to it.
+GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute TO ptd_capture, ptd_indexer;
+GRANT SELECT ON history.trade_mark, history.trade_minute TO ptd_api, analyst;
+GRANT SELECT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_indexer, ptd_api, analyst;
+GRANT SELECT, INSERT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_capture;
+GRANT EXECUTE ON FUNCTION history.keep_partitions TO ptd_capture;
+-- `analyst` reads every view by default (0003).
+GRANT SELECT ON read_model.trade_candle, read_model.fiat_price_history TO ptd_api;
