@@ -15,6 +15,7 @@ import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import { readTokensToPrice } from './fiat/tokens-to-price.ts';
 import { recordFiatPrices } from './history/record-fiat-prices.ts';
+import { recordFills } from './history/record-fills.ts';
 import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
@@ -131,6 +132,8 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
       { name: `price-health${of}`, run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
     ];
   });
+  const fills = { database, chainId, rpc: budgeted, pools };
+  jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;
   const storage = createStorageCapture({ ...shared, database, pools });
   for (const kind of CAPTURE_CLASSES) {

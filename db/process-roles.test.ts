@@ -58,9 +58,11 @@ const RIGHTS = `
   read_model.layout_calibration       -           -         -         -           -           r
   history.trade_mark                  arwd        arwd      r         -           -           r
   history.trade_minute                arwd        arwd      r         -           -           r
+  history.fill                        -           arwd      r         -           -           r
   history.fiat_price_minute           r           ar        r         -           -           r
   history.fiat_price_hour             r           ar        r         -           -           r
   read_model.trade_candle             -           -         r         -           -           r
+  read_model.fill_quality             -           -         r         -           -           r
   read_model.fiat_price_history       -           -         r         -           -           r
   live.*                              arwdDxtm    r         r         -           r           r
   onchain_test.*                      arwdDxtm    r         -         -           -           -

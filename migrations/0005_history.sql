@@ -39,6 +39,13 @@ LANGUAGE sql STABLE AS $$
   LIMIT 1
 $$;
 
+-- The table of swaps of an index; null while there is none. Not by `to_regclass`, which fails without rights on the schema.
+CREATE FUNCTION history.swap_table_of(index_schema text) RETURNS oid
+LANGUAGE sql STABLE AS $$
+  SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = index_schema AND c.relname = 'swap' AND c.relkind = 'r'
+$$;
+
 -- How far the candles of an index are written.
 CREATE TABLE history.trade_mark (
   index_schema text NOT NULL,
@@ -110,7 +117,7 @@ BEGIN
   FOR old IN
     SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = to_regclass('history.' || quote_ident(of_table))
-      AND split_part(c.relname, '_', 4)::int8 + span <= keep_from
+      AND substr(c.relname, length(of_table) + 2)::int8 + span <= keep_from
   LOOP
     EXECUTE format('DROP TABLE history.%I', old);
   END LOOP;
@@ -140,7 +147,7 @@ LANGUAGE sql STABLE AS $$
     SELECT coalesce(max(m.until_ts), 0) AS until_ts
     FROM history.trade_mark m
     WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain
-      AND m.swap_table = to_regclass(format('%I.swap', m.index_schema))
+      AND m.swap_table = history.swap_table_of(m.index_schema)
   ), tail AS (
     SELECT s.block_timestamp - s.block_timestamp % 60 AS minute_ts, s.block_number, s.log_index,
            abs(s.amount0_raw) AS volume0, abs(s.amount1_raw) AS volume1,
@@ -177,6 +184,66 @@ LANGUAGE sql STABLE AS $$
   GROUP BY 1, 10
 $$;
 
+-- What a pool would have given for the input of a swap at the end of the block before, by its own simulation. It outlives
+-- indexes: the swap is found by its place, and the row counts for the swap of this input alone.
+CREATE TABLE history.fill (
+  chain_id         int8             NOT NULL,
+  block_number     int8             NOT NULL,
+  log_index        int4             NOT NULL,
+  transaction_hash text             NOT NULL,
+  pool             operator.address NOT NULL,
+  block_timestamp  int8             NOT NULL,
+  zero_for_one     boolean          NOT NULL,
+  in_raw           numeric          NOT NULL,
+  -- The block whose state was asked, and whether it is known to have become final.
+  parent_hash      text             NOT NULL,
+  is_final         boolean          NOT NULL DEFAULT false,
+  -- Null when the pool or its provider gave no such quote.
+  quoted_out_raw   numeric,
+  PRIMARY KEY (chain_id, block_number, log_index, transaction_hash)
+);
+CREATE INDEX ON history.fill (chain_id, pool, block_timestamp);
+CREATE INDEX ON history.fill (chain_id, block_number) WHERE NOT is_final;
+
+-- Swaps of the serving index that were compared, with what they got. `vs_quote_bps` is signed: negative is less than quoted.
+CREATE FUNCTION read_model.swap_fills()
+RETURNS TABLE (
+  chain_id int8, block_number int8, log_index int4, transaction_hash text, pool text, block_timestamp int8,
+  in_raw numeric, out_raw numeric, quoted_out_raw numeric, vs_quote_bps numeric, is_final boolean
+)
+LANGUAGE sql STABLE AS $$
+  SELECT f.chain_id, f.block_number, f.log_index, f.transaction_hash, f.pool::text, f.block_timestamp, f.in_raw,
+         -least(s.amount0_raw, s.amount1_raw), f.quoted_out_raw,
+         (-least(s.amount0_raw, s.amount1_raw) - f.quoted_out_raw) * 10000 / nullif(f.quoted_out_raw, 0), f.is_final
+  FROM history.fill f
+  JOIN live.swap s ON s.chain_id = f.chain_id AND s.block_number = f.block_number AND s.log_index = f.log_index
+    AND s.transaction_hash = f.transaction_hash AND s.pool = f.pool::text AND s.zero_for_one = f.zero_for_one
+    AND greatest(s.amount0_raw, s.amount1_raw) = f.in_raw
+$$;
+
+-- Per pool and day (UTC) with a compared swap, of final blocks. All other swaps of the day are unknown.
+CREATE VIEW read_model.fill_quality AS
+  SELECT d.chain_id, d.pool, d.day_ts, t.swap_count, d.compared_count, d.median_bps, d.worst_bps, d.within_1bp_share,
+         d.worse_share, 1 - d.compared_count::float8 / t.swap_count AS unknown_share
+  FROM (
+    SELECT chain_id, pool, block_timestamp - block_timestamp % 86400 AS day_ts, count(vs_quote_bps) AS compared_count,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY vs_quote_bps::float8) AS median_bps,
+           min(vs_quote_bps)::float8 AS worst_bps,
+           avg((abs(vs_quote_bps) <= 1)::int4)::float8 AS within_1bp_share,
+           -- An exact output takes up to a unit of input more than its quote needs.
+           avg((quoted_out_raw - out_raw > quoted_out_raw / in_raw)::int4) FILTER (WHERE vs_quote_bps IS NOT NULL)::float8
+             AS worse_share
+    FROM read_model.swap_fills() WHERE is_final
+    GROUP BY 1, 2, 3
+  ) d
+  JOIN LATERAL (
+    SELECT sum(m.swap_count)::int8 AS swap_count FROM history.trade_minute m
+    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = d.chain_id AND m.pool = d.pool
+      AND m.minute_ts >= d.day_ts AND m.minute_ts < d.day_ts + 86400
+  ) t ON t.swap_count >= d.compared_count;
+COMMENT ON VIEW read_model.fill_quality IS 'What final swaps got beside what their pool quoted at the end of the block before';
+COMMENT ON COLUMN read_model.fill_quality.median_bps IS 'Basis points of the quoted output; negative: less than quoted';
+
 CREATE VIEW read_model.trade_candle AS
   SELECT m.chain_id, m.pool::text AS pool, m.minute_ts,
          (m.open_price[2] / m.open_price[1] * s.unit)::float8 AS open,
@@ -202,9 +269,10 @@ COMMENT ON VIEW read_model.fiat_price_history IS 'Dollar prices at their changes
 GRANT USAGE ON SCHEMA history TO ptd_indexer, ptd_capture, ptd_api, analyst;
 -- A backfill writes the candles of its index before it turns readers to it.
 GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute TO ptd_capture, ptd_indexer;
-GRANT SELECT ON history.trade_mark, history.trade_minute TO ptd_api, analyst;
+GRANT SELECT ON history.trade_mark, history.trade_minute, history.fill TO ptd_api, analyst;
+GRANT SELECT, INSERT, UPDATE, DELETE ON history.fill TO ptd_capture;
 GRANT SELECT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_indexer, ptd_api, analyst;
 GRANT SELECT, INSERT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_capture;
 GRANT EXECUTE ON FUNCTION history.keep_partitions TO ptd_capture;
 -- `analyst` reads every view by default (0003).
-GRANT SELECT ON read_model.trade_candle, read_model.fiat_price_history TO ptd_api;
+GRANT SELECT ON read_model.trade_candle, read_model.fill_quality, read_model.fiat_price_history TO ptd_api;

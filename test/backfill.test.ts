@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { createPublicClient, http } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
@@ -15,6 +17,7 @@ import {
   startBackfillWorld,
 } from './backfill/backfill-world.ts';
 import { compareIndexes } from './backfill/index-rows.ts';
+import { loggedBars, shownBars } from './indexing/candles-from-logs.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { eventually } from './pamm/eventually.ts';
 
@@ -113,6 +116,10 @@ test('killed in the middle, it continues in the same schema and ends with the sa
   for (const table of ['pool', 'pool_state', 'swap', 'liquidity_change', 'pool_activity', 'token']) {
     expect(compared[table]?.rows, table).toBeGreaterThan(0);
   }
+  // No capture runs here: the backfill has written the candles of its index before it turned readers to it.
+  const { rows: written } = await world.database.query('SELECT DISTINCT index_schema FROM history.trade_minute');
+  expect(written).toEqual([{ index_schema: 'onchain_2' }]);
+  await expectLoggedCandles();
 });
 
 test('the indexer moves to the new index when it is started again, and not back by mistake', {
@@ -130,6 +137,9 @@ test('the indexer moves to the new index when it is started again, and not back 
   await catchUp();
   expect(await countSwaps('live', 31337)).toBeGreaterThan(before);
   expect(await countSwaps('live', 31337)).toBe(await countSwaps('onchain_2', 31337));
+  await expectLoggedCandles();
+  expect(await writeTradeMinutes(world.database)).toBeGreaterThan(0);
+  await expectLoggedCandles();
 });
 
 test('what serves or is written is never dropped; what is not needed is', { timeout: LIMIT_MS }, async () => {
@@ -149,6 +159,23 @@ test('what serves or is written is never dropped; what is not needed is', { time
   const { rows } = await world.database.query(`SELECT to_regnamespace('onchain_1') AS schema`);
   expect(rows).toEqual([{ schema: null }]);
 });
+
+/** Bars of every flat pool are those of its raw logs. */
+async function expectLoggedCandles(): Promise<void> {
+  let final = 0;
+  for (const { chainId, url, scenario } of world.chains) {
+    const client = createPublicClient({ transport: http(url), cacheTime: 0 });
+    for (const { name, address, generation } of scenario.pools) {
+      if (generation !== 'flat') continue;
+      for (const secs of [60, 3_600]) {
+        const shown = await shownBars(world.database, chainId, address, secs);
+        expect(shown.bars, `${name} on ${chainId}`).toEqual(await loggedBars(client, address, secs));
+        final += shown.final;
+      }
+    }
+  }
+  expect(final).toBeGreaterThan(0);
+}
 
 /** What a run said that it waits for. */
 function waitsOf({ lines }: Command): Set<unknown> {

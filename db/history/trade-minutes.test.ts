@@ -9,6 +9,7 @@ import {
   setIndexedBlock,
 } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { actAs } from '../process-roles.ts';
 import { writeTradeMinutes } from './trade-minutes.ts';
 
 const CHAIN = 5;
@@ -232,8 +233,16 @@ test('readers turn to the bars of another index with its views, and an index mad
   for (const schema of [ONCHAIN_SCHEMA, NEXT]) {
     await setIndexedBlock(database.client, { chainId: CHAIN, number: 9, timestamp: START + 60, isFinal: true }, schema);
   }
-  await writeTradeMinutes(pool);
+  // With the rights of the process that does it.
+  const capture = new pg.Pool({ connectionString: actAs(database.url, 'ptd_capture'), max: 1 });
+  await writeTradeMinutes(capture);
+  await capture.end();
   const close = async () => {
+    for (const role of ['analyst', 'ptd_api']) {
+      await pool.query(
+        `SET ROLE ${role}; SELECT FROM read_model.trade_bars(5, '', 60, 0, 60); TABLE read_model.trade_candle; RESET ROLE`,
+      );
+    }
     const { rows } = await pool.query('SELECT close FROM read_model.trade_candle');
     return [rows.map((row) => row.close), (await barsIn(POOLS[0] ?? '', 60, START, START + 60))[0]?.prices[3]];
   };

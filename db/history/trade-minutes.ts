@@ -17,7 +17,7 @@ interface FollowedChain {
 async function followedChains(database: Queryable): Promise<FollowedChain[]> {
   const { rows: schemas } = await database.query<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relname = '_ponder_checkpoint' AND c.relkind = 'r' AND to_regclass(format('%I.swap', n.nspname)) IS NOT NULL
+     WHERE c.relname = '_ponder_checkpoint' AND c.relkind = 'r' AND history.swap_table_of(n.nspname) IS NOT NULL
      ORDER BY n.nspname = read_model.served_schema() DESC, 1`,
   );
   const found: FollowedChain[] = [];
@@ -58,7 +58,7 @@ async function removeStale(database: pg.Pool): Promise<boolean> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {
     const { rows } = await client.query<{ schema: string; chainId: string }>(
       `SELECT index_schema AS schema, chain_id AS "chainId" FROM history.trade_mark
-       WHERE to_regclass(format('%I.swap', index_schema)) IS DISTINCT FROM swap_table
+       WHERE history.swap_table_of(index_schema) IS DISTINCT FROM swap_table
        ORDER BY 1, 2 LIMIT 1 FOR UPDATE SKIP LOCKED`,
     );
     const [stale] = rows;
@@ -83,14 +83,14 @@ async function writeBatch(
 ): Promise<boolean> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {
     await client.query(
-      `INSERT INTO history.trade_mark SELECT $1, $2, to_regclass(format('%I.swap', $1::text)), 0, -1
+      `INSERT INTO history.trade_mark SELECT $1::text, $2::int8, history.swap_table_of($1::text), 0, -1
        ON CONFLICT DO NOTHING`,
       [schema, chainId],
     );
     // Another process may write the same minutes: it goes first.
     const { rows } = await client.query<{ untilTs: string; untilBlock: string }>(
       `SELECT until_ts AS "untilTs", until_block AS "untilBlock" FROM history.trade_mark
-       WHERE index_schema = $1 AND chain_id = $2 AND swap_table = to_regclass(format('%I.swap', $1::text)) FOR UPDATE`,
+       WHERE index_schema = $1 AND chain_id = $2 AND swap_table = history.swap_table_of($1) FOR UPDATE`,
       [schema, chainId],
     );
     const [mark] = rows;
