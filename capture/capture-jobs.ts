@@ -16,6 +16,7 @@ import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import { readTokensToPrice } from './fiat/tokens-to-price.ts';
 import { recordFiatPrices } from './history/record-fiat-prices.ts';
 import { recordFills } from './history/record-fills.ts';
+import { recordQuotes } from './history/record-quotes.ts';
 import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
@@ -132,6 +133,8 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
       { name: `price-health${of}`, run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
     ];
   });
+  const quotes = { database, chainId, pools, kept: deps.file.history };
+  jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
   const fills = { database, chainId, rpc: budgeted, pools };
   jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;

@@ -59,9 +59,13 @@ const RIGHTS = `
   history.trade_mark                  arwd        arwd      r         -           -           r
   history.trade_minute                arwd        arwd      r         -           -           r
   history.fill                        -           arwd      r         -           -           r
+  history.quote_minute                -           ar        r         -           -           r
+  history.quote_hour                  -           ar        r         -           -           r
   history.fiat_price_minute           r           ar        r         -           -           r
   history.fiat_price_hour             r           ar        r         -           -           r
   read_model.trade_candle             -           -         r         -           -           r
+  read_model.quote_sample             -           -         r         -           -           r
+  read_model.pool_day                 -           -         r         -           -           r
   read_model.fill_quality             -           -         r         -           -           r
   read_model.fiat_price_history       -           -         r         -           -           r
   live.*                              arwdDxtm    r         r         -           r           r
@@ -149,7 +153,7 @@ test('only the indexer makes schemas, nobody tables in those that are there, and
   const pinned = { settings: ['search_path=pg_catalog, pg_temp'], callers: ['ptd_api'] };
   expect(functions).toEqual([
     { name: 'holder_of_key', ...pinned },
-    { name: 'keep_partitions', ...pinned, callers: ['ptd_capture'] },
+    { name: 'keep_partitions', settings: [...pinned.settings, 'lock_timeout=300ms'], callers: ['ptd_capture'] },
     { name: 'keys_in_use', ...pinned },
   ]);
 });

@@ -98,28 +98,66 @@ CREATE TABLE history.fiat_price_hour (LIKE history.fiat_price_minute INCLUDING A
 COMMENT ON COLUMN history.fiat_price_minute.ts IS 'Start of the minute, Unix seconds';
 COMMENT ON COLUMN history.fiat_price_minute.usd IS 'US dollars per whole token';
 
--- Makes the partition of a table for a time and drops those that end before `keep_from`. Capture owns no table.
+-- What funded pools quoted, once a minute and where the status changed, as capture read it at a block.
+CREATE TABLE history.quote_minute (
+  chain_id        int8             NOT NULL,
+  pool            operator.address NOT NULL,
+  block_timestamp int8             NOT NULL,
+  block_number    int8             NOT NULL,
+  status          text             NOT NULL,
+  bid_x64         numeric(39, 0),
+  ask_x64         numeric(39, 0),
+  -- Taken since the status changed, besides that of the minute.
+  is_change       boolean          NOT NULL,
+  PRIMARY KEY (chain_id, pool, block_timestamp)
+) PARTITION BY RANGE (block_timestamp);
+
+-- Bars of the samples of an hour; hours without a price have no row. Of a pair of prices, mid is half their sum.
+CREATE TABLE history.quote_hour (
+  chain_id     int8             NOT NULL,
+  pool         operator.address NOT NULL,
+  hour_ts      int8             NOT NULL,
+  open_bid_x64 numeric NOT NULL, high_bid_x64 numeric NOT NULL, low_bid_x64 numeric NOT NULL, close_bid_x64 numeric NOT NULL,
+  open_ask_x64 numeric NOT NULL, high_ask_x64 numeric NOT NULL, low_ask_x64 numeric NOT NULL, close_ask_x64 numeric NOT NULL,
+  open_mid_x64 numeric NOT NULL, high_mid_x64 numeric NOT NULL, low_mid_x64 numeric NOT NULL, close_mid_x64 numeric NOT NULL,
+  sample_count int4             NOT NULL,
+  PRIMARY KEY (chain_id, pool, hour_ts)
+) PARTITION BY RANGE (hour_ts);
+CREATE INDEX ON history.quote_hour (chain_id, hour_ts);
+COMMENT ON COLUMN history.quote_minute.bid_x64 IS 'Price to sell token0 at, fees included, Q64.64; null unless read';
+COMMENT ON COLUMN history.quote_hour.sample_count IS 'Samples with both prices';
+
+-- Makes the partitions of a table for a time and the span after it, and drops those that end before `keep_from`. Capture owns
+-- no table. Readers delay it briefly: only the partition that is needed now must be there.
 CREATE FUNCTION history.keep_partitions(of_table text, at_ts int8, keep_from int8) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '300ms' AS $$
 DECLARE
-  span int8 := CASE of_table WHEN 'fiat_price_minute' THEN 86400 WHEN 'fiat_price_hour' THEN 2592000 END;
+  span int8 := CASE WHEN of_table IN ('quote_minute', 'quote_hour', 'fiat_price_minute') THEN 86400
+                    WHEN of_table = 'fiat_price_hour' THEN 2592000 END;
   from_ts int8 := at_ts - mod(at_ts, span);
-  part text := of_table || '_' || from_ts;
   old text;
 BEGIN
   IF span IS NULL THEN RAISE EXCEPTION 'history has no partitioned table %', of_table; END IF;
-  IF to_regclass('history.' || quote_ident(part)) IS NULL THEN
-    -- Two processes may come at once.
-    PERFORM pg_advisory_xact_lock(7203147);
-    EXECUTE format('CREATE TABLE IF NOT EXISTS history.%I PARTITION OF history.%I FOR VALUES FROM (%s) TO (%s)',
-      part, of_table, from_ts, from_ts + span);
-  END IF;
+  FOR place IN 0..1 LOOP
+    BEGIN
+      CONTINUE WHEN to_regclass(format('history.%I', of_table || '_' || from_ts + place * span)) IS NOT NULL;
+      -- Two processes may come at once.
+      PERFORM pg_advisory_xact_lock(7203147);
+      EXECUTE format('CREATE TABLE IF NOT EXISTS history.%I PARTITION OF history.%I FOR VALUES FROM (%s) TO (%s)',
+        of_table || '_' || from_ts + place * span, of_table, from_ts + place * span, from_ts + (place + 1) * span);
+    EXCEPTION WHEN lock_not_available THEN
+      IF place = 0 THEN RAISE; END IF;
+    END;
+  END LOOP;
   FOR old IN
     SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = to_regclass('history.' || quote_ident(of_table))
+    WHERE i.inhparent = to_regclass(format('history.%I', of_table))
       AND substr(c.relname, length(of_table) + 2)::int8 + span <= keep_from
   LOOP
-    EXECUTE format('DROP TABLE history.%I', old);
+    BEGIN
+      EXECUTE format('DROP TABLE history.%I', old);
+    EXCEPTION WHEN lock_not_available THEN RETURN;
+    END;
   END LOOP;
 END
 $$;
@@ -257,10 +295,60 @@ CREATE VIEW read_model.trade_candle AS
        LATERAL (SELECT 10::numeric ^ (p.token0_decimals - p.token1_decimals) AS unit) s
   WHERE m.index_schema = (SELECT read_model.served_schema());
 
+-- Days (UTC) of each pool with a log, from running totals (protocol/pool-totals.ts gives their order).
+CREATE FUNCTION read_model.pool_day_rows()
+RETURNS TABLE (
+  chain_id int8, pool text, day_ts int8, swap_count int8, swap_tx_count int8, sender_count int8,
+  volume0_raw numeric, volume1_raw numeric, volume_usd float8, lp_fee0_scaled numeric, lp_fee1_scaled numeric,
+  protocol_fee0_scaled numeric, protocol_fee1_scaled numeric, notional_fee0_scaled numeric, notional_fee1_scaled numeric,
+  balance0_raw numeric, balance1_raw numeric, is_final boolean
+)
+LANGUAGE sql STABLE AS $$
+  SELECT d.chain_id, d.pool, d.day_ts, (e[1] - coalesce(s[1], 0))::int8, (e[2] - coalesce(s[2], 0))::int8, senders.n,
+         e[6] + e[8] - coalesce(s[6] + s[8], 0), e[7] + e[9] - coalesce(s[7] + s[9], 0),
+         CASE WHEN d.day_ts + 86400 <= mark.until_ts THEN usd.volume END,
+         e[16] - coalesce(s[16], 0), e[17] - coalesce(s[17], 0), e[18] - coalesce(s[18], 0), e[19] - coalesce(s[19], 0),
+         e[20] - coalesce(s[20], 0), e[21] - coalesce(s[21], 0),
+         e[6] - e[8] + e[10] - e[12] - e[14], e[7] - e[9] + e[11] - e[13] - e[15],
+         coalesce(d.day_ts + 86400 <= mark.until_ts, false)
+  FROM (
+    SELECT chain_id, pool, day_ts, totals AS e, lag(totals) OVER (PARTITION BY chain_id, pool ORDER BY day_ts) AS s
+    FROM (
+      SELECT DISTINCT ON (chain_id, pool, block_timestamp / 86400) chain_id, pool,
+             block_timestamp - block_timestamp % 86400 AS day_ts, totals
+      FROM live.pool_activity
+      ORDER BY chain_id, pool, block_timestamp / 86400, block_timestamp DESC
+    ) ends
+  ) d
+  LEFT JOIN history.trade_mark mark ON mark.index_schema = (SELECT read_model.served_schema())
+    AND mark.chain_id = d.chain_id AND mark.swap_table = history.swap_table_of(mark.index_schema)
+  CROSS JOIN LATERAL (
+    SELECT count(DISTINCT w.sender) AS n FROM live.swap w
+    WHERE w.chain_id = d.chain_id AND w.pool = d.pool
+      AND w.block_timestamp >= d.day_ts AND w.block_timestamp < d.day_ts + 86400
+  ) senders
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN count(m.volume_usd) = count(*) THEN coalesce(sum(m.volume_usd), 0) END AS volume
+    FROM history.trade_minute m
+    WHERE m.index_schema = mark.index_schema AND m.chain_id = d.chain_id AND m.pool = d.pool
+      AND m.minute_ts >= d.day_ts AND m.minute_ts < d.day_ts + 86400
+  ) usd
+$$;
+CREATE VIEW read_model.pool_day AS SELECT * FROM read_model.pool_day_rows();
+COMMENT ON VIEW read_model.pool_day IS 'Days (UTC) of each pool with a log, of the serving index';
+COMMENT ON COLUMN read_model.pool_day.balance0_raw IS 'Balance by events at the end of the day, fees included';
+
 CREATE VIEW read_model.fiat_price_history AS
   SELECT chain_id, token::text AS token, ts, 60 AS interval_secs, usd, source FROM history.fiat_price_minute
   UNION ALL
   SELECT chain_id, token::text, ts, 3600, usd, source FROM history.fiat_price_hour;
+
+CREATE VIEW read_model.quote_sample AS
+  SELECT chain_id, pool::text AS pool, block_timestamp, block_number, status, bid_x64, ask_x64,
+         -- A division would round.
+         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change
+  FROM history.quote_minute;
+COMMENT ON VIEW read_model.quote_sample IS 'What funded pools quoted, once a minute and where the status changed';
 
 COMMENT ON VIEW read_model.trade_candle IS 'Minutes of executed prices of the serving index, of final blocks';
 COMMENT ON COLUMN read_model.trade_candle.open IS 'Token1 per token0, whole tokens, fees included; null without decimals';
@@ -272,7 +360,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute
 GRANT SELECT ON history.trade_mark, history.trade_minute, history.fill TO ptd_api, analyst;
 GRANT SELECT, INSERT, UPDATE, DELETE ON history.fill TO ptd_capture;
 GRANT SELECT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_indexer, ptd_api, analyst;
-GRANT SELECT, INSERT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_capture;
+GRANT SELECT ON history.quote_minute, history.quote_hour TO ptd_api, analyst;
+GRANT SELECT, INSERT ON history.fiat_price_minute, history.fiat_price_hour, history.quote_minute, history.quote_hour
+  TO ptd_capture;
 GRANT EXECUTE ON FUNCTION history.keep_partitions TO ptd_capture;
 -- `analyst` reads every view by default (0003).
-GRANT SELECT ON read_model.trade_candle, read_model.fill_quality, read_model.fiat_price_history TO ptd_api;
+GRANT SELECT ON read_model.trade_candle, read_model.quote_sample, read_model.pool_day, read_model.fill_quality,
+  read_model.fiat_price_history TO ptd_api;

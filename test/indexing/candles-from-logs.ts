@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Address, type PublicClient, parseEventLogs } from 'viem';
+import { type Address, type PublicClient, parseAbi, parseEventLogs } from 'viem';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 
 /** A bar: start, amounts of the swaps with the first, highest, lowest and last price, volume of both tokens, swaps. */
@@ -44,4 +44,52 @@ export async function shownBars(database: pg.Pool, chainId: number, pool: Addres
     ],
   );
   return { bars, final: rows.filter(({ final }) => final).length };
+}
+
+const balanceAbi = parseAbi(['function balanceOf(address) view returns (uint256)']);
+
+/** The days of a flat pool by its raw logs and its tokens' own balances at the last block of each. */
+export async function loggedDays(client: PublicClient, { address, token0, token1 }: LoggedPool) {
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  const days = new Map<number, { swaps: number; senders: Set<string>; volumes: [bigint, bigint]; block: bigint }>();
+  const counted = ['Swap', 'LiquidityAdded', 'LiquidityRemoved', 'ProtocolFeesCollected'];
+  for (const event of parseEventLogs({ abi: flatPoolEvents, logs })) {
+    if (!counted.includes(event.eventName)) continue;
+    const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
+    const start = Number(timestamp) - (Number(timestamp) % 86_400);
+    const day = days.get(start) ?? { swaps: 0, senders: new Set(), volumes: [0n, 0n], block: 0n };
+    day.block = event.blockNumber;
+    if (event.eventName === 'Swap') {
+      day.swaps += 1;
+      day.senders.add(event.args.sender.toLowerCase());
+      day.volumes[0] += abs(event.args.amount0Delta);
+      day.volumes[1] += abs(event.args.amount1Delta);
+    }
+    days.set(start, day);
+  }
+  const rows = [...days].map(async ([start, { swaps, senders, volumes, block }]) => {
+    const balances = [token0, token1].map((token) => {
+      const call = { address: token, abi: balanceAbi, functionName: 'balanceOf', args: [address] } as const;
+      return client.readContract({ ...call, blockNumber: block });
+    });
+    const held = await Promise.all(balances);
+    return [start, swaps, senders.size, ...volumes, ...held].map(String);
+  });
+  return Promise.all(rows);
+}
+
+interface LoggedPool {
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+}
+
+/** The days that readers get, in the same form. */
+export async function shownDays(database: pg.Pool, chainId: number, pool: Address): Promise<string[][]> {
+  const { rows } = await database.query<{ day: string[] }>(
+    `SELECT ARRAY[day_ts, swap_count, sender_count, volume0_raw, volume1_raw, balance0_raw, balance1_raw]::text[] AS day
+     FROM read_model.pool_day WHERE chain_id = $1 AND pool = $2 ORDER BY day_ts`,
+    [chainId, pool],
+  );
+  return rows.map(({ day }) => day);
 }
