@@ -135,7 +135,8 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
   });
   const quotes = { database, chainId, pools, kept: deps.file.history };
   jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
-  const fills = { database, chainId, rpc: budgeted, pools };
+  const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
+  const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;
   const storage = createStorageCapture({ ...shared, database, pools });

@@ -100,12 +100,12 @@ async function settle(): Promise<void> {
   await writeTradeMinutes(database);
 }
 
-function record(): Promise<number> {
+function record(hasSpareCalls = () => true): Promise<number> {
   const release = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
   const deployments = [DeploymentConfig.parse(release)];
   const config = chainConfig(CHAIN, [proxy.url], { deployments });
   const rpc = openChainRpc(config, 5_000);
-  return recordFills({ database, chainId: CHAIN, rpc, pools: () => readPoolValues(database, config) });
+  return recordFills({ database, chainId: CHAIN, rpc, hasSpareCalls, pools: () => readPoolValues(database, config) });
 }
 
 const sell = ({ address }: WorldPool, amountSpecified: bigint) =>
@@ -268,6 +268,15 @@ test('a node that fails loses nothing: the next run reads the rest', async () =>
   expect(await fills()).toHaveLength(1);
   expect(await record()).toBe(1);
   expect((await fills()).map(({ bps }) => bps)).toEqual([0, 0]);
+});
+
+test('without spare calls in the budget swaps wait', async () => {
+  const pool = await fundedPool();
+  await index([await sell(pool, 10n ** 15n), await sell(pool, 10n ** 15n), await sell(pool, 10n ** 15n)]);
+  let spare = 1;
+  expect(await record(() => spare-- > 0)).toBe(1);
+  expect(await record(() => false)).toBe(0);
+  expect(await record()).toBe(2);
 });
 
 test('a quote at a block that was undone is removed when its place became final, and a swap that changed is read again', async () => {

@@ -11,6 +11,8 @@ export interface FillDeps {
   readonly chainId: number;
   /** Its requests wait for the read budget. */
   readonly rpc: ChainRpc;
+  /** Whether the budget has calls that reads of prices do not need soon: without, blocks wait, and may become too old. */
+  readonly hasSpareCalls: () => boolean;
   readonly pools: () => Promise<readonly KnownPool[]>;
 }
 
@@ -86,14 +88,17 @@ export async function recordFills(deps: FillDeps): Promise<number> {
   const { rows } = await database.query<Swap>(SWAPS_SQL, [chainId, [...funded.keys()]]);
   const byBlock = new Map<string, Swap[]>();
   for (const swap of rows) byBlock.set(swap.blockNumber, [...(byBlock.get(swap.blockNumber) ?? []), swap]);
+  let recorded = 0;
   for (const [number, swaps] of byBlock) {
+    if (!deps.hasSpareCalls()) break;
     const parent = await deps.rpc.blockAt(BigInt(number) - 1n);
     const quoted = await quotedOutputs(deps, parent, swaps, funded);
-    const recorded = swaps.map((swap, index) => ({ ...swap, quotedOutRaw: quoted[index]?.toString() ?? null }));
-    await database.query(INSERT_SQL, [chainId, parent.hash, JSON.stringify(recorded)]);
+    const rowsOfBlock = swaps.map((swap, index) => ({ ...swap, quotedOutRaw: quoted[index]?.toString() ?? null }));
+    await database.query(INSERT_SQL, [chainId, parent.hash, JSON.stringify(rowsOfBlock)]);
+    recorded += swaps.length;
   }
   await confirmParents(deps);
-  return rows.length;
+  return recorded;
 }
 
 /** What the pools say for the inputs at a block; null where a pool, its provider or the node gives no quote. */
@@ -130,7 +135,7 @@ async function quotedOutputs(
 }
 
 /** A quote counts when its block became final; one of a block that was undone is removed. */
-async function confirmParents({ database, chainId, rpc }: FillDeps): Promise<void> {
+async function confirmParents({ database, chainId, rpc, hasSpareCalls }: FillDeps): Promise<void> {
   const { rows } = await database.query<{ blockNumber: string }>(
     `SELECT DISTINCT f.block_number AS "blockNumber" FROM history.fill f, live._ponder_checkpoint c
      WHERE f.chain_id = $1 AND NOT f.is_final AND c.chain_id = $1
@@ -139,6 +144,7 @@ async function confirmParents({ database, chainId, rpc }: FillDeps): Promise<voi
     [chainId],
   );
   for (const { blockNumber } of rows) {
+    if (!hasSpareCalls()) break;
     const { hash } = await rpc.blockAt(BigInt(blockNumber) - 1n);
     const key = [chainId, blockNumber, hash];
     await database.query(
