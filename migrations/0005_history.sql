@@ -83,6 +83,25 @@ COMMENT ON COLUMN history.trade_minute.volume0_raw IS 'Sum of token0 that moved 
 COMMENT ON COLUMN history.trade_minute.volume_usd IS
   'Each swap by its input token at the price in force when the minute began; null when one was unknown';
 
+-- The minutes of longer intervals (300, 3600 and 86400 seconds), merged as they are written: an interval that has not ended holds
+-- those before `until_ts`. So a page of any length reads a few rows per bar.
+CREATE TABLE history.trade_rollup (
+  index_schema text             NOT NULL,
+  chain_id     int8             NOT NULL,
+  pool         operator.address NOT NULL,
+  secs         int4             NOT NULL,
+  start_ts     int8             NOT NULL,
+  open_price   numeric[],
+  high_price   numeric[],
+  low_price    numeric[],
+  close_price  numeric[],
+  volume0_raw  numeric          NOT NULL,
+  volume1_raw  numeric          NOT NULL,
+  volume_usd   float8,
+  swap_count   int8             NOT NULL,
+  PRIMARY KEY (index_schema, chain_id, pool, secs, start_ts)
+);
+
 -- Dollar prices of funded pools' tokens, by the minute in which they changed, and at least once an hour. A price holds until
 -- the next row, for two hours at most.
 CREATE TABLE history.fiat_price_minute (
@@ -203,13 +222,21 @@ LANGUAGE sql STABLE AS $$
            m.volume0_raw, m.volume1_raw, m.volume_usd, m.swap_count
     FROM history.trade_minute m
     WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain AND m.pool = of_pool
-      AND m.minute_ts >= from_ts AND m.minute_ts < least(to_ts, (SELECT until_ts FROM mark))
+      AND m.minute_ts >= from_ts AND m.minute_ts < least(to_ts, (SELECT until_ts FROM mark)) AND trade_bars.secs % 300 <> 0
+    UNION ALL
+    SELECT r.start_ts, 0, 0, r.open_price, r.high_price, r.low_price, r.close_price, r.volume0_raw, r.volume1_raw, r.volume_usd,
+           r.swap_count
+    FROM history.trade_rollup r
+    WHERE r.index_schema = (SELECT read_model.served_schema()) AND r.chain_id = of_chain AND r.pool = of_pool
+      AND r.secs = CASE WHEN trade_bars.secs % 86400 = 0 THEN 86400 WHEN trade_bars.secs % 3600 = 0 THEN 3600
+                        WHEN trade_bars.secs % 300 = 0 THEN 300 END
+      AND r.start_ts >= from_ts AND r.start_ts < least(to_ts, (SELECT until_ts FROM mark))
     UNION ALL
     SELECT minute_ts, block_number, log_index, price, price, price, price, volume0, volume1,
            CASE WHEN is_empty THEN 0 ELSE usd END, 1
     FROM tail
   )
-  SELECT minute_ts - minute_ts % secs,
+  SELECT minute_ts - minute_ts % trade_bars.secs,
          history.first_price(open_price ORDER BY minute_ts, block_number, log_index),
          history.highest_price(high_price ORDER BY minute_ts, block_number, log_index),
          history.lowest_price(low_price ORDER BY minute_ts, block_number, log_index),
@@ -217,7 +244,7 @@ LANGUAGE sql STABLE AS $$
          sum(volume0_raw), sum(volume1_raw),
          CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
          sum(swap_count)::int8,
-         minute_ts - minute_ts % secs + secs <= (SELECT until_ts FROM mark)
+         minute_ts - minute_ts % trade_bars.secs + trade_bars.secs <= (SELECT until_ts FROM mark)
   FROM part
   GROUP BY 1, 10
 $$;
@@ -274,11 +301,8 @@ CREATE VIEW read_model.fill_quality AS
     FROM read_model.swap_fills() WHERE is_final
     GROUP BY 1, 2, 3
   ) d
-  JOIN LATERAL (
-    SELECT sum(m.swap_count)::int8 AS swap_count FROM history.trade_minute m
-    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = d.chain_id AND m.pool = d.pool
-      AND m.minute_ts >= d.day_ts AND m.minute_ts < d.day_ts + 86400
-  ) t ON t.swap_count >= d.compared_count;
+  JOIN history.trade_rollup t ON t.index_schema = (SELECT read_model.served_schema()) AND t.chain_id = d.chain_id
+    AND t.pool = d.pool AND t.secs = 86400 AND t.start_ts = d.day_ts AND t.swap_count >= d.compared_count;
 COMMENT ON VIEW read_model.fill_quality IS 'What final swaps got beside what their pool quoted at the end of the block before';
 COMMENT ON COLUMN read_model.fill_quality.median_bps IS 'Basis points of the quoted output; negative: less than quoted';
 
@@ -306,7 +330,8 @@ RETURNS TABLE (
 LANGUAGE sql STABLE AS $$
   SELECT d.chain_id, d.pool, d.day_ts, (e[1] - coalesce(s[1], 0))::int8, (e[2] - coalesce(s[2], 0))::int8, senders.n,
          e[6] + e[8] - coalesce(s[6] + s[8], 0), e[7] + e[9] - coalesce(s[7] + s[9], 0),
-         CASE WHEN d.day_ts + 86400 <= mark.until_ts THEN usd.volume END,
+         CASE WHEN d.day_ts + 86400 <= mark.until_ts THEN
+           CASE WHEN day.pool IS NULL THEN 0 ELSE day.volume_usd END END,
          e[16] - coalesce(s[16], 0), e[17] - coalesce(s[17], 0), e[18] - coalesce(s[18], 0), e[19] - coalesce(s[19], 0),
          e[20] - coalesce(s[20], 0), e[21] - coalesce(s[21], 0),
          e[6] - e[8] + e[10] - e[12] - e[14], e[7] - e[9] + e[11] - e[13] - e[15],
@@ -327,12 +352,8 @@ LANGUAGE sql STABLE AS $$
     WHERE w.chain_id = d.chain_id AND w.pool = d.pool
       AND w.block_timestamp >= d.day_ts AND w.block_timestamp < d.day_ts + 86400
   ) senders
-  CROSS JOIN LATERAL (
-    SELECT CASE WHEN count(m.volume_usd) = count(*) THEN coalesce(sum(m.volume_usd), 0) END AS volume
-    FROM history.trade_minute m
-    WHERE m.index_schema = mark.index_schema AND m.chain_id = d.chain_id AND m.pool = d.pool
-      AND m.minute_ts >= d.day_ts AND m.minute_ts < d.day_ts + 86400
-  ) usd
+  LEFT JOIN history.trade_rollup day ON day.index_schema = mark.index_schema AND day.chain_id = d.chain_id
+    AND day.pool = d.pool AND day.secs = 86400 AND day.start_ts = d.day_ts
 $$;
 CREATE VIEW read_model.pool_day AS SELECT * FROM read_model.pool_day_rows();
 COMMENT ON VIEW read_model.pool_day IS 'Days (UTC) of each pool with a log, of the serving index';
@@ -356,8 +377,8 @@ COMMENT ON VIEW read_model.fiat_price_history IS 'Dollar prices at their changes
 
 GRANT USAGE ON SCHEMA history TO ptd_indexer, ptd_capture, ptd_api, analyst;
 -- A backfill writes the candles of its index before it turns readers to it.
-GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute TO ptd_capture, ptd_indexer;
-GRANT SELECT ON history.trade_mark, history.trade_minute, history.fill TO ptd_api, analyst;
+GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute, history.trade_rollup TO ptd_capture, ptd_indexer;
+GRANT SELECT ON history.trade_mark, history.trade_minute, history.trade_rollup, history.fill TO ptd_api, analyst;
 GRANT SELECT, INSERT, UPDATE, DELETE ON history.fill TO ptd_capture;
 GRANT SELECT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_indexer, ptd_api, analyst;
 GRANT SELECT ON history.quote_minute, history.quote_hour TO ptd_api, analyst;

@@ -49,7 +49,7 @@ beforeEach(() => reset());
 async function reset(): Promise<void> {
   await publishLiveViews(database.client);
   await database.client.query(`
-    TRUNCATE history.trade_mark, history.trade_minute, history.fiat_price_minute, history.fiat_price_hour,
+    TRUNCATE history.trade_mark, history.trade_minute, history.trade_rollup, history.fiat_price_minute, history.fiat_price_hour,
       ${ONCHAIN_SCHEMA}.swap, ${NEXT}.swap, ${ONCHAIN_SCHEMA}._ponder_checkpoint, ${NEXT}._ponder_checkpoint`);
 }
 
@@ -193,7 +193,7 @@ test('bars of minutes and of longer intervals are those counted by hand, however
       expect(Number(rows[0].last)).toBeLessThan(Math.max(until, 1));
       expect(rows[0].swaps ?? 0).toBe(swaps.filter(({ ts }) => ts < until).length);
       for (const of of POOLS) {
-        for (const secs of [60, 300, 3_600, 86_400]) {
+        for (const secs of [60, 300, 420, 900, 3_600, 14_400, 86_400]) {
           const expected = barsOf(swaps, of, secs).map((bar) => ({ ...bar, isFinal: bar.start + secs <= until }));
           const from = START - (START % secs);
           expect(await barsIn(of, secs, from, from + 20 * 86_400)).toEqual(expected);

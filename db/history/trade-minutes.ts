@@ -6,6 +6,9 @@ const SWAPS_PER_RUN = 20_000;
 /** Rows of an index that is gone which one statement deletes. */
 const DELETED_PER_RUN = 20_000;
 const MINUTE = 60;
+/** Longer intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
+const ROLLUP_SECS = [300, 3_600, 86_400];
+const BAR_COLUMNS = 'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, swap_count';
 
 /** An index, and a chain that it follows. */
 interface FollowedChain {
@@ -64,12 +67,16 @@ async function removeStale(database: pg.Pool): Promise<boolean> {
     const [stale] = rows;
     if (stale === undefined) return false;
     const key = [stale.schema, stale.chainId];
-    const { rowCount } = await client.query(
-      `DELETE FROM history.trade_minute WHERE ctid = ANY (ARRAY(
-         SELECT ctid FROM history.trade_minute WHERE index_schema = $1 AND chain_id = $2 LIMIT ${DELETED_PER_RUN}))`,
-      key,
-    );
-    if (rowCount === 0)
+    let deleted = 0;
+    for (const table of ['trade_minute', 'trade_rollup']) {
+      const { rowCount } = await client.query(
+        `DELETE FROM history.${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM history.${table} WHERE index_schema = $1 AND chain_id = $2 LIMIT ${DELETED_PER_RUN}))`,
+        key,
+      );
+      deleted += rowCount ?? 0;
+    }
+    if (deleted === 0)
       await client.query('DELETE FROM history.trade_mark WHERE index_schema = $1 AND chain_id = $2', key);
     return true;
   });
@@ -132,7 +139,7 @@ async function endOfBatch(
 const minuteOf = (timestamp: string | number): number => Math.floor(Number(timestamp) / MINUTE) * MINUTE;
 
 /**
- * Writes the minutes before $4 of swaps after block $3, and how far they are written. Blocks are in the order of their times,
+ * Writes the minutes before $4 of swaps after block $3, merges them into longer intervals, and notes how far that is. Blocks are in the order of their times,
  * so the key of swaps bounds what is read at both ends.
  */
 const insertion = (schema: string) => `
@@ -152,16 +159,33 @@ const insertion = (schema: string) => `
            sum(abs(amount0_raw)) AS volume0_raw, sum(abs(amount1_raw)) AS volume1_raw,
            sum(greatest(amount0_raw, 0)) AS in0_raw, sum(greatest(amount1_raw, 0)) AS in1_raw, count(*) AS swap_count
     FROM swaps GROUP BY pool, minute_ts
-  ), written AS (
-    INSERT INTO history.trade_minute (index_schema, chain_id, pool, minute_ts, open_price, high_price, low_price,
-      close_price, volume0_raw, volume1_raw, volume_usd, swap_count)
-    SELECT $1, $2, m.pool, m.minute_ts, m.open_price, m.high_price, m.low_price, m.close_price, m.volume0_raw,
-           m.volume1_raw, ${valueUsd('in0_raw', 'token0')} + ${valueUsd('in1_raw', 'token1')}, m.swap_count
+  ), valued AS MATERIALIZED (
+    SELECT m.pool, m.minute_ts, m.open_price, m.high_price, m.low_price, m.close_price, m.volume0_raw, m.volume1_raw,
+           ${valueUsd('in0_raw', 'token0')} + ${valueUsd('in1_raw', 'token1')} AS volume_usd, m.swap_count
     FROM minutes m
     JOIN "${schema}".pool p ON p.chain_id = $2 AND p.address = m.pool
     LEFT JOIN "${schema}".token token0 ON token0.chain_id = $2 AND token0.address = p.token0
     LEFT JOIN "${schema}".token token1 ON token1.chain_id = $2 AND token1.address = p.token1
+  ), written AS (
+    INSERT INTO history.trade_minute (index_schema, chain_id, pool, minute_ts, ${BAR_COLUMNS})
+    SELECT $1, $2, pool, minute_ts, ${BAR_COLUMNS} FROM valued
     RETURNING swap_count
+  ), merged AS (
+    INSERT INTO history.trade_rollup AS r (index_schema, chain_id, pool, secs, start_ts, ${BAR_COLUMNS})
+    SELECT $1, $2, pool, secs, minute_ts - minute_ts % secs,
+           history.first_price(open_price ORDER BY minute_ts), history.highest_price(high_price ORDER BY minute_ts),
+           history.lowest_price(low_price ORDER BY minute_ts), history.last_price(close_price ORDER BY minute_ts),
+           sum(volume0_raw), sum(volume1_raw), CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
+           sum(swap_count)
+    FROM valued, unnest(ARRAY[${ROLLUP_SECS.join(', ')}]) secs
+    GROUP BY pool, secs, minute_ts - minute_ts % secs
+    ON CONFLICT (index_schema, chain_id, pool, secs, start_ts) DO UPDATE SET
+      open_price = coalesce(r.open_price, excluded.open_price),
+      high_price = coalesce(history.keep_high(r.high_price, excluded.high_price), r.high_price, excluded.high_price),
+      low_price = coalesce(history.keep_low(r.low_price, excluded.low_price), r.low_price, excluded.low_price),
+      close_price = coalesce(excluded.close_price, r.close_price),
+      volume0_raw = r.volume0_raw + excluded.volume0_raw, volume1_raw = r.volume1_raw + excluded.volume1_raw,
+      volume_usd = r.volume_usd + excluded.volume_usd, swap_count = r.swap_count + excluded.swap_count
   ), marked AS (
     UPDATE history.trade_mark
     SET until_ts = $4, until_block = greatest(until_block, coalesce((SELECT max(block_number) FROM swaps), -1))

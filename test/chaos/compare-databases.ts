@@ -34,7 +34,7 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
 /** What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'read_model.trade_candle': `(SELECT p.chain_id, p.address AS pool, b.* FROM read_model.pool p,
-    LATERAL read_model.trade_bars(p.chain_id, p.address, 60, 0, 60 * 100000000) b)`,
+    LATERAL read_model.trade_bars(p.chain_id, p.address, 60, 0, 6000000000) b)`,
 };
 
 /** A price that could not be read again keeps its last value until it is too old to count. */
