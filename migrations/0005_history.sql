@@ -213,7 +213,7 @@ LANGUAGE sql STABLE AS $$
                 ELSE s.amount1_raw / 10::numeric ^ p.token1_decimals END::float8
              * history.usd_at(s.chain_id, CASE WHEN s.zero_for_one THEN p.token0 ELSE p.token1 END,
                  s.block_timestamp - s.block_timestamp % 60) AS usd,
-           s.zero_for_one IS NULL AS is_empty
+           greatest(s.amount0_raw, s.amount1_raw) <= 0 AS is_empty
     FROM live.swap s JOIN read_model.pool_rows() p ON p.chain_id = s.chain_id AND p.address = s.pool, mark
     WHERE s.chain_id = of_chain AND s.pool = of_pool
       AND s.block_timestamp >= greatest(from_ts, mark.until_ts) AND s.block_timestamp < to_ts
