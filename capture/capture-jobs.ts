@@ -5,6 +5,7 @@ import { BudgetedRpc } from '../chain/read-schedule/budgeted-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
@@ -13,6 +14,9 @@ import { defiLlamaPrices } from './fiat/defillama.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import { readTokensToPrice } from './fiat/tokens-to-price.ts';
+import { recordFiatPrices } from './history/record-fiat-prices.ts';
+import { recordFills } from './history/record-fills.ts';
+import { recordQuotes } from './history/record-quotes.ts';
 import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
@@ -44,6 +48,7 @@ const LISTING_PAUSE_MS = 2_000;
 const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
+const HISTORY_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
 /** Time between two probes of a pool's guards. */
 const GUARD_PAUSE_MS = 30_000;
@@ -71,6 +76,11 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     findBlockAt: async (timestamp, indexed) =>
       (await blockFinders.get(indexed.chainId)?.(timestamp, indexed)) ?? indexed.number,
   };
+  const history = {
+    database,
+    fiatMaxAgeSecs,
+    pools: async () => (await Promise.all(chains.map((chain) => chain.pools()))).flat(),
+  };
   return [
     ...chains.flatMap((chain) => chainJobs(chain, deps)),
     {
@@ -79,6 +89,8 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       ...every(FIAT_PAUSE_MS),
     },
     { name: 'listing', run: () => refreshListing(listing), ...every(LISTING_PAUSE_MS) },
+    { name: 'price-history', run: () => recordFiatPrices(history), ...every(HISTORY_PAUSE_MS) },
+    { name: 'trade-history', run: () => writeTradeMinutes(database), ...every(HISTORY_PAUSE_MS) },
   ];
 }
 
@@ -121,6 +133,11 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
       { name: `price-health${of}`, run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
     ];
   });
+  const quotes = { database, chainId, pools, kept: deps.file.history };
+  jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
+  const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
+  const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
+  jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;
   const storage = createStorageCapture({ ...shared, database, pools });
   for (const kind of CAPTURE_CLASSES) {

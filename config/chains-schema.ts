@@ -170,6 +170,12 @@ export const ExplorerConfig = z.strictObject({
   name: z.string().trim().min(1).max(60).default('Pool Trading Data').describe('What the page calls itself.'),
 });
 
+/** How long capture keeps what pools quoted. Whole days are dropped. */
+export const HistoryConfig = z.strictObject({
+  quoteMinuteDays: z.int().positive().default(7).describe('Days of samples of each minute.'),
+  quoteHourDays: z.int().positive().default(90).describe('Days of bars of each hour.'),
+});
+
 /** The file named by `CHAINS_CONFIG`. */
 export const ChainsFile = z
   .strictObject({
@@ -177,6 +183,7 @@ export const ChainsFile = z
     tokens: z.array(TokenConfig).default([]).describe('What the operator knows about tokens.'),
     explorer: ExplorerConfig.prefault({}).describe('The web page that the API serves.'),
     fiatPrices: FiatPricesConfig.prefault({ source: 'static' }).describe('Where USD prices come from.'),
+    history: HistoryConfig.prefault({}).describe('How long quotes of funded pools are kept.'),
     limits: LimitsConfig.prefault({}).describe(
       'Request rates, counted per client address (`anonymous`) or valid key (`keyed`). A batch counts once whatever it names; a key does not raise listings.',
     ),
@@ -199,5 +206,6 @@ export type PammConfig = z.infer<typeof PammConfig>;
 export type ChainConfig = z.infer<typeof ChainConfig>;
 export type TokenConfig = z.infer<typeof TokenConfig>;
 export type FiatPricesConfig = z.infer<typeof FiatPricesConfig>;
+export type HistoryConfig = z.infer<typeof HistoryConfig>;
 export type ExplorerConfig = z.infer<typeof ExplorerConfig>;
 export type ChainsFile = z.infer<typeof ChainsFile>;

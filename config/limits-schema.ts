@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Endpoint classes that are counted apart. */
-export const LIMIT_CLASSES = ['listing', 'quote', 'batch', 'route', 'pamm'] as const;
+export const LIMIT_CLASSES = ['listing', 'quote', 'batch', 'route', 'history', 'pamm'] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
 
@@ -26,6 +26,7 @@ export const LimitsConfig = z.strictObject({
   quote: ClassQuotas.default(quotas(300, 3_000)).describe('Quotes of one pool; opening a stream.'),
   batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes.'),
   route: ClassQuotas.default(quotas(100, 1_000)).describe('Routes.'),
+  history: ClassQuotas.default(quotas(60, 600)).describe('Bars and days of a pool.'),
   pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe('Quote updates.'),
 });
 

@@ -71,7 +71,7 @@ test('a deployment with one login, no superuser, goes on with its index while it
     .toEqual([{}]);
   await asked.query(`SET statement_timeout = '5s'; TABLE live.token`);
   await reader.query('COMMIT');
-  expect(await migrated).toEqual([ROLES_FILE]);
+  expect((await migrated)[0]).toBe(ROLES_FILE);
   await Promise.all([reader.end(), asked.end()]);
 
   await run(actAs(url, 'ptd_capture'), ['TABLE onchain_1.token']);

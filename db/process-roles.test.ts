@@ -56,6 +56,19 @@ const RIGHTS = `
   read_model.pool_balance             -           -         -         -           -           r
   read_model.pool_storage             -           -         -         -           -           r
   read_model.layout_calibration       -           -         -         -           -           r
+  history.trade_mark                  arwd        arwd      r         -           -           r
+  history.trade_minute                arwd        arwd      r         -           -           r
+  history.trade_rollup                arwd        arwd      r         -           -           r
+  history.fill                        -           arwd      r         -           -           r
+  history.quote_minute                -           ar        r         -           -           r
+  history.quote_hour                  -           ar        r         -           -           r
+  history.fiat_price_minute           r           ar        r         -           -           r
+  history.fiat_price_hour             r           ar        r         -           -           r
+  read_model.trade_candle             -           -         r         -           -           r
+  read_model.quote_sample             -           -         r         -           -           r
+  read_model.pool_day                 -           -         r         -           -           r
+  read_model.fill_quality             -           -         r         -           -           r
+  read_model.fiat_price_history       -           -         r         -           -           r
   live.*                              arwdDxtm    r         r         -           r           r
   onchain_test.*                      arwdDxtm    r         -         -           -           -
   onchain_next.*                      arwdDxtm    r         -         -           -           -`;
@@ -141,6 +154,7 @@ test('only the indexer makes schemas, nobody tables in those that are there, and
   const pinned = { settings: ['search_path=pg_catalog, pg_temp'], callers: ['ptd_api'] };
   expect(functions).toEqual([
     { name: 'holder_of_key', ...pinned },
+    { name: 'keep_partitions', settings: [...pinned.settings, 'lock_timeout=300ms'], callers: ['ptd_capture'] },
     { name: 'keys_in_use', ...pinned },
   ]);
 });

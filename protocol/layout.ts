@@ -22,6 +22,7 @@ export interface LayoutAdapter {
   readonly state: StateReader;
   readonly stopLoss: StopLossReader;
   readonly unitSwaps: UnitSwapProbe;
+  readonly fills: FillProbe;
   /** What capture reads of its pools; null where their events report all. */
   readonly stored: StoredLayout | null;
 }
@@ -144,4 +145,21 @@ export interface UnitSwapProbe {
   calls(quote: CallResult, trader: Address): { readonly bids: readonly Hex[]; readonly asks: readonly Hex[] } | null;
   /** @param results of the calls of one side, of which the first four bytes are enough */
   isRejected(results: readonly CallResult[]): boolean;
+}
+
+/** Simulated swaps of an exact input: what a pool itself says that it would give. */
+export interface FillProbe {
+  /**
+   * Calldata for the pool, in every form that a pool may know.
+   *
+   * @param quote result of `providerQuoteCall`
+   * @param input raw units
+   * @returns null when it is no quote
+   */
+  calls(quote: CallResult, trader: Address, zeroForOne: boolean, input: bigint): readonly Hex[] | null;
+  /**
+   * @param results of the calls, of which the first 68 bytes are enough
+   * @returns the output in raw units; null when the pool takes no such swap, or another input
+   */
+  output(results: readonly CallResult[], zeroForOne: boolean, input: bigint): bigint | null;
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
+import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { pause } from '../../runtime/pause.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
@@ -87,6 +88,8 @@ async function build(work: Work, interrupted: Promise<never>): Promise<void> {
     await Promise.race([fill(work, indexer, watching.signal), indexer.failure, interrupted]);
     progress.waitingFor = 'the nodes to confirm that no pool is missing';
     await assertNoMissingPools(database, plan.schema, factories, await indexedBlocks(database, plan.schema));
+    progress.waitingFor = 'Postgres to write the candles of the new index';
+    await writeTradeMinutes(database, plan.schema);
     progress.waitingFor = 'readers to leave a gap in which the views turn to the new index';
     await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
   } finally {

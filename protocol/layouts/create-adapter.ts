@@ -5,12 +5,20 @@ import { CALLER, type CallResult } from '../bounded-calls/bounded-calls.ts';
 import { isRejection, type SellAndBuyPrices, SMALLEST_SWAP } from '../curve.ts';
 import type { CodeState, CurveSearch } from '../curve-search.ts';
 import { Q64 } from '../fixed-point.ts';
-import type { LayoutAdapter, LazyCurve, PriceReader, StateReader, StopLossReader, UnitSwapProbe } from '../layout.ts';
+import type {
+  FillProbe,
+  LayoutAdapter,
+  LazyCurve,
+  PriceReader,
+  StateReader,
+  StopLossReader,
+  UnitSwapProbe,
+} from '../layout.ts';
 import type { PoolState } from '../pool-state.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import type { ProviderQuote } from './ladder.ts';
-import { priceFailure, swapOutcome } from './pool-errors.ts';
+import { priceFailure, simulatedAmounts, swapOutcome } from './pool-errors.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
 
@@ -70,6 +78,7 @@ export function createAdapter(parts: LayoutParts): LayoutAdapter {
     state: stateReader(parts),
     stopLoss,
     unitSwaps: unitSwapProbe(parts),
+    fills: fillProbe(parts),
     stored,
   };
 }
@@ -141,6 +150,25 @@ function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: Layou
       // Where there are several forms, nothing is the answer to one that the pool does not know.
       const told = forms.length === 1 ? outcomes : outcomes.filter((outcome) => outcome !== 'silence');
       return told.length > 0 && told.every(isRejection);
+    },
+  };
+}
+
+function fillProbe({ quote, simulation: { forms, encode } }: LayoutParts): FillProbe {
+  return {
+    calls(result, trader, zeroForOne, input) {
+      const told = decodeQuote(quote, result);
+      if (!told) return null;
+      return forms.map((form) => encode(form, { zeroForOne, amountSpecified: input, quote: told, trader }));
+    },
+    output(results, zeroForOne, input) {
+      for (const amounts of results.map(simulatedAmounts)) {
+        if (amounts === null) continue;
+        const { amount0Delta, amount1Delta } = amounts;
+        const [taken, given] = zeroForOne ? [amount0Delta, amount1Delta] : [amount1Delta, amount0Delta];
+        return taken === input ? -given : null;
+      }
+      return null;
     },
   };
 }

@@ -26,6 +26,15 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.fiat_price': ['priced_at'],
   'operator.pool_classification': ['classified_at'],
   'operator.listing_window': ['generation', 'generated_at_ts'],
+  // How far blocks are final depends on when an indexer was started.
+  'read_model.pool_day': ['is_final', 'volume_usd'],
+  'read_model.trade_candle': ['is_final', 'volume_usd'],
+};
+
+/** What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'read_model.trade_candle': `(SELECT p.chain_id, p.address AS pool, b.* FROM read_model.pool p,
+    LATERAL read_model.trade_bars(p.chain_id, p.address, 60, 0, 6000000000) b)`,
 };
 
 /** A price that could not be read again keeps its last value until it is too old to count. */
@@ -43,6 +52,10 @@ const LEFT_OUT = [
   'read_model.pamm_answer',
   // Which swaps a calibration looked at: its result is configured here.
   'read_model.layout_calibration',
+  // What was quoted when somebody looked; fills that both have are compared apart.
+  'read_model.quote_sample',
+  'read_model.fiat_price_history',
+  'read_model.fill_quality',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',
   'live._ponder_meta',
@@ -79,10 +92,25 @@ export async function compareDatabases(
       rows += left.length;
       differences.push(...describe(relation, left, right));
     }
+    const fills = await Promise.all([fillsOf(first), fillsOf(second)]);
+    for (const [place, quoted] of fills[0]) {
+      const other = fills[1].get(place);
+      if (other !== undefined && other !== quoted) differences.push(`fill ${place}: quoted ${quoted} against ${other}`);
+    }
     return { relations: relations.length, rows, differences };
   } finally {
     await Promise.all([first.end(), second.end()]);
   }
+}
+
+/** What pools quoted for swaps of final blocks, by place and transaction. */
+async function fillsOf(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ place: string; quoted: string }>(
+    `SELECT concat_ws(' ', chain_id, block_number, log_index, transaction_hash) AS place,
+            concat_ws(' ', quoted_out_raw, parent_hash) AS quoted
+     FROM history.fill WHERE is_final AND quoted_out_raw IS NOT NULL`,
+  );
+  return new Map(rows.map(({ place, quoted }) => [place, quoted]));
 }
 
 async function connect(url: string): Promise<pg.Client> {
@@ -109,7 +137,7 @@ function nameOf({ schema, name }: Relation): string {
 async function rowsOf(client: pg.Client, relation: Relation): Promise<string[]> {
   const name = nameOf(relation);
   const { rows } = await client.query<{ row: string }>(
-    `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM "${relation.schema}"."${relation.name}" t
+    `SELECT (to_jsonb(t) - $1::text[])::text AS row FROM ${INSTEAD[name] ?? `"${relation.schema}"."${relation.name}"`} t
      WHERE ${FRESH[name] ?? true} ORDER BY 1`,
     [MOMENTS[name] ?? []],
   );

@@ -36,10 +36,10 @@ async function asIndexer(client: Pick<pg.Client, 'query'>, statements: readonly 
   await client.query(['SET ROLE ptd_indexer', ...statements, 'RESET ROLE'].join(';'));
 }
 
-/** Says up to which block a chain is indexed, as the indexer does in its checkpoint. */
+/** Says up to which block a chain is indexed, as the indexer does in its checkpoint; `isFinal` says that it is final too. */
 export async function setIndexedBlock(
   client: Pick<pg.Client, 'query'>,
-  block: { readonly chainId: number; readonly number: number; readonly timestamp: number },
+  block: { readonly chainId: number; readonly number: number; readonly timestamp: number; readonly isFinal?: boolean },
   schema = ONCHAIN_SCHEMA,
 ): Promise<void> {
   const digits = (value: number, width: number) => String(value).padStart(width, '0');
@@ -47,8 +47,9 @@ export async function setIndexedBlock(
   const checkpoint = `${digits(block.timestamp, 10)}${digits(block.chainId, 16)}${digits(block.number, 16)}${place}`;
   await client.query(
     `INSERT INTO ${schema}._ponder_checkpoint VALUES ($1, $2, $3, $3, $3)
-     ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = excluded.latest_checkpoint`,
-    [`chain-${block.chainId}`, block.chainId, checkpoint],
+     ON CONFLICT (chain_name) DO UPDATE SET latest_checkpoint = excluded.latest_checkpoint,
+       finalized_checkpoint = CASE WHEN $4 THEN excluded.latest_checkpoint ELSE _ponder_checkpoint.finalized_checkpoint END`,
+    [`chain-${block.chainId}`, block.chainId, checkpoint, block.isFinal ?? false],
   );
 }
 

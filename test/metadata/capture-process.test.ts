@@ -86,7 +86,7 @@ test('starts before there is anything to read, lists although nodes are unreacha
     await postgres.restart();
     // A round of capture may hold a table that this waits for, and wait for another: then one of the two is refused.
     await until(async () => {
-      await database.query('DROP SCHEMA IF EXISTS operator, read_model, live, onchain_test CASCADE');
+      await database.query('DROP SCHEMA IF EXISTS operator, read_model, history, live, onchain_test CASCADE');
       return true;
     });
     await seed();

@@ -1,0 +1,95 @@
+import type { Queryable } from '../../db/transaction.ts';
+import type { ServedPool } from '../snapshots/pool-directory.ts';
+
+/** Raw amounts of token0 and token1 whose quotient is the price. */
+export type PricePair = readonly [amount0: bigint, amount1: bigint];
+
+/** A bar as the database has it. Without a trade that has a price, all prices are null. */
+export interface BarRow {
+  readonly startTs: number;
+  readonly open: PricePair | null;
+  readonly high: PricePair | null;
+  readonly low: PricePair | null;
+  readonly close: PricePair | null;
+  readonly volume0Raw: string;
+  readonly volume1Raw: string;
+  readonly volumeUsd: number | null;
+  readonly swapCount: number;
+  readonly isFinal: boolean;
+}
+
+export interface Bars {
+  /** Newest first. */
+  readonly bars: readonly BarRow[];
+  /** All that is older is final, Unix seconds. */
+  readonly finalUntilTs: number;
+}
+
+/** Interval of the rows that bars of an interval are made of, seconds; 60: minutes, which have a table of their own. */
+const storedSecs = (secs: number): number => [86_400, 3_600, 300].find((each) => secs % each === 0) ?? 60;
+
+/**
+ * The newest bars of a pool before a time. The start of the oldest one is found by the keys of what is stored and by the
+ * swaps that are not yet final, so that only rows of these bars are read.
+ *
+ * @param secs a value of `INTERVALS`
+ * @param beforeTs Unix seconds, exclusive
+ */
+export async function selectBars(
+  database: Queryable,
+  { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
+  secs: number,
+  beforeTs: number,
+  limit: number,
+): Promise<Bars> {
+  const stored = storedSecs(secs);
+  const written =
+    stored === 60
+      ? 'SELECT minute_ts AS start_ts FROM history.trade_minute m WHERE minute_ts'
+      : `SELECT start_ts FROM history.trade_rollup m WHERE secs = ${stored} AND start_ts`;
+  const range = await database.query<{ from_ts: string | null; until_ts: string }>(
+    `WITH mark AS (
+       SELECT coalesce(max(until_ts), 0) AS until_ts FROM history.trade_mark
+       WHERE index_schema = (SELECT read_model.served_schema()) AND chain_id = $1
+         AND swap_table = history.swap_table_of(index_schema)
+     ), starts AS (
+       SELECT block_timestamp - block_timestamp % $3::int8 AS start_ts FROM live.swap
+       WHERE chain_id = $1 AND pool = $2 AND block_timestamp >= (SELECT until_ts FROM mark) AND block_timestamp < $4
+       UNION
+       SELECT start_ts - start_ts % $3::int8 FROM (
+         ${written} < least($4::int8, (SELECT until_ts FROM mark))
+           AND m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = $1 AND m.pool = $2
+         ORDER BY 1 DESC LIMIT $5::int8
+       ) newest
+     )
+     SELECT until_ts, (SELECT min(start_ts) FROM (SELECT start_ts FROM starts ORDER BY 1 DESC LIMIT $6::int8) page) AS from_ts
+     FROM mark`,
+    [chainId, address, secs, beforeTs, limit * (secs / stored), limit],
+  );
+  const { from_ts, until_ts } = range.rows[0] ?? { from_ts: null, until_ts: '0' };
+  if (from_ts === null) return { bars: [], finalUntilTs: Number(until_ts) };
+  const pair = (name: string) => `${name}_price::text[] AS ${name}`;
+  const { rows } = await database.query(
+    `SELECT start_ts, ${['open', 'high', 'low', 'close'].map(pair).join()}, volume0_raw::text, volume1_raw::text,
+            volume_usd, swap_count, is_final
+     FROM read_model.trade_bars($1, $2, $3, $4, $5) ORDER BY start_ts DESC LIMIT $6`,
+    [chainId, address, secs, from_ts, beforeTs, limit],
+  );
+  return { bars: rows.map(toBar), finalUntilTs: Number(until_ts) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of the statement above.
+const toBar = (row: any): BarRow => ({
+  startTs: Number(row.start_ts),
+  open: toPair(row.open),
+  high: toPair(row.high),
+  low: toPair(row.low),
+  close: toPair(row.close),
+  volume0Raw: row.volume0_raw,
+  volume1Raw: row.volume1_raw,
+  volumeUsd: row.volume_usd,
+  swapCount: Number(row.swap_count),
+  isFinal: row.is_final,
+});
+
+const toPair = (pair: readonly [string, string] | null): PricePair | null => pair && [BigInt(pair[0]), BigInt(pair[1])];

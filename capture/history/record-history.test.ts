@@ -1,0 +1,175 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HistoryConfig } from '../../config/chains-schema.ts';
+import { actAs } from '../../db/process-roles.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { seedAddress, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { recordFiatPrices } from './record-fiat-prices.ts';
+import { recordQuotes } from './record-quotes.ts';
+
+const CHAIN = 5;
+const [FUNDED, OTHER] = [seedAddress(1), seedAddress(2)];
+const KEPT = HistoryConfig.parse({});
+const DAY = 86_400;
+/** The start of an hour and a day. */
+const START = 1_800_057_600;
+
+let database: IndexedDatabase;
+/** With the rights of the process alone. */
+let capture: pg.Pool;
+
+beforeAll(async () => {
+  database = await createIndexedDatabase();
+  capture = new pg.Pool({ connectionString: actAs(database.url, 'ptd_capture'), max: 2 });
+  capture.on('error', () => undefined); // Dropping the database ends its sessions.
+});
+
+afterAll(async () => {
+  await capture.end();
+  await database.drop();
+});
+
+const pools = async () =>
+  [FUNDED, OTHER].map((address) => ({
+    chainId: CHAIN,
+    address,
+    isFunded: address === FUNDED,
+    token0: address === FUNDED ? TOKEN0 : seedAddress(8),
+    token1: address === FUNDED ? TOKEN1 : seedAddress(9),
+  }));
+
+async function read(ts: number, status: string, bid: bigint | null, ask: bigint | null): Promise<void> {
+  for (const pool of [FUNDED, OTHER]) {
+    await database.client.query(
+      `INSERT INTO operator.price_health VALUES ($1, $2, $3, $4, $5, $6, $6, now())
+       ON CONFLICT (chain_id, pool) DO UPDATE SET status = excluded.status, sell_price_x64 = excluded.sell_price_x64,
+         buy_price_x64 = excluded.buy_price_x64, block_number = excluded.block_number, block_timestamp = excluded.block_timestamp`,
+      [CHAIN, pool, status, bid === null ? null : String(bid), ask === null ? null : String(ask), ts],
+    );
+  }
+}
+
+const sample = (nowSecs: number) => recordQuotes({ database: capture, chainId: CHAIN, pools, kept: KEPT }, nowSecs);
+
+const samples = async () =>
+  (
+    await capture.query(
+      'SELECT pool, block_timestamp AS ts, status, bid_x64 AS bid, is_change AS change FROM history.quote_minute ORDER BY 2',
+    )
+  ).rows.map(({ ts, ...row }) => ({ ...row, ts: Number(ts) - START }));
+
+const partitions = async (table: string) =>
+  (
+    await database.client.query<{ day: number }>(
+      `SELECT (substr(relname, length($1) + 2)::int8 - $2)::int / 86400 AS day FROM pg_class
+       WHERE relname ~ ('^' || $1 || '_[0-9]+$') AND relkind = 'r' ORDER BY 1`,
+      [table, START],
+    )
+  ).rows.map(({ day }) => day);
+
+test('quotes of funded pools are sampled once a minute and at ten changes of status an hour, and hours are their bars', async () => {
+  const huge = 2n ** 127n;
+  const reads: [number, string, bigint | null, bigint | null][] = [
+    [0, 'healthy', 100n, 103n],
+    [20, 'healthy', 999n, 9_999n],
+    [60, 'healthy', huge, huge + 1n],
+    [70, 'feed_down', null, null],
+    [121, 'healthy', 50n, 60n],
+    [3_599, 'healthy', 70n, 75n],
+    [3_600, 'healthy', 80n, 85n],
+  ];
+  for (const [ts, status, bid, ask] of reads) {
+    await read(START + ts, status, bid, ask);
+    for (let round = 0; round < 2; round++) await sample(START + ts + 2);
+  }
+  expect((await samples()).map(({ pool, ts, status, change }) => [pool, ts, status, change])).toEqual([
+    [FUNDED, 0, 'healthy', false],
+    [FUNDED, 60, 'healthy', false],
+    [FUNDED, 70, 'feed_down', true],
+    [FUNDED, 121, 'healthy', false],
+    [FUNDED, 3_599, 'healthy', false],
+    [FUNDED, 3_600, 'healthy', false],
+  ]);
+  const hours = async () => (await capture.query('SELECT * FROM history.quote_hour ORDER BY hour_ts')).rows;
+  expect(await hours()).toEqual([]);
+  await sample(START + 3_900);
+  await sample(START + 3_960);
+  const half = (sum: bigint) => `${sum / 2n}.${sum % 2n === 0n ? '0' : '5'}`;
+  expect(await hours()).toHaveLength(1);
+  const [bar] = await hours();
+  expect(bar).toMatchObject({
+    pool: FUNDED,
+    sample_count: 4,
+    open_bid_x64: '100',
+    high_bid_x64: String(huge),
+    low_bid_x64: '50',
+    close_bid_x64: '70',
+    open_ask_x64: '103',
+    close_ask_x64: '75',
+  });
+  // Half of an odd sum is exact.
+  const mids = [bar.open_mid_x64, bar.high_mid_x64, bar.low_mid_x64, bar.close_mid_x64];
+  const exact = [half(203n), half(2n * huge + 1n), half(110n), half(145n)];
+  expect(mids.map((mid) => mid.replace(/(\.\d)0*$/, '$1'))).toEqual(exact);
+
+  for (let i = 0; i < 25; i++) {
+    await read(START + 7_201 + i, i % 2 === 0 ? 'healthy' : 'pool_paused', null, null);
+    await sample(START + 7_201 + i);
+  }
+  const changes = (await samples()).filter(({ change, ts }) => change && ts > 7_200);
+  expect(changes).toHaveLength(10);
+});
+
+test('whole days of samples and hours are dropped when they are too old, and the next day is ready', async () => {
+  expect(await partitions('quote_minute')).toEqual([0, 1]);
+  await read(START + 7 * DAY + 5, 'healthy', 1n, 2n);
+  await sample(START + 8 * DAY - 1);
+  expect(await partitions('quote_minute')).toEqual([0, 1, 7, 8]);
+  await sample(START + 8 * DAY);
+  expect(await partitions('quote_minute')).toEqual([1, 7, 8]);
+  expect((await capture.query('SELECT FROM history.quote_hour WHERE hour_ts = $1', [START])).rowCount).toBe(1);
+  await sample(START + 91 * DAY);
+  expect((await partitions('quote_hour')).at(0)).toBeGreaterThanOrEqual(1);
+  expect((await capture.query('SELECT FROM history.quote_hour WHERE hour_ts = $1', [START])).rowCount).toBe(0);
+});
+
+test("prices of funded pools' tokens are recorded where they change, once a minute at most, and say what held when", async () => {
+  const price = (token: string, usd: number, age = '0 s') =>
+    database.client.query(
+      `INSERT INTO operator.fiat_price VALUES ($1, $2, $3, 'static', now() - $4::interval)
+       ON CONFLICT (chain_id, token) DO UPDATE SET usd = excluded.usd, priced_at = excluded.priced_at`,
+      [CHAIN, token, usd, age],
+    );
+  await price(TOKEN0, 2.5);
+  await price(TOKEN1, 1, '2 h');
+  await price(seedAddress(8), 7);
+  const record = () => recordFiatPrices({ database: capture, fiatMaxAgeSecs: 5_400, pools });
+  await record();
+  await record();
+  const rows = async (table: string) =>
+    (await capture.query(`SELECT token, ts, usd FROM history.${table} ORDER BY ts`)).rows as {
+      token: string;
+      ts: string;
+      usd: number;
+    }[];
+  const [first, ...rest] = await rows('fiat_price_minute');
+  expect(rest).toEqual([]);
+  expect(first).toMatchObject({ token: TOKEN0, usd: 2.5 });
+  const at = Number(first?.ts);
+  expect(at % 60).toBe(0);
+  expect(await rows('fiat_price_hour')).toMatchObject([{ token: TOKEN0, usd: 2.5, ts: String(at - (at % 3_600)) }]);
+
+  // An earlier minute had it: only a change is written now.
+  await database.client.query('UPDATE history.fiat_price_minute SET ts = ts - ts % 3600');
+  await record();
+  expect(await rows('fiat_price_minute')).toHaveLength(1);
+  await price(TOKEN0, 3);
+  await record();
+  const usdAt = async (ts: number) =>
+    (await capture.query('SELECT history.usd_at($1, $2, $3) AS usd', [CHAIN, TOKEN0, ts])).rows[0].usd;
+  const hour = at - (at % 3_600);
+  expect(await usdAt(hour - 1)).toBeNull();
+  expect(await usdAt(hour + 1)).toBe(2.5);
+  expect(await usdAt(at)).toBe(at === hour ? 2.5 : 3);
+  expect(await usdAt(at + 7_300 + 3_600)).toBeNull();
+});

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { type Address, type PublicClient, parseAbi, parseEventLogs } from 'viem';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
+
+/** A bar: start, amounts of the swaps with the first, highest, lowest and last price, volume of both tokens, swaps. */
+export type LoggedBar = readonly [number, ...(bigint | null)[]];
+
+const abs = (value: bigint): bigint => (value < 0n ? -value : value);
+
+/** Bars of a flat pool by its raw logs, straight from the node, with nothing of the indexer or the candles. */
+export async function loggedBars(client: PublicClient, address: Address, secs: number): Promise<LoggedBar[]> {
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  const bars = new Map<number, [bigint, bigint][]>();
+  for (const event of parseEventLogs({ abi: flatPoolEvents, eventName: 'Swap', logs })) {
+    const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
+    const start = Number(timestamp) - (Number(timestamp) % secs);
+    bars.set(start, [...(bars.get(start) ?? []), [abs(event.args.amount0Delta), abs(event.args.amount1Delta)]]);
+  }
+  return [...bars].map(([start, swaps]) => {
+    const priced = swaps.filter(([amount0, amount1]) => amount0 > 0n && amount1 > 0n);
+    // A stable sort: of equal prices the first stays first.
+    const rising = [...priced].sort((a, b) => Number(sign(a[1] * b[0] - b[1] * a[0])));
+    const falling = [...priced].sort((a, b) => Number(sign(b[1] * a[0] - a[1] * b[0])));
+    const shown = [priced[0], falling[0], rising[0], priced.at(-1)].flatMap((pair) => pair ?? [null, null]);
+    const volume = [0, 1].map((token) => swaps.reduce((sum, pair) => sum + (pair[token] ?? 0n), 0n));
+    return [start, ...shown, ...volume, BigInt(swaps.length)];
+  });
+}
+
+const sign = (value: bigint): bigint => (value > 0n ? 1n : value < 0n ? -1n : 0n);
+
+/** The bars that readers get, in the same form, and how many of them are final. */
+export async function shownBars(database: pg.Pool, chainId: number, pool: Address, secs: number) {
+  const pairs = ['open', 'high', 'low', 'close'].flatMap((name) => [1, 2].map((n) => `${name}_price[${n}]`));
+  const { rows } = await database.query<{ bar: (string | null)[]; final: boolean }>(
+    `SELECT ARRAY[start_ts, ${pairs.join(', ')}, volume0_raw, volume1_raw, swap_count]::text[] AS bar, is_final AS final
+     FROM read_model.trade_bars($1, $2, $3, 0, 4000000000 / $3::int8 * $3) ORDER BY start_ts`,
+    [chainId, pool, secs],
+  );
+  const bars = rows.map(
+    ({ bar: [start, ...rest] }): LoggedBar => [
+      Number(start),
+      ...rest.map((value) => (value === null ? null : BigInt(value))),
+    ],
+  );
+  return { bars, final: rows.filter(({ final }) => final).length };
+}
+
+const balanceAbi = parseAbi(['function balanceOf(address) view returns (uint256)']);
+
+/** The days of a flat pool by its raw logs and its tokens' own balances at the last block of each. */
+export async function loggedDays(client: PublicClient, { address, token0, token1 }: LoggedPool) {
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  const days = new Map<number, { swaps: number; senders: Set<string>; volumes: [bigint, bigint]; block: bigint }>();
+  const counted = ['Swap', 'LiquidityAdded', 'LiquidityRemoved', 'ProtocolFeesCollected'];
+  for (const event of parseEventLogs({ abi: flatPoolEvents, logs })) {
+    if (!counted.includes(event.eventName)) continue;
+    const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
+    const start = Number(timestamp) - (Number(timestamp) % 86_400);
+    const day = days.get(start) ?? { swaps: 0, senders: new Set(), volumes: [0n, 0n], block: 0n };
+    day.block = event.blockNumber;
+    if (event.eventName === 'Swap') {
+      day.swaps += 1;
+      day.senders.add(event.args.sender.toLowerCase());
+      day.volumes[0] += abs(event.args.amount0Delta);
+      day.volumes[1] += abs(event.args.amount1Delta);
+    }
+    days.set(start, day);
+  }
+  const rows = [...days].map(async ([start, { swaps, senders, volumes, block }]) => {
+    const balances = [token0, token1].map((token) => {
+      const call = { address: token, abi: balanceAbi, functionName: 'balanceOf', args: [address] } as const;
+      return client.readContract({ ...call, blockNumber: block });
+    });
+    const held = await Promise.all(balances);
+    return [start, swaps, senders.size, ...volumes, ...held].map(String);
+  });
+  return Promise.all(rows);
+}
+
+interface LoggedPool {
+  readonly address: Address;
+  readonly token0: Address;
+  readonly token1: Address;
+}
+
+/** The days that readers get, in the same form. */
+export async function shownDays(database: pg.Pool, chainId: number, pool: Address): Promise<string[][]> {
+  const { rows } = await database.query<{ day: string[] }>(
+    `SELECT ARRAY[day_ts, swap_count, sender_count, volume0_raw, volume1_raw, balance0_raw, balance1_raw]::text[] AS day
+     FROM read_model.pool_day WHERE chain_id = $1 AND pool = $2 ORDER BY day_ts`,
+    [chainId, pool],
+  );
+  return rows.map(({ day }) => day);
+}
