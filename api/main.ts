@@ -1,3 +1,5 @@
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { Hono } from 'hono';
 import { assertChainIds } from '../chain/chain-ids.ts';
@@ -10,15 +12,17 @@ import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { ProcessCalls } from '../runtime/process-calls.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { stopOnSignal } from '../runtime/shutdown.ts';
+import { createStop, stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { type Operations, startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
+import { bookOver, leadProcesses } from './process-group.ts';
 import { bindResources } from './resources.ts';
 import { DepthEstimates, reportedDepth } from './route/depth-estimates.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
@@ -45,6 +49,7 @@ const SETTINGS = [
   'EXPLORER',
   'EXPLORER_LOGO',
   'PORT',
+  'API_PROCESSES',
   'OPERATIONS_PORT',
   'HOST',
   'LOG_LEVEL',
@@ -62,9 +67,16 @@ async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(SETTINGS, env);
   const file = loadChainsFile(settings.CHAINS_CONFIG);
+  const logger = createLogger('api', settings.LOG_LEVEL);
+  const { HOST: host, OPERATIONS_PORT: operationsPort, API_PROCESSES: processes } = settings;
+  const count = processes === 'auto' ? availableParallelism() : processes;
+  if (count > 1 && cluster.isPrimary) {
+    await leadProcesses({ count, host, operationsPort, stream: file.stream, logger });
+    return;
+  }
+  const leader = cluster.isWorker ? followLeader() : undefined;
   const pageFiles =
     settings.EXPLORER === 'on' ? await readPageFiles({ ...file.explorer, logo: settings.EXPLORER_LOGO }) : null;
-  const logger = createLogger('api', settings.LOG_LEVEL);
   const metrics = createMetrics('api');
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
   // The API only reads: a replica, when there is one, takes all of it.
@@ -97,6 +109,7 @@ async function serve(): Promise<void> {
     ...common,
     chainIds: [...chains.keys()],
     config: file.stream,
+    book: leader && bookOver(leader, logger),
     warmers,
     snapshots,
     directory: catalog,
@@ -109,6 +122,7 @@ async function serve(): Promise<void> {
     knownHead: (chainId) => snapshots.of(chainId).clock.known?.block,
     readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
     warnings: pamm.warnings,
+    shownMetrics: leader ? { contentType: metrics.contentType, metrics: () => leader.call('metrics') } : metrics,
   });
   const app = createApp(
     bindResources({
@@ -143,9 +157,9 @@ async function serve(): Promise<void> {
     },
   );
   const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
-  const operationsServer = await serveOperations(operations, settings);
+  const operationsServer = leader ? undefined : await serveOperations(operations, settings);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
-  stopOnSignal(logger, [
+  const steps = [
     ['streams', async () => streams.stop()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.stop()],
@@ -157,7 +171,21 @@ async function serve(): Promise<void> {
     ['wait for the first index', async () => stopping.abort()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
-  ]);
+  ] as const;
+  if (!leader) {
+    stopOnSignal(logger, steps);
+    return;
+  }
+  const stop = createStop(logger, steps);
+  leader.answer('metrics', () => metrics.getMetricsAsJSON());
+  leader.answer('readiness', operations.readiness);
+  leader.answer('stop', () => stop('stop of the group'));
+}
+
+/** The process that leads this one. It alone stops it: supervisors and terminals send their signals to both. */
+function followLeader(): ProcessCalls {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  return new ProcessCalls(process);
 }
 
 /** The operator's routes on a port of their own, if they are to have one. */

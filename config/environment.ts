@@ -61,6 +61,12 @@ export const settings = {
   PORT: port.describe(
     'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
   ),
+  API_PROCESSES: z
+    .union([z.literal('auto'), z.coerce.number().int().min(1).max(256)], {
+      error: 'not a whole number from 1 to 256, nor "auto"',
+    })
+    .default(1)
+    .describe('API: processes that share `PORT` on this machine; `auto`: one per core.'),
   OPERATIONS_PORT: port
     .optional()
     .describe(

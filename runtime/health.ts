@@ -6,8 +6,15 @@ import { withTimeout } from './with-timeout.ts';
 /** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
 export type ReadinessCheck = () => Promise<string | null>;
 
+/** What `/ready` shows, with details besides. */
+export type Readiness = {
+  readonly ready: boolean;
+  /** Reasons by name of the check. */
+  readonly failures: Readonly<Record<string, string | null>>;
+};
+
 export type HealthDeps = {
-  readonly metrics: Registry;
+  readonly metrics: Pick<Registry, 'metrics' | 'contentType'>;
   /** By name, as `/ready` lists them. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   /** What else `/ready` shows, whatever the checks say. */
@@ -22,13 +29,25 @@ const STANDS_MS = 1_000;
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
  * by name) and `/metrics` (Prometheus text).
  */
-export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
+export function mountHealth(app: Pick<Hono, 'get'>, deps: HealthDeps): void {
+  mountReadiness(app, deps.metrics, () => checkReadiness(deps));
+}
+
+/** Runs all checks. */
+export async function checkReadiness({ checks, details }: Omit<HealthDeps, 'metrics'>): Promise<Readiness> {
+  const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
+  const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
+  return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
+}
+
+/** The same routes over a readiness that is found in another way. */
+export function mountReadiness(
+  app: Pick<Hono, 'get'>,
+  metrics: HealthDeps['metrics'],
+  check: () => Promise<Readiness>,
+): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
-  const readiness = sharedForAWhile(async () => {
-    const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
-    const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
-    return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
-  });
+  const readiness = sharedForAWhile(check);
   app.get('/ready', async (c) => {
     const answer = await readiness();
     return c.json(answer, answer.ready ? 200 : 503);

@@ -10,8 +10,15 @@ type Step = readonly [name: string, stop: () => Promise<unknown>];
  * one still runs; a second signal, or {@link LIMIT_MS}, ends the process with 1.
  */
 export function stopOnSignal(logger: Logger, steps: readonly Step[]): void {
+  const stop = createStop(logger, steps);
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+/** @returns runs the steps as {@link stopOnSignal} does, on its first call */
+export function createStop(logger: Logger, steps: readonly Step[]): (signal: string) => Promise<void> {
   let stopping = false;
-  const stop = async (signal: string) => {
+  return async (signal) => {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => process.exit(1), LIMIT_MS).unref();
@@ -21,6 +28,4 @@ export function stopOnSignal(logger: Logger, steps: readonly Step[]): void {
     }
     process.exit(0);
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
 }

@@ -11,6 +11,7 @@ import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
 import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
 import type { Streams } from './streams.ts';
+import type { Subscriber } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
 
 export interface StreamDeps {
@@ -38,17 +39,19 @@ export const streamResource = defineResource([openStream], ({ chains, streams, t
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
     const { outgoing } = c.env as HttpBindings;
     const key = c.get('key');
+    let subscriber: Subscriber | undefined;
     const connection: Connection = {
       transport: 'sse',
       address: clientAddress(c, trustedProxies),
       keyId: key?.keyId ?? null,
-      end: (reason) => subscriber.close(reason),
+      end: (reason) => subscriber?.close(reason),
     };
-    streams.connections.add(connection);
-    const subscriber = stream.open(sseTransport(outgoing), key !== null);
+    await streams.connections.add(connection);
+    const opened = stream.open(sseTransport(outgoing), key !== null);
+    subscriber = opened;
     const forget = () => {
       streams.connections.remove(connection);
-      subscriber.disconnected();
+      opened.disconnected();
     };
     outgoing.once('close', forget);
     // A client that left earlier closes nothing any more.
@@ -57,7 +60,7 @@ export const streamResource = defineResource([openStream], ({ chains, streams, t
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
     outgoing.flushHeaders();
-    subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
+    opened.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
     // The adapter would send its own kind of response a second time; a clone is of the platform's kind.
     return RESPONSE_ALREADY_SENT.clone();
   },

@@ -55,7 +55,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
       keyId: key?.keyId ?? null,
       end: (reason) => session?.end(reason),
     };
-    connections.add(connection);
+    await connections.add(connection);
     const { socket: tcp } = (c.env as HttpBindings).incoming;
     // However a connection ends, and when it was never opened: its socket closes.
     tcp.once('close', () => connections.remove(connection));
@@ -70,7 +70,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
           const identify = async (presented: string) => {
             const identity = await verifyKey(presented, () => connection.address);
             if (!identity) throw invalidApiKey();
-            connections.useKey(connection, identity.keyId);
+            await connections.useKey(connection, identity.keyId);
             subscriber.hasKey = true;
           };
           session = new WsSession(raw, stream, subscriber, identify, logger);
