@@ -140,6 +140,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/{pool_address}/ohlcv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List open, high, low, close and volume of one pool
+         * @description Of executed trades alone, newest first, as far as the chain is indexed. Without `includeEmpty` an interval without a trade has no bar. A bar opens with its own first trade, not with the last one before it. A Trading API key is optional and raises the rate limit.
+         */
+        get: operations["listBars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/evm/{chain_id}/{pool_address}/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the days of one pool
+         * @description Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is optional and raises the rate limit.
+         */
+        get: operations["listDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/route": {
         parameters: {
             query?: never;
@@ -730,6 +770,80 @@ export interface components {
             /** @description Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move. */
             priceX64: string | null;
         };
+        /** @description Bars of a pool. */
+        TradeBarsPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["TradeBar"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description Executed prices of a pool in an interval. */
+        TradeBar: {
+            /** @description Start of the interval, Unix seconds. */
+            startTs: number;
+            /** @description First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none. */
+            openX64: string | null;
+            /** @description Highest price. */
+            highX64: string | null;
+            /** @description Lowest price. */
+            lowX64: string | null;
+            /** @description Last price. */
+            closeX64: string | null;
+            /** @description token0 traded, raw units. */
+            volume0Raw: string;
+            /** @description token1 traded, raw units. */
+            volume1Raw: string;
+            /** @description Inputs at their prices then, USD; null when one was not known. */
+            volumeUsd: number | null;
+            /** @description Trades. */
+            swapCount: number;
+            /** @description Whether the whole interval is final: it does not change any more. */
+            final: boolean;
+        };
+        /** @description Days of a pool. */
+        PoolDaysPage: {
+            /** @description Days with an event of the pool, newest first. */
+            data: components["schemas"]["PoolDay"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description A day of a pool. */
+        PoolDay: {
+            /** @description Start of the day (UTC), Unix seconds. */
+            dayTs: number;
+            /** @description Trades. */
+            swapCount: number;
+            /** @description Distinct senders. */
+            senderCount: number;
+            /** @description token0 traded, raw units. */
+            volume0Raw: string;
+            /** @description token1 traded, raw units. */
+            volume1Raw: string;
+            /** @description Inputs at their prices then, USD; null until the day is final. */
+            volumeUsd: number | null;
+            /** @description token0 in the pool at the end of the day, raw units, fees included. */
+            balance0Raw: string;
+            /** @description The same of token1. */
+            balance1Raw: string;
+            fillQuality: components["schemas"]["FillQuality"];
+            /** @description Whether the whole day is final. */
+            final: boolean;
+        };
+        /** @description Null when no trade was compared. */
+        FillQuality: {
+            /** @description Trades that were compared with a quote. */
+            comparedCount: number;
+            /** @description Median of the difference, basis points; negative: less than quoted. */
+            medianBps: number | null;
+            /** @description The lowest difference. */
+            worstBps: number | null;
+            /** @description Share of compared trades that differ by at most a basis point. */
+            within1BpShare: number | null;
+            /** @description Share of compared trades that got less than quoted. */
+            worseShare: number | null;
+            /** @description Share of all trades that were not compared. */
+            unknownShare: number;
+        } | null;
         /** @description One route, or several that share the order. */
         RoutePlan: {
             /** @description Token paid, lowercase address. */
@@ -2038,6 +2152,227 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TradesPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listBars: {
+        parameters: {
+            query?: {
+                /** @description Length of a bar. Bars start at multiples of it since 1970, UTC. */
+                interval?: "1m" | "5m" | "15m" | "1h" | "4h" | "1d";
+                /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
+                before?: number;
+                /** @description Page size; more than 1000 acts as 1000, 0 as 1. */
+                limit?: number;
+                /** @description Prices of token1 in token0. */
+                invert?: boolean;
+                /** @description Intervals without a trade, too, from `before` or the newest trade back to the oldest. Their prices are null. */
+                includeEmpty?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
+                pool_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of bars */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "startTs": 1794996000,
+                     *           "openX64": "55312562105018090520576",
+                     *           "highX64": "55340232221128654848000",
+                     *           "lowX64": "55303340000000000000000",
+                     *           "closeX64": "55320000000000000000000",
+                     *           "volume0Raw": "1500000000000000000",
+                     *           "volume1Raw": "4498000000",
+                     *           "volumeUsd": 4498,
+                     *           "swapCount": 3,
+                     *           "final": false
+                     *         }
+                     *       ],
+                     *       "nextBefore": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TradeBarsPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDays: {
+        parameters: {
+            query?: {
+                /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
+                before?: number;
+                /** @description Page size; more than 400 acts as 400, 0 as 1. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
+                pool_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of days */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "dayTs": 1794873600,
+                     *           "swapCount": 120,
+                     *           "senderCount": 9,
+                     *           "volume0Raw": "40000000000000000000",
+                     *           "volume1Raw": "119940000000",
+                     *           "volumeUsd": 119940,
+                     *           "balance0Raw": "250000000000000000000",
+                     *           "balance1Raw": "750000000000",
+                     *           "fillQuality": {
+                     *             "comparedCount": 80,
+                     *             "medianBps": 0,
+                     *             "worstBps": -3.2,
+                     *             "within1BpShare": 0.95,
+                     *             "worseShare": 0.05,
+                     *             "unknownShare": 0.3333333333333333
+                     *           },
+                     *           "final": true
+                     *         }
+                     *       ],
+                     *       "nextBefore": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PoolDaysPage"];
                 };
             };
             /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */

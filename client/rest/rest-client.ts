@@ -143,6 +143,8 @@ function fillPath(path: string, request: Values) {
 }
 
 function queryOf(values: Values): string {
-  const entries = Object.entries(values).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
+  const entries = Object.entries(values).flatMap(([name, value]) =>
+    value == null ? [] : [[name, String(value)] as [string, string]],
+  );
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
 }
