@@ -769,6 +769,10 @@ export interface components {
             amount1Raw: string;
             /** @description Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move. */
             priceX64: string | null;
+            /** @description Output that the pool quoted for this input at the end of the block before, raw units; null when that is not known. */
+            quotedOut: string | null;
+            /** @description What the trade got beside that quote, basis points; negative: less. Null when there is none. */
+            vsQuoteBps: number | null;
         };
         /** @description Bars of a pool. */
         TradeBarsPage: {
@@ -2145,7 +2149,9 @@ export interface operations {
                      *           "zeroForOne": true,
                      *           "amount0Raw": "1000000000000000000",
                      *           "amount1Raw": "-2998500000",
-                     *           "priceX64": "55312562105018090520576"
+                     *           "priceX64": "55312562105018090520576",
+                     *           "quotedOut": "2998500000",
+                     *           "vsQuoteBps": 0
                      *         }
                      *       ],
                      *       "nextBefore": null

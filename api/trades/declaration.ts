@@ -47,6 +47,17 @@ const Trade = z
       .regex(/^\d+$/)
       .nullable()
       .describe('Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move.'),
+    quotedOut: z
+      .string()
+      .regex(/^\d+$/)
+      .nullable()
+      .describe(
+        'Output that the pool quoted for this input at the end of the block before, raw units; null when that is not known.',
+      ),
+    vsQuoteBps: z
+      .number()
+      .nullable()
+      .describe('What the trade got beside that quote, basis points; negative: less. Null when there is none.'),
   })
   .openapi('Trade', { description: 'A swap in one pool.' });
 export type Trade = z.output<typeof Trade>;
@@ -72,6 +83,8 @@ const PAGE_EXAMPLE: TradesPage = {
       amount0Raw: '1000000000000000000',
       amount1Raw: '-2998500000',
       priceX64: '55312562105018090520576',
+      quotedOut: '2998500000',
+      vsQuoteBps: 0,
     },
   ],
   nextBefore: null,

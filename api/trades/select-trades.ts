@@ -7,6 +7,9 @@ import type { ServedPool } from '../snapshots/pool-directory.ts';
 /** Place of a log on its chain. */
 export type LogPosition = { readonly blockNumber: number; readonly logIndex: number };
 
+/** As `Trade` of the contract. */
+export type Fill = { readonly quotedOut: string | null; readonly vsQuoteBps: number | null };
+
 export type TradeRow = Awaited<ReturnType<typeof selectTrades>>[number];
 
 /**
@@ -32,6 +35,23 @@ export function selectTrades(
     )
     .orderBy(desc(blockTimestamp), desc(blockNumber), desc(logIndex))
     .limit(limit);
+}
+
+/** What the pool quoted for the inputs of swaps, by block and log. Swaps that were not compared are missing. */
+export async function selectFills(
+  database: Queryable,
+  { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
+  rows: readonly TradeRow[],
+): Promise<ReadonlyMap<string, Fill>> {
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (!newest || !oldest) return new Map();
+  const found = await database.query<{ place: string; quoted_out: string | null; bps: number | null }>(
+    `SELECT block_number || '-' || log_index AS place, quoted_out_raw::text AS quoted_out, vs_quote_bps::float8 AS bps
+     FROM read_model.swap_fills()
+     WHERE chain_id = $1 AND pool = $2 AND block_timestamp BETWEEN $3 AND $4`,
+    [chainId, address, oldest.blockTimestamp, newest.blockTimestamp],
+  );
+  return new Map(found.rows.map((row) => [row.place, { quotedOut: row.quoted_out, vsQuoteBps: row.bps }]));
 }
 
 /** The condition on the time follows from the others; with it the index begins at the cursor. */

@@ -90,9 +90,49 @@ test('the newest fifty come first, with amounts, and a price that compares with 
     amount0Raw: '-1000000000000000000',
     amount1Raw: '2001000000',
     priceX64: String(2_001n << 64n),
+    quotedOut: null,
+    vsQuoteBps: null,
   });
   expect(BigInt(data[1]?.priceX64 ?? 0)).toBe((20_005n << 64n) / 10n);
   expect(nextBefore).toBe(`${data[49]?.blockNumber}-${data[49]?.logIndex}`);
+});
+
+test('a trade that was compared shows what was quoted for its input, and the difference', async () => {
+  const [sale, purchase, other] = [tradeOf(127), tradeOf(126), tradeOf(125)];
+  const fill = (trade: typeof sale, input: bigint, quoted: bigint | null) =>
+    listing.pool.query(
+      `INSERT INTO history.fill (chain_id, block_number, log_index, transaction_hash, pool, block_timestamp, zero_for_one,
+         in_raw, parent_hash, quoted_out_raw) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '0x', $9)`,
+      [
+        CHAIN_A,
+        trade.blockNumber,
+        trade.logIndex,
+        trade.transactionHash,
+        POOL,
+        trade.blockTimestamp,
+        trade.zeroForOne,
+        String(input),
+        quoted === null ? null : String(quoted),
+      ],
+    );
+  await fill(sale, 10n ** 18n, 2_001_500_250n);
+  await fill(purchase, 2_001_000_000n, null);
+  // Of another swap at that place, before a reorganisation.
+  await fill(other, 3n, 7n);
+  const { data } = await page();
+  const shown = (trade: typeof sale) => {
+    const { quotedOut, vsQuoteBps } =
+      data.find(({ transactionHash }) => transactionHash === trade.transactionHash) ?? {};
+    return [quotedOut, vsQuoteBps];
+  };
+  const [quoted, bps] = shown(sale);
+  expect(quoted).toBe('2001500250');
+  expect(bps).toBeCloseTo(((2_000_500_000 - 2_001_500_250) / 2_001_500_250) * 10_000, 9);
+  expect([shown(purchase), shown(other)]).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+  await listing.pool.query('TRUNCATE history.fill');
 });
 
 test('pages follow each other without a gap, also inside a block, while trades come', async () => {

@@ -7,7 +7,7 @@ import { poolAddressParam, poolNotServed } from '../quotes/quotes.ts';
 import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import { DEFAULT_LIMIT, listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
-import { type LogPosition, selectTrades, type TradeRow } from './select-trades.ts';
+import { type Fill, type LogPosition, selectFills, selectTrades, type TradeRow } from './select-trades.ts';
 
 export type TradesDeps = {
   readonly chains: ServedChains;
@@ -43,14 +43,22 @@ async function readPage(
     const rows = await selectTrades(database, pool, before, limit + 1);
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
-    const nextBefore = rows.length > limit && last ? `${last.blockNumber}-${last.logIndex}` : null;
-    return { data: shown.map((row) => toTrade(row, pool)), nextBefore };
+    const nextBefore = rows.length > limit && last ? placeOf(last) : null;
+    const fills = await selectFills(database, pool, shown);
+    const data = shown.map((row) => ({ ...toTrade(row, pool), ...(fills.get(placeOf(row)) ?? NOT_COMPARED) }));
+    return { data, nextBefore };
   } catch (error) {
     throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
   }
 }
 
-function toTrade({ blockTimestamp, amount0Raw, amount1Raw, ...row }: TradeRow, pool: ServedPool): Trade {
+const placeOf = ({ blockNumber, logIndex }: LogPosition) => `${blockNumber}-${logIndex}`;
+const NOT_COMPARED: Fill = { quotedOut: null, vsQuoteBps: null };
+
+function toTrade(
+  { blockTimestamp, amount0Raw, amount1Raw, ...row }: TradeRow,
+  pool: ServedPool,
+): Omit<Trade, keyof Fill> {
   return {
     ...row,
     timestamp: blockTimestamp,
