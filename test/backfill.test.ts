@@ -22,7 +22,8 @@ import { loggedBars, loggedDays, shownBars, shownDays } from './indexing/candles
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { eventually } from './pamm/eventually.ts';
 
-const LIMIT_MS = 120_000;
+/** Six indexers start while other tests take the cores. */
+const LIMIT_MS = 300_000;
 
 let world: BackfillWorld;
 let indexer: RunningIndexer;
