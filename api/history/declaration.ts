@@ -11,7 +11,8 @@ export const MAX_BARS = 1_000;
 export const MAX_DAYS = 400;
 
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const flag = (description: string) => Flag.optional().openapi({ type: 'boolean', default: false, description });
+const flag = (description: string) =>
+  Flag.optional().openapi({ type: 'boolean', default: false, example: false, description });
 
 const Before = Integer.refine((value) => value >= 0 && value < 2 ** 40, 'not a time')
   .optional()
