@@ -61,6 +61,8 @@ test('quote updates need the key, quotes and routes take one, listings have no u
     getBidAsk: optional,
     getBidAskBatch: optional,
     findRoute: optional,
+    listBars: optional,
+    listDays: optional,
     openStream: optional,
     submitQuoteUpdate: [key],
   });
