@@ -206,7 +206,7 @@ describe('an exact output', () => {
 describe('a round trip', () => {
   it('never profits', () => {
     fc.assert(
-      fc.property(pricedPool, direction, tradeAmount, (priced, zeroForOne, amount) => {
+      fc.property(pricedPool.map(withBalancesOfTrades), direction, tradeAmount, (priced, zeroForOne, amount) => {
         const there = computeSwap(priced, { zeroForOne, kind: 'exactInput', amount });
         const back = computeSwap(afterSwap(priced, zeroForOne, there), {
           zeroForOne: !zeroForOne,
@@ -219,6 +219,18 @@ describe('a round trip', () => {
     );
   });
 });
+
+/**
+ * The pool at the lower edge of its bin, with token1 below it and token0 from it on, as trades leave it. A bin whose balances
+ * do not fit the position sells at the price of one place what it bought along its whole way, and loses to a round trip.
+ */
+function withBalancesOfTrades(priced: PricedPool): PricedPool {
+  const { lowestBin, cursor } = priced.state;
+  const bins = priced.state.bins.map((bin, index) =>
+    lowestBin + index < cursor.bin ? { ...bin, token0Scaled: 0n } : { ...bin, token1Scaled: 0n },
+  );
+  return { ...priced, state: { ...priced.state, bins, cursor: { ...cursor, position: 0n } } };
+}
 
 /** The pool after a swap, with all fees left in its bins. */
 function afterSwap(priced: PricedPool, zeroForOne: boolean, swap: SwapResult): PricedPool {
