@@ -92,6 +92,7 @@ describe('a duplicate key', () => {
     ['{"a":"\\":1,\\"a\\":2","b":"{\\"a\\":1"}'],
     ['{"a":1,"A":2}'],
     ['{"a":{"x":[1]},"a":{"x":[1]}}'],
+    ['{"a":[],"a":{}}'],
   ])('that changes a value is not in %s', (text) => {
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
@@ -117,7 +118,9 @@ test('the largest bodies are read, or refused where they are nested too deeply',
 });
 
 type Written = { readonly text: string; readonly repeats: boolean };
-const parsed = ({ text }: Written): unknown => JSON.parse(text);
+/** The parser takes an array for an object by index, so that `[]` and `{}` are one value. */
+const parsed = ({ text }: Written): unknown =>
+  JSON.parse(text, (_, value: unknown) => (Array.isArray(value) ? { ...value } : value));
 
 /** Not a backslash alone: after such a key, JSON.parse of Node 24 takes `"\u0062"` for another one. */
 const key = fc.constantFrom('a', 'b', 'c', '"', 'a\\', '{', '}', '":', 'é');
