@@ -192,6 +192,14 @@ LANGUAGE sql STABLE AS $$
      WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1))
 $$;
 
+-- All trades of a chain before this time are written for the serving index, Unix seconds; 0: none.
+CREATE FUNCTION history.trades_until(of_chain int8) RETURNS int8
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce(max(until_ts), 0) FROM history.trade_mark
+  WHERE index_schema = (SELECT read_model.served_schema()) AND chain_id = of_chain
+    AND swap_table = history.swap_table_of(index_schema)
+$$;
+
 -- Bars of a pool of the serving index in [from_ts, to_ts), which are multiples of `secs`, itself a multiple of 60: written
 -- minutes, and the swaps after them as they are now. Intervals without a swap have no row.
 CREATE FUNCTION read_model.trade_bars(of_chain int8, of_pool text, secs int8, from_ts int8, to_ts int8)
@@ -201,10 +209,7 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE AS $$
   WITH mark AS MATERIALIZED (
-    SELECT coalesce(max(m.until_ts), 0) AS until_ts
-    FROM history.trade_mark m
-    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain
-      AND m.swap_table = history.swap_table_of(m.index_schema)
+    SELECT history.trades_until(of_chain) AS until_ts
   ), tail AS (
     SELECT s.block_timestamp - s.block_timestamp % 60 AS minute_ts, s.block_number, s.log_index,
            abs(s.amount0_raw) AS volume0, abs(s.amount1_raw) AS volume1,

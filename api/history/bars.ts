@@ -1,7 +1,7 @@
-import { mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
+import { averagePriceX64Floor, type TradedAmounts } from '../trades/average-price.ts';
 import { type BarsPage, MAX_BARS, type TradeBar } from './declaration.ts';
-import type { BarRow, Bars, PricePair } from './select-bars.ts';
+import type { BarRow, Bars } from './select-bars.ts';
 
 export type BarsView = {
   readonly secs: number;
@@ -26,7 +26,8 @@ export function barsPage(
 
 function toBar(row: BarRow, pool: Pick<ServedPool, 'immutables'>, invert: boolean): TradeBar {
   const { startTs, volume0Raw, volume1Raw, volumeUsd, swapCount, isFinal } = row;
-  const price = (pair: PricePair | null) => pair && priceX64Floor(pair, pool, invert).toString();
+  const price = (amounts: TradedAmounts | null) =>
+    (amounts && averagePriceX64Floor(amounts, pool.immutables.scale, invert)?.toString()) ?? null;
   return {
     startTs,
     openX64: price(row.open),
@@ -39,16 +40,6 @@ function toBar(row: BarRow, pool: Pick<ServedPool, 'immutables'>, invert: boolea
     swapCount,
     final: isFinal,
   };
-}
-
-/** Scaled units of both tokens are of one size: their quotient is the price of a whole token in the other. */
-function priceX64Floor(
-  [amount0, amount1]: PricePair,
-  { immutables: { scale } }: Pick<ServedPool, 'immutables'>,
-  invert: boolean,
-): bigint {
-  const [scaled0, scaled1] = [amount0 * scale.multiplier0, amount1 * scale.multiplier1];
-  return invert ? mulDivFloor(scaled0, Q64, scaled1) : mulDivFloor(scaled1, Q64, scaled0);
 }
 
 /** No page shows more, however long a pool was quiet. */

@@ -1,16 +1,18 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
-import { swap } from '../../indexer/ponder.schema.ts';
+import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
+import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
-import { BarsPage, INTERVALS, type TradeBar } from './declaration.ts';
+import { BarsPage, DaysPage, INTERVALS, type PoolDay, type TradeBar } from './declaration.ts';
 import { historyResource } from './history.ts';
 
 const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
@@ -23,20 +25,6 @@ const Q64 = 1n << 64n;
 let listing: Listing;
 let app: Hono;
 
-const served = (address: ServedPool['address']): ServedPool => ({
-  chainId: CHAIN_A,
-  address,
-  contractVersion: 'v1',
-  layout: 'flat',
-  pair: 'WETH/USDC',
-  token0: { address: seedAddress(0x70), symbol: 'WETH', decimals: 18 },
-  token1: { address: seedAddress(0x71), symbol: 'USDC', decimals: 6 },
-  immutables: { lowestBin: -5, highestBin: 5, scale: { multiplier0: 1n, multiplier1: MULTIPLIER1 } },
-  immutableProvider: null,
-  extensions: [],
-  stopLossMark: 'mean',
-});
-
 /** Over two days, with quiet hours between; every seventh moved nothing of token1. */
 const TRADES = Array.from({ length: 60 }, (_, n) => ({
   ts: START + Math.floor((n * n * 48 * 3_600) / 3_600) + (n % 3),
@@ -46,26 +34,17 @@ const TRADES = Array.from({ length: 60 }, (_, n) => ({
   isSale: n % 2 === 0,
 }));
 
-const rowOf = ({ ts, block, amount0, amount1, isSale }: (typeof TRADES)[number], pool = POOL) => ({
-  chainId: CHAIN_A,
-  pool,
-  blockNumber: block,
-  blockTimestamp: ts,
-  logIndex: pool === POOL ? 0 : 1,
-  transactionHash: `0x${block.toString(16).padStart(64, '0')}` as const,
-  sender: seedAddress(5),
-  recipient: seedAddress(6),
-  zeroForOne: isSale,
-  exactInput: true,
-  amount0Raw: isSale ? amount0 : -amount0,
-  amount1Raw: isSale ? -amount1 : amount1,
-  lpFeeScaled: 0n,
-  protocolFeeScaled: 0n,
-  notionalFeeScaled: 0n,
-  curBinIdx: 0,
-  curPosInBin: 0n,
-  parts: '{}',
-});
+const rowOf = ({ ts, block, amount0, amount1, isSale }: (typeof TRADES)[number], pool = POOL) =>
+  swapRow({
+    pool,
+    blockNumber: block,
+    blockTimestamp: ts,
+    logIndex: pool === POOL ? 0 : 1,
+    transactionHash: `0x${block.toString(16).padStart(64, '0')}`,
+    zeroForOne: isSale,
+    amount0Raw: isSale ? amount0 : -amount0,
+    amount1Raw: isSale ? -amount1 : amount1,
+  });
 
 beforeAll(async () => {
   listing = await openListing();
@@ -76,14 +55,65 @@ beforeAll(async () => {
   await listing.db.insert(swap).values(TRADES.flatMap((trade) => [rowOf(trade), rowOf(trade, OTHER)]));
   await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 1_000, timestamp: FINAL_UNTIL, isFinal: true });
   await writeTradeMinutes(listing.pool);
+  await recordTotals();
+  await compareFills();
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const deps = { chains, directory: fixedDirectory([served(POOL), served(QUIET)]), database: listing.pool };
+  const deps = { chains, directory: fixedDirectory([tradedPool(POOL), tradedPool(QUIET)]), database: listing.pool };
   mountHandlers(app, bindRoutes(historyResource, deps));
 }, 60_000);
 
 afterAll(() => listing?.close());
+
+const DAY = 86_400;
+const DAY_STARTS = [START + DAY, START];
+const inDay = (startTs: number) => TRADES.filter(({ ts }) => ts >= startTs && ts < startTs + DAY);
+const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) => total + each, 0n);
+/** Liquidity before the first trade. */
+const DEPOSIT = 10n ** 21n;
+
+/** The running totals of the pool after each trade, as the indexer keeps them. */
+async function recordTotals(): Promise<void> {
+  await listing.db.insert(poolActivity).values(
+    TRADES.map(({ block, ts }, n) => {
+      const until = TRADES.slice(0, n + 1);
+      const sold = until.filter(({ isSale }) => isSale);
+      const bought = until.filter(({ isSale }) => !isSale);
+      const counted: Partial<Record<TotalName, bigint>> = {
+        swapCount: BigInt(until.length),
+        swapTxCount: BigInt(until.length),
+        swapIn0Raw: sum(sold.map(({ amount0 }) => amount0)),
+        swapOut1Raw: sum(sold.map(({ amount1 }) => amount1)),
+        swapIn1Raw: sum(bought.map(({ amount1 }) => amount1)),
+        swapOut0Raw: sum(bought.map(({ amount0 }) => amount0)),
+        liquidityIn0Raw: DEPOSIT,
+        liquidityIn1Raw: DEPOSIT,
+      };
+      const totals = arrayLiteral(
+        TOTAL_NAMES.toSorted((a, b) => TOTAL[a] - TOTAL[b]).map((name) => counted[name] ?? 0n),
+      );
+      return { chainId: CHAIN_A, pool: POOL, blockNumber: block, blockTimestamp: ts, totals };
+    }),
+  );
+}
+
+/** What the pool quoted for the first trades: as much as they got, and a thousandth more. */
+const COMPARED = [2, 4, 6].map((n, index) => ({ trade: TRADES[n], morePerMille: BigInt(index % 2) }));
+
+async function compareFills(): Promise<void> {
+  for (const { trade, morePerMille } of COMPARED) {
+    if (!trade) throw new Error('no trade');
+    const { block, ts, amount0, amount1 } = trade;
+    const key = [CHAIN_A, block, 0, rowOf(trade).transactionHash, POOL, ts];
+    const quoted = amount1 + (amount1 * morePerMille) / 1_000n;
+    await listing.pool.query(
+      `INSERT INTO history.fill (chain_id, block_number, log_index, transaction_hash, pool, block_timestamp, zero_for_one,
+         in_raw, parent_hash, is_final, quoted_out_raw) VALUES ($1, $2, $3, $4, $5, $6, true, $7, '0x', true, $8)`,
+      [...key, String(amount0), String(quoted)],
+    );
+  }
+}
 
 const get = (query: string, pool: string = POOL) => app.request(`/public/v1/evm/${CHAIN_A}/${pool}/${query}`);
 const bars = async (query: string, pool: string = POOL) =>
@@ -101,15 +131,14 @@ function expectedBars(secs: number, invert: boolean): TradeBar[] {
     const sorted = priced.toSorted(([a, b], [c, d]) => (a * d < c * b ? -1 : a * d > c * b ? 1 : 0));
     const shown = (price: readonly [bigint, bigint] | undefined) =>
       price ? ((price[0] * Q64) / price[1]).toString() : null;
-    const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) => total + each, 0n).toString();
     return {
       startTs,
       openX64: shown(priced[0]),
       highX64: shown(sorted.at(-1)),
       lowX64: shown(sorted[0]),
       closeX64: shown(priced.at(-1)),
-      volume0Raw: sum(own.map(({ amount0 }) => amount0)),
-      volume1Raw: sum(own.map(({ amount1 }) => amount1)),
+      volume0Raw: sum(own.map(({ amount0 }) => amount0)).toString(),
+      volume1Raw: sum(own.map(({ amount1 }) => amount1)).toString(),
       // No price was known; an input of nothing needs none.
       volumeUsd: own.every(({ isSale, amount1 }) => !isSale && amount1 === 0n) ? 0 : null,
       swapCount: own.length,
@@ -166,6 +195,44 @@ test('caches keep a page that cannot change, and no other', async () => {
   expect(await cached(`before=${START + 13 * 3_600}`)).toBe('public, max-age=3600');
   expect(await cached(`before=${START + 14 * 3_600}`)).toBeNull();
   expect(await cached('')).toBeNull();
+});
+
+test('days are those counted by hand, page by page, with what compared trades got', async () => {
+  const days = async (query: string) => DaysPage.parse(await (await get(`days?${query}`)).json());
+  const signed = (end: number) => TRADES.filter(({ ts }) => ts < end).map((trade) => rowOf(trade));
+  const expected = DAY_STARTS.map((dayTs): PoolDay => {
+    const own = inDay(dayTs);
+    return {
+      dayTs,
+      swapCount: own.length,
+      senderCount: 1,
+      volume0Raw: sum(own.map(({ amount0 }) => amount0)).toString(),
+      volume1Raw: sum(own.map(({ amount1 }) => amount1)).toString(),
+      volumeUsd: null,
+      balance0Raw: (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount0Raw }) => BigInt(amount0Raw)))).toString(),
+      balance1Raw: (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount1Raw }) => BigInt(amount1Raw)))).toString(),
+      fillQuality: null,
+      final: false,
+    };
+  });
+  const { data, nextBefore } = await days('');
+  const [newest, oldest] = data;
+  expect(nextBefore).toBeNull();
+  expect([newest, { ...oldest, fillQuality: null }]).toEqual(expected);
+  // Two got what was quoted, one a thousandth less. Of trades that are not final yet, the share is not known in full.
+  const known = TRADES.filter(({ ts }) => ts < FINAL_UNTIL - (FINAL_UNTIL % 60)).length;
+  const bps = (1 / 1.001 - 1) * 10_000;
+  expect(oldest?.fillQuality).toEqual({
+    comparedCount: 3,
+    medianBps: 0,
+    worstBps: expect.closeTo(bps, 3),
+    within1BpShare: expect.closeTo(2 / 3, 9),
+    worseShare: expect.closeTo(1 / 3, 9),
+    unknownShare: expect.closeTo(1 - 3 / known, 9),
+  });
+  const first = await days('limit=1');
+  expect(first).toEqual({ data: [newest], nextBefore: newest?.dayTs });
+  expect(await days(`before=${first.nextBefore}`)).toEqual({ data: [oldest], nextBefore: null });
 });
 
 test('a pool without a trade has no bars and no days', async () => {

@@ -1,16 +1,14 @@
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-
-/** Raw amounts of token0 and token1 whose quotient is the price. */
-export type PricePair = readonly [amount0: bigint, amount1: bigint];
+import type { TradedAmounts } from '../trades/average-price.ts';
 
 /** A bar as the database has it. Without a trade that has a price, all prices are null. */
 export interface BarRow {
   readonly startTs: number;
-  readonly open: PricePair | null;
-  readonly high: PricePair | null;
-  readonly low: PricePair | null;
-  readonly close: PricePair | null;
+  readonly open: TradedAmounts | null;
+  readonly high: TradedAmounts | null;
+  readonly low: TradedAmounts | null;
+  readonly close: TradedAmounts | null;
   readonly volume0Raw: string;
   readonly volume1Raw: string;
   readonly volumeUsd: number | null;
@@ -49,9 +47,7 @@ export async function selectBars(
       : `SELECT start_ts FROM history.trade_rollup m WHERE secs = ${stored} AND start_ts`;
   const range = await database.query<{ from_ts: string | null; until_ts: string }>(
     `WITH mark AS (
-       SELECT coalesce(max(until_ts), 0) AS until_ts FROM history.trade_mark
-       WHERE index_schema = (SELECT read_model.served_schema()) AND chain_id = $1
-         AND swap_table = history.swap_table_of(index_schema)
+       SELECT history.trades_until($1) AS until_ts
      ), starts AS (
        SELECT block_timestamp - block_timestamp % $3::int8 AS start_ts FROM live.swap
        WHERE chain_id = $1 AND pool = $2 AND block_timestamp >= (SELECT until_ts FROM mark) AND block_timestamp < $4
@@ -69,7 +65,7 @@ export async function selectBars(
   const { from_ts, until_ts } = range.rows[0] ?? { from_ts: null, until_ts: '0' };
   if (from_ts === null) return { bars: [], finalUntilTs: Number(until_ts) };
   const pair = (name: string) => `${name}_price::text[] AS ${name}`;
-  const { rows } = await database.query(
+  const { rows } = await database.query<SelectedBar>(
     `SELECT start_ts, ${['open', 'high', 'low', 'close'].map(pair).join()}, volume0_raw::text, volume1_raw::text,
             volume_usd, swap_count, is_final
      FROM read_model.trade_bars($1, $2, $3, $4, $5) ORDER BY start_ts DESC LIMIT $6`,
@@ -78,8 +74,22 @@ export async function selectBars(
   return { bars: rows.map(toBar), finalUntilTs: Number(until_ts) };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a row of the statement above.
-const toBar = (row: any): BarRow => ({
+/** A row as Postgres gives it: numbers that may be large as texts. */
+interface SelectedBar {
+  readonly start_ts: string;
+  readonly open: SelectedPair;
+  readonly high: SelectedPair;
+  readonly low: SelectedPair;
+  readonly close: SelectedPair;
+  readonly volume0_raw: string;
+  readonly volume1_raw: string;
+  readonly volume_usd: number | null;
+  readonly swap_count: string;
+  readonly is_final: boolean;
+}
+type SelectedPair = readonly [string, string] | null;
+
+const toBar = (row: SelectedBar): BarRow => ({
   startTs: Number(row.start_ts),
   open: toPair(row.open),
   high: toPair(row.high),
@@ -92,4 +102,4 @@ const toBar = (row: any): BarRow => ({
   isFinal: row.is_final,
 });
 
-const toPair = (pair: readonly [string, string] | null): PricePair | null => pair && [BigInt(pair[0]), BigInt(pair[1])];
+const toPair = (pair: SelectedPair): TradedAmounts | null => pair && [BigInt(pair[0]), BigInt(pair[1])];

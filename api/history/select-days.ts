@@ -8,7 +8,7 @@ export async function selectDays(
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
   beforeTs: number,
   limit: number,
-): Promise<readonly PoolDay[]> {
+): Promise<PoolDay[]> {
   const { rows } = await database.query(
     `SELECT d.day_ts, d.swap_count, d.sender_count, d.volume0_raw::text, d.volume1_raw::text, d.volume_usd,
             d.balance0_raw::text, d.balance1_raw::text, d.is_final,

@@ -63,14 +63,18 @@ const STORE_BELOW_BYTES = 1024;
 
 /** A body of texts and ready bodies: of long ones the compressed form is used again. */
 export class JoinedBody implements WholeBody {
-  readonly content: string;
   readonly length: number;
   readonly #parts: readonly (string | ReadyBody)[];
 
   constructor(parts: readonly (string | ReadyBody)[]) {
-    this.content = parts.map(textOf).join('');
-    this.length = Buffer.byteLength(this.content);
+    const lengthOf = (part: string | ReadyBody) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length);
+    this.length = parts.reduce((sum, part) => sum + lengthOf(part), 0);
     this.#parts = parts;
+  }
+
+  /** Joined when it is sent uncompressed. */
+  get content(): string {
+    return this.#parts.map(textOf).join('');
   }
 
   async zipped(): Promise<Buffer<ArrayBuffer>> {

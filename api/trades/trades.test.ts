@@ -5,10 +5,10 @@ import { inProcessClient } from '../../test/harness/in-process-client.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { TradesPage } from './declaration.ts';
 import { tradesResource } from './trades.ts';
 
@@ -18,45 +18,22 @@ const TRADES = 130;
 let listing: Listing;
 let app: Hono;
 
-const served = (address: ServedPool['address']): ServedPool => ({
-  chainId: CHAIN_A,
-  address,
-  contractVersion: 'v1',
-  layout: 'flat',
-  pair: 'WETH/USDC',
-  token0: { address: seedAddress(0x70), symbol: 'WETH', decimals: 18 },
-  token1: { address: seedAddress(0x71), symbol: 'USDC', decimals: 6 },
-  immutables: { lowestBin: -5, highestBin: 5, scale: { multiplier0: 1n, multiplier1: 10n ** 12n } },
-  immutableProvider: null,
-  extensions: [],
-  stopLossMark: 'mean',
-});
-
 /** Two trades a block of the pool, one of another between them; number 0 is the oldest. */
-const tradeOf = (n: number, pool = POOL) => ({
-  chainId: CHAIN_A,
-  pool,
-  blockNumber: 100 + Math.floor(n / 2),
-  blockTimestamp: 5_000 + Math.floor(n / 4),
-  logIndex: (n % 2) * 2 + (pool === POOL ? 0 : 1),
-  transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
-  sender: seedAddress(5),
-  recipient: seedAddress(6),
-  zeroForOne: n % 3 > 0,
-  exactInput: true,
-  amount0Raw: n % 3 > 0 ? 10n ** 18n : -(10n ** 18n),
-  amount1Raw: n % 3 > 0 ? -2_000_500_000n : 2_001_000_000n,
-  lpFeeScaled: 0n,
-  protocolFeeScaled: 0n,
-  notionalFeeScaled: 0n,
-  curBinIdx: 0,
-  curPosInBin: 0n,
-  parts: '{}',
-});
+const tradeOf = (n: number, pool = POOL) =>
+  swapRow({
+    pool,
+    blockNumber: 100 + Math.floor(n / 2),
+    blockTimestamp: 5_000 + Math.floor(n / 4),
+    logIndex: (n % 2) * 2 + (pool === POOL ? 0 : 1),
+    transactionHash: `0x${n.toString(16).padStart(64, '0')}`,
+    zeroForOne: n % 3 > 0,
+    amount0Raw: n % 3 > 0 ? 10n ** 18n : -(10n ** 18n),
+    amount1Raw: n % 3 > 0 ? -2_000_500_000n : 2_001_000_000n,
+  });
 
 beforeAll(async () => {
   listing = await openListing();
-  const pools = [served(POOL), served(QUIET)];
+  const pools = [tradedPool(POOL), tradedPool(QUIET)];
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));

@@ -139,8 +139,8 @@ async function endOfBatch(
 const minuteOf = (timestamp: string | number): number => Math.floor(Number(timestamp) / MINUTE) * MINUTE;
 
 /**
- * Writes the minutes before $4 of swaps after block $3, merges them into longer intervals, and notes how far that is. Blocks are in the order of their times,
- * so the key of swaps bounds what is read at both ends.
+ * Writes the minutes before $4 of swaps after block $3, merges them into longer intervals, and notes how far that is.
+ * Blocks are in the order of their times, so the key of swaps bounds what is read at both ends.
  */
 const insertion = (schema: string) => `
   WITH swaps AS MATERIALIZED (

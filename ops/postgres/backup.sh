@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes to standard output what no chain can give back: keys, curators, delistings, what was decided about packed
-# factories, the audit trail of quote updates, and what trades got beside quotes. Everything else is indexed and captured again, but for samples of quotes and prices. Takes libpq's variables
-# (PGHOST, PGUSER, PGPASSWORD, ...).
+# factories, the audit trail of quote updates, and what trades got beside quotes. Samples of quotes and prices are not saved;
+# everything else is indexed and captured again. Takes libpq's variables (PGHOST, PGUSER, PGPASSWORD, ...).
 # pg_dump warns of a circular foreign key, since a key may name the one that it replaces: restore.sh reads the table in one
 # statement, which checks the keys at its end.
 set -euo pipefail

@@ -157,9 +157,9 @@ function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: Layou
 function fillProbe({ quote, simulation: { forms, encode } }: LayoutParts): FillProbe {
   return {
     calls(result, trader, zeroForOne, input) {
-      const told = decodeQuote(quote, result);
-      if (!told) return null;
-      return forms.map((form) => encode(form, { zeroForOne, amountSpecified: input, quote: told, trader }));
+      const decoded = decodeQuote(quote, result);
+      if (!decoded) return null;
+      return forms.map((form) => encode(form, { zeroForOne, amountSpecified: input, quote: decoded, trader }));
     },
     output(results, zeroForOne, input) {
       for (const amounts of results.map(simulatedAmounts)) {

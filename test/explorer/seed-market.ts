@@ -4,6 +4,7 @@ import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW } from '../metadata/listing-fixture.ts';
+import { swapRow } from '../metadata/traded-pool.ts';
 import type { Pair } from '../quotes/quote-world.ts';
 
 /** Markup, a script, a change of direction, and far too long; the indexer would take some of it out. */
@@ -111,26 +112,18 @@ const TRADES = 70;
 
 /** Trades of the last day, and their totals. */
 async function seedDay({ db }: Listing, pool: Address): Promise<void> {
-  const rows = Array.from({ length: TRADES }, (_, n) => ({
-    chainId: CHAIN_A,
-    pool,
-    blockNumber: 900 + n,
-    blockTimestamp: NOW - 60 * (TRADES - n),
-    logIndex: n % 5,
-    transactionHash: `0x${(n + 1).toString(16).padStart(64, 'a')}` as const,
-    sender: seedAddress(5),
-    recipient: seedAddress(6),
-    zeroForOne: n % 2 === 0,
-    exactInput: true,
-    amount0Raw: (n % 2 === 0 ? 1n : -1n) * BigInt(n + 1) * 10n ** 17n,
-    amount1Raw: (n % 2 === 0 ? -1n : 1n) * BigInt(n + 1) * (n % 2 === 0 ? 299_800_000n : 300_200_000n),
-    lpFeeScaled: 0n,
-    protocolFeeScaled: 0n,
-    notionalFeeScaled: 0n,
-    curBinIdx: 0,
-    curPosInBin: 0n,
-    parts: '{}',
-  }));
+  const rows = Array.from({ length: TRADES }, (_, n) =>
+    swapRow({
+      pool,
+      blockNumber: 900 + n,
+      blockTimestamp: NOW - 60 * (TRADES - n),
+      logIndex: n % 5,
+      transactionHash: `0x${(n + 1).toString(16).padStart(64, 'a')}`,
+      zeroForOne: n % 2 === 0,
+      amount0Raw: (n % 2 === 0 ? 1n : -1n) * BigInt(n + 1) * 10n ** 17n,
+      amount1Raw: (n % 2 === 0 ? -1n : 1n) * BigInt(n + 1) * (n % 2 === 0 ? 299_800_000n : 300_200_000n),
+    }),
+  );
   await db.insert(swap).values(rows);
   await recordDay(db, pool, NOW - 60);
 }

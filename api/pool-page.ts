@@ -1,0 +1,53 @@
+import type { Context } from 'hono';
+import type pg from 'pg';
+import type { z } from 'zod';
+import { isTemporaryFailure } from '../db/failure.ts';
+import { unavailable } from './errors.ts';
+import { poolAddressParam, poolNotServed } from './quotes/quotes.ts';
+import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from './request.ts';
+import type { PoolDirectory, ServedPool } from './snapshots/pool-directory.ts';
+
+/** What endpoints need that list rows of one pool. */
+export interface PoolPageDeps {
+  readonly chains: ServedChains;
+  readonly directory: PoolDirectory;
+  /** The replica, when there is one: rows are only read. */
+  readonly database: pg.Pool;
+}
+
+interface PoolPageRequest<Query> {
+  readonly pool: ServedPool;
+  readonly query: Query;
+  readonly limit: number;
+}
+
+/**
+ * The pool of the path, the query string and the size of the page.
+ *
+ * @param sizes without `limit`, and the largest
+ * @throws ApiError for the first that is wrong: 400 of path and query, 404 of a chain or pool that is not served
+ */
+export async function poolPageRequest<Schema extends z.ZodType<{ readonly limit?: number | undefined }>>(
+  c: Context,
+  { chains, directory }: Pick<PoolPageDeps, 'chains' | 'directory'>,
+  schema: Schema,
+  sizes: { readonly usual: number; readonly most: number },
+): Promise<PoolPageRequest<z.output<Schema>>> {
+  const chainId = chainIdParam(c);
+  const address = poolAddressParam(c.req.param('pool_address') ?? '');
+  const query = parseQuery(c, schema);
+  const chain = servedChain(chains, chainId);
+  const limit = clampSize(query.limit ?? sizes.usual, sizes.most, 'limit');
+  const pool = (await directory.table()).find(chain.chainId, address);
+  if (!pool) throw poolNotServed(address);
+  return { pool, query, limit };
+}
+
+/** @throws ApiError 503 when the database is unreachable or has no index yet */
+export async function readRows<T>(database: pg.Pool, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
+  }
+}
