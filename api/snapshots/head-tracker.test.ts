@@ -281,6 +281,23 @@ const step = fc.record({
   does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'reject', 'nothing'),
 });
 
+test('a block that replaced the one before a rejected head is taken, also at its height', async () => {
+  const { chain, clock } = chainOf(1_000);
+  for (const number of [2, 3, 4]) {
+    chain.ms += 500;
+    clock.push(head(number));
+  }
+  chain.ms += 2_500;
+  chain.heads = [head(2, 'b')];
+  await clock.head();
+  expect(clock.current).toEqual(head(2, 'b'));
+  clock.reject(head(2, 'b'));
+  expect(clock.current).toEqual(head(4));
+  chain.ms += 1_000;
+  chain.heads = [head(4, 'c')];
+  expect(await clock.head()).toEqual(head(4, 'c'));
+});
+
 test('property: over looks, pushes and reorganisations heads keep their distance and age, and go back only with the chain', async () => {
   vi.useFakeTimers();
   const blockTimeMs = 1_000;

@@ -12,7 +12,9 @@ export class SeenBlocks {
 
   /** Whether a block is the head instead of `last`: it is higher, or replaces one that was seen. */
   isAfter(last: BlockRef, block: BlockRef): boolean {
-    return block.number > last.number || this.#hasOther(block);
+    // The last one may be one to which the head went back, and no longer be remembered.
+    const isOtherThanLast = block.number === last.number && block.hash !== last.hash;
+    return block.number > last.number || isOtherThanLast || this.#hasOther(block);
   }
 
   /** Whether nodes that were asked have known no block as high as `last` for long. */
