@@ -48,7 +48,7 @@ async function catchUp(): Promise<void> {
 
 /** Mines more blocks than may be undone, a few minutes of them. */
 async function passMinutes(): Promise<void> {
-  for (const { url } of world.chains) await request(url, 'anvil_mine', ['0x28', '0x5']);
+  for (const { url } of world.chains) await request(url, 'anvil_mine', ['0x3c', '0x5']);
 }
 
 test('a first block after the first pool is refused, before anything is begun', { timeout: LIMIT_MS }, async () => {
