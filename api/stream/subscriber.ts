@@ -58,6 +58,8 @@ export class Subscriber {
   readonly #removed = new Map<Address, RemovalReason>();
   #reorgFrom: bigint | null = null;
   #hasGap = false;
+  /** Whether the client is to be sent a heartbeat as soon as what it holds is read. */
+  #isBeatDue = false;
   #isOver = false;
   /** Seconds since the last message, and since it could be sent more. */
   #idleSecs = 0;
@@ -160,9 +162,11 @@ export class Subscriber {
 
   /** Sends what is to be sent, as far as the client takes it; with nothing to send, a heartbeat when `mayBeat`. */
   flush(mayBeat: boolean): void {
+    this.#isBeatDue ||= mayBeat;
     if (!this.isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
     this.#fullSecs = 0;
-    const hasVoided = this.#sendVoided();
+    if (this.#sendVoided()) this.#isBeatDue = true;
+    const isWhole = this.#isWhole();
     const due = this.#due();
     const isFirst = ({ sent }: DuePool) => !sent || sent.version === null;
     const isStale = ({ quote }: DuePool) => quote?.outcome instanceof SnapshotError;
@@ -172,15 +176,24 @@ export class Subscriber {
     for (const { errors } of this.#parts(stale)) this.#send('stale', `,"pools":[${errors}]`);
     let isEnd = false;
     for (const { quotes, isLast } of this.#parts(changed.filter((each) => !isStale(each)))) {
-      isEnd = isLast && snapshot.length === 0;
+      isEnd = isLast && isWhole && snapshot.length === 0;
       this.#send('update', `,"quotes":[${quotes}],"last":${isEnd}`, isEnd ? this.#id() : '');
     }
     for (const { quotes, errors, isLast } of this.#parts(snapshot)) {
-      isEnd = isLast;
+      isEnd = isLast && isWhole;
       this.#send('snapshot', `,"quotes":[${quotes}],"errors":[${errors}],"last":${isEnd}`, isEnd ? this.#id() : '');
     }
-    const isDue = mayBeat || hasVoided || stale.length > 0;
-    if (!isEnd && isDue && !this.#writer.isFull) this.#send('heartbeat', '', this.#id());
+    if (stale.length > 0) this.#isBeatDue = true;
+    const isBeat = !isEnd && this.#isBeatDue && isWhole && !this.#writer.isFull;
+    if (isBeat) this.#send('heartbeat', '', this.#id());
+    if (isEnd || isBeat) this.#isBeatDue = false;
+  }
+
+  /** Whether all that the client was ever sent is read at this block: not so of a pool that it subscribed to during the read. */
+  #isWhole(): boolean {
+    const { latest } = this.source;
+    for (const [pool, { kind, version }] of this.#held) if (version !== null && !latest[kind].get(pool)) return false;
+    return true;
   }
 
   /** Sends what makes earlier messages void. @returns whether there was any */

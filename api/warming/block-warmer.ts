@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
@@ -161,6 +162,8 @@ export class BlockWarmer {
     const batches = schedule.plan(ahead, (read) => !isThere(read));
     for (const read of there) schedule.markRead(read);
     const signal = AbortSignal.timeout(RUN_MS);
+    // Each batch waits for it; Node warns of more than ten.
+    setMaxListeners(0, signal);
     const parts = [
       { reads: there, at: head },
       ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, block: { ...head.block, reserve } } })),

@@ -76,6 +76,34 @@ test('prevSeq is null in the first message of a connection that resumes', async 
   expect([before.fault, after.fault]).toEqual([undefined, undefined]);
 });
 
+test.each([0, 1, 2, 3, 4])(
+  'a pool that is subscribed to while a block is read is no quote of that block before it is read (after %i turns)',
+  async (turns) => {
+    const chain = new SimulatedChain(2);
+    const [kept, left] = chain.pools as [ServedPool, ServedPool];
+    const { clock, stream } = chain.startProcess(RICH);
+    const connect = async (pool: ServedPool) => {
+      const client = new SimulatedClient({ pools: [pool], depth: false, hasKey: true });
+      await client.connect(stream);
+      return client;
+    };
+    await connect(kept);
+    (await connect(left)).cut();
+    await settle();
+    // Nobody requested it for longer than it is kept.
+    for (let block = 0; block < 7; block++) chain.mine([1]);
+    clock.push(chain.head);
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+    const client = await connect(left);
+    for (let turn = 0; turn < 20; turn++) {
+      await new Promise(setImmediate);
+      const shown = client.book.quotes.get(left.address)?.quote as { bidAdj?: string } | undefined;
+      if (client.hash && shown) expect(shown.bidAdj).toBe(chain.priceAt(client.hash, left.address));
+    }
+    expect(client.hash).toBe(chain.head.block.hash);
+  },
+);
+
 test.each([
   ['one more', [0, 1], [0, 1, 2]],
   ['one in place of another', [0, 1], [0, 2]],
