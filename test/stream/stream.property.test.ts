@@ -179,6 +179,8 @@ async function recover(world: World): Promise<void> {
   for (const pool of chain.pools) {
     world.list(pool, 1, world.tables[0]?.find(pool.chainId, pool.address) !== undefined);
   }
+  // A look at the chain that began before may still fail.
+  await settle(30);
   for (const [index, each] of clients.entries()) {
     each.drain();
     await world.connect(each, index % 2);
