@@ -21,14 +21,14 @@ export async function deflatePart(content: string | Uint8Array, level: number): 
 export const MAX_STORED_BYTES = 0xff_ff;
 
 /** A part of at most {@link MAX_STORED_BYTES} bytes as it is: for what is too short to gain by compression. */
-export function storedPart(text: string): GzipPart {
-  const length = Buffer.byteLength(text);
+export function storedPart(content: Uint8Array): GzipPart {
+  const { length } = content;
   const deflated = Buffer.allocUnsafe(5 + length);
   deflated.writeUInt8(0, 0);
   deflated.writeUInt16LE(length, 1);
   deflated.writeUInt16LE(MAX_STORED_BYTES - length, 3);
-  deflated.write(text, 5);
-  return { deflated, crc: crc32(text), length };
+  deflated.set(content, 5);
+  return { deflated, crc: crc32(content), length };
 }
 
 /** Without name, time or operating system. */
