@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { type CollectionTag, parse, Scalar } from 'yaml';
 import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
@@ -35,6 +35,8 @@ const compose = parse(source, { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 };
+/** Compose's tag that takes a list away. */
+const RESET: CollectionTag = { tag: '!reset', collection: 'seq', resolve: () => new Scalar('reset') };
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { image }]) => image === 'pool-trading-data-api');
 /** Services that end by themselves. */
@@ -182,6 +184,21 @@ describe('docker-compose.yml', () => {
     const mounted = compose.services.prometheus?.volumes?.map((volume) => volume.split(':')[1]);
     for (const file of prometheus.rule_files) expect(mounted).toContain(file);
   });
+});
+
+test('docker-compose.scaled.yml puts as many replicas behind its balancer as that looks for, and no port of theirs on the host', () => {
+  const text = textOf('docker-compose.scaled.yml');
+  const scaled = parse(text, { customTags: [RESET] }) as typeof compose;
+  const { api, 'load-balancer': balancer, ...others } = scaled.services;
+  expect(others).toEqual({});
+  expect([api?.environment, api?.ports]).toEqual([{ TRUSTED_PROXIES: '1' }, 'reset']);
+  const proxy = textOf('ops/haproxy.cfg');
+  expect(balancer?.volumes).toEqual(['./ops/haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro']);
+  const [, bound = ''] = /^ +bind :(\d+)$/m.exec(proxy) ?? [];
+  expect(balancer?.ports).toEqual([`3000:${bound}`]);
+  const { PORT: port, OPERATIONS_PORT: operations } = compose.services.api?.environment ?? {};
+  expect(proxy).toContain(`server-template api ${api?.deploy?.replicas} api:${port} check port ${operations} `);
+  expect(proxy).toContain('set-header X-Forwarded-For %[src]');
 });
 
 test('the variables that the real chains need are in the example of chains.env, and nothing else', () => {
