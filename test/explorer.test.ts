@@ -68,7 +68,7 @@ test('two pages look as they do in the README', async () => {
     await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBeGreaterThan(4);
     await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
-    await page.locator('canvas').waitFor();
+    await page.locator('.depth canvas').waitFor();
     await page.locator('.trades').waitFor();
     await expectAppearance(page, scratch, `pool-${colorScheme}`);
     await close();
@@ -155,7 +155,7 @@ describe('a pool', () => {
   test('moves with trades: price, depth, and the list of them', async () => {
     const page = await open(pathOf(world.pools[0]));
     await figure(page, 'bid').getByText('2,999').waitFor();
-    await page.locator('canvas').waitFor();
+    await page.locator('.depth canvas').waitFor();
     await page.getByText('Levels in numbers').click();
     const levels = page.locator('.levels table').last().locator('tbody tr');
     await levels.first().waitFor();
@@ -171,9 +171,46 @@ describe('a pool', () => {
     await close();
   });
 
+  test('history is asked for once it comes into view: candles of trades as the API has them, and days', async () => {
+    const { address } = world.pools[0];
+    await addTrade(world.listing, address, 3_000);
+    const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_180, height: 200 } });
+    await figure(page, 'bid').getByText(/\d/).waitFor();
+    const requested = `performance.getEntriesByType('resource').filter(({ name }) => /ohlcv|candle/.test(name)).length`;
+    expect(await page.evaluate(requested)).toBe(0);
+    await page.getByRole('heading', { name: 'History' }).scrollIntoViewIfNeeded();
+    const chart = page.locator('.candles canvas').first();
+    await chart.waitFor();
+    const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/${address}/ohlcv?interval=1h`);
+    const { data } = (await response.json()) as { data: { closeX64: string }[] };
+    expect(data.length).toBeGreaterThan(0);
+    await page.setViewportSize({ width: 1_180, height: 900 });
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    // The newest candle stands at the right end.
+    const shown = async () => {
+      for (let x = (box?.width ?? 0) - 1; x > 0; x -= 3) {
+        await page.mouse.move((box?.x ?? 0) + x, (box?.y ?? 0) + 100);
+        const text = await page.locator('.candles figcaption').textContent();
+        if (text?.includes('close')) return text;
+      }
+      return '';
+    };
+    const price = Number(BigInt(data[0]?.closeX64 ?? 0)) / 2 ** 64;
+    await expect
+      .poll(shown, { timeout: TIMEOUT_MS })
+      .toContain(`close ${price.toLocaleString('en', { minimumSignificantDigits: 6, maximumSignificantDigits: 6 })}`);
+    const row = page.locator('.days tbody tr').first();
+    await row.waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.getByRole('button', { name: '1d' }).click();
+    await page.getByRole('button', { name: '1d', pressed: true }).waitFor();
+    await close();
+  });
+
   test('the chart reports price, volume and impact below the pointer', async () => {
     const page = await open(pathOf(world.pools[1]));
-    const box = await page.locator('canvas').boundingBox();
+    const box = await page.locator('.depth canvas').boundingBox();
     expect(box).not.toBeNull();
     await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * 0.9, (box?.y ?? 0) + 100);
     await expect
@@ -250,7 +287,7 @@ test('nothing serious is found by axe on any page, in either scheme, nor does a 
   const route = `/route?chain=${CHAIN_A}&in=${token0}&out=${token1}&amount=30`;
   const paths: readonly (readonly [string, string])[] = [
     ['/?small=1', 'tr[data-pool]'],
-    [pathOf(world.pools[0]), 'canvas'],
+    [pathOf(world.pools[0]), '.depth canvas'],
     [route, '.hops'],
     ['/status', 'tbody tr'],
     ['/glossary', 'dt'],

@@ -5,6 +5,8 @@ export type Quote = Schemas['Quote'];
 export type DepthLevel = Schemas['DepthLevel'];
 export type Chain = Schemas['Chain'];
 export type Trade = Schemas['Trade'];
+export type TradeBar = Schemas['TradeBar'];
+export type PoolDay = Schemas['PoolDay'];
 export type RoutePlan = Schemas['RoutePlan'];
 export type ServiceStatus = Schemas['ServiceStatus'];
 

@@ -9,8 +9,8 @@ import { COMPRESS_FROM_BYTES, type ReadyBody } from '../http/ready-body.ts';
 import { type PageFiles, readPageFiles } from './page-files.ts';
 import { mountExplorer } from './pages.ts';
 
-/** What the whole page may weigh, and what of it comes before the first rows, compressed. */
-const MAX_BYTES = 80_000;
+/** What the whole page may weigh, two thirds of it charts, and what of it comes before the first rows, compressed. */
+const MAX_BYTES = 125_000;
 const MAX_FIRST_BYTES = 30_000;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { colorOf, useScheme } from '../canvas-style.ts';
 import type { DepthPoint, DepthSides } from '../depth.ts';
 import { compactAmount, priceText, share, tokenAmount } from '../format.ts';
 
@@ -95,26 +96,4 @@ function optionsOf(box: Element, onHover: (index: number | null) => void): uPlot
     series: [{}, sideOf('Sell', '--good', -1), sideOf('Buy', '--bad', 1)],
     hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
   };
-}
-
-/** What a colour of the style sheet is in the present scheme: a canvas takes no variables. */
-function colorOf(box: Element, name: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(${name})`;
-  box.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
-}
-
-/** The canvas does not follow the style sheet by itself. */
-function useScheme(): boolean {
-  const [isDark, setDark] = useState(matchMedia('(prefers-color-scheme: dark)').matches);
-  useEffect(() => {
-    const query = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => setDark(query.matches);
-    query.addEventListener('change', onChange);
-    return () => query.removeEventListener('change', onChange);
-  }, []);
-  return isDark;
 }

@@ -13,6 +13,7 @@ import { PairName, tokensOf } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { priceOfX64, spreadBps } from '../quantities.ts';
 import { DepthPanel } from './depth-panel.tsx';
+import { HistoryPanel } from './history-panel.tsx';
 import { DayFigures, Guards, PoolFacts } from './pool-facts.tsx';
 import { Trades } from './trades.tsx';
 
@@ -71,6 +72,10 @@ function Shown({ pool, chainId, failure }: ShownProps) {
           24 hours <AgeBadge at={generatedAt} limits={LISTING_LIMITS} />
         </h2>
         <DayFigures pool={pool} />
+      </section>
+      <section aria-labelledby="history">
+        <h2 id="history">History</h2>
+        <HistoryPanel chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
       </section>
       <div class="columns">
         <section aria-labelledby="guards">
