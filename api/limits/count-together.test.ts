@@ -49,11 +49,11 @@ test('requests that come while a call is under way share the next one', async ()
     return { requests: after, msBeforeNext: 7 };
   });
   const first = count('a');
-  await new Promise(setImmediate);
+  await expect.poll(() => replies.length).toBe(1);
   const others = Array.from({ length: 9 }, () => count('a'));
   replies[0]?.();
   await first;
-  await new Promise(setImmediate);
+  await expect.poll(() => replies.length).toBe(2);
   replies[1]?.();
   expect((await Promise.all([first, ...others])).map(({ requests }) => requests)).toEqual([
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
@@ -70,7 +70,7 @@ test('a failed call fails those that wait, and the next request tries again', as
     return { requests: 1, msBeforeNext: 7 };
   });
   const first = count('a');
-  await new Promise(setImmediate);
+  await expect.poll(() => fail.length).toBe(1);
   const waiting = count('a');
   fail[0]?.();
   expect((await Promise.allSettled([first, waiting])).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
