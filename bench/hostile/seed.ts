@@ -1,4 +1,5 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { migrate } from '../../db/migrate.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
@@ -34,6 +35,17 @@ export async function seedIndex(
     chains.map(({ chainId }) => chainId),
   );
   await database.query('VACUUM ANALYZE');
+}
+
+/** Migrates a database and fills its index with the honest pools of these chains. */
+export async function fillIndex(url: string, chains: readonly SeededChain[]): Promise<void> {
+  await migrate(url);
+  const database = new pg.Pool({ connectionString: url, max: 4 });
+  try {
+    await seedIndex(database, url, chains, true);
+  } finally {
+    await database.end();
+  }
 }
 
 async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, groups }: SeededChain): Promise<void> {

@@ -12,6 +12,7 @@ import { providerQuote } from '../../test/quotes/provider-quote.ts';
 import { type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
 import { Samples } from '../route/measure.ts';
+import { measureMixed } from './mixed.ts';
 import { measureNewBlock } from './new-block.ts';
 import { measurePacked } from './packed.ts';
 import { type BenchPools, makeBenchPools } from './pools.ts';
@@ -73,6 +74,7 @@ async function bench(count: number, seconds: number): Promise<void> {
     await measureNewBlock(run, 'the same with 20 guarded pools, 5 of them cut', mixed, 16);
     await measureThroughput(run);
     await measureMemory(run);
+    await measureMixed(bare, seconds);
   } finally {
     server?.process.kill('SIGTERM');
     await redis?.stop();

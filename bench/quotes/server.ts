@@ -35,7 +35,7 @@ const LONG_TIMEOUTS = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
 
 /**
  * A process of its own for what is measured: the real app with limits off and on, and a bare Hono route that sends the bytes
- * it was given, to compare with. It prints their ports as one line of JSON.
+ * it was given for a path, to compare with. It prints their ports as one line of JSON.
  */
 runMain(async () => {
   const { chain, deployment, pools, layout, redisUrl } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
@@ -69,18 +69,18 @@ runMain(async () => {
     });
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
-  let same = '';
+  const same = new Map<string, string>();
   const trivial = new Hono()
-    .on(['GET', 'POST'], '/', (c) => c.body(same, 200, { 'Content-Type': 'application/json' }))
-    .put('/', async (c) => {
-      same = await c.req.text();
-      return c.body(null, 204);
-    })
     .get('/calls', (c) => c.json(calls))
     .get('/memory', (c) => {
       collectGarbage();
       const { heapUsed, external, rss } = process.memoryUsage();
       return c.json({ used: heapUsed + external, rss });
+    })
+    .on(['GET', 'POST'], '/*', (c) => c.body(same.get(c.req.path) ?? '', 200, { 'Content-Type': 'application/json' }))
+    .put('/*', async (c) => {
+      same.set(c.req.path, await c.req.text());
+      return c.body(null, 204);
     });
   const [api, limited, bare] = [
     await startServer(createWith(false), '127.0.0.1', 0),

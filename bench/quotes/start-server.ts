@@ -13,7 +13,7 @@ export interface QuoteServer {
   readonly api: string;
   /** The same with limits, counted in Redis. */
   readonly limited: string;
-  /** A Hono route that sends what was put there. */
+  /** A Hono route that sends what was put there, at each path. */
   readonly bare: string;
 }
 

@@ -1,0 +1,152 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startRedis } from '../../devnet/services/redis.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { freePort } from '../../runtime/free-port.ts';
+import { serverCpuMs } from '../hostile/cpu-time.ts';
+import { fillIndex } from '../hostile/seed.ts';
+import { chainsFile } from '../hostile/served-process.ts';
+import { Samples } from '../route/measure.ts';
+import { type ApiSetup, type ServedApi, serveApi } from '../serve-api.ts';
+import { type StreamChain, startStreamChain } from '../stream/market.ts';
+
+const CHAIN_ID = 31_337;
+const CONNECTIONS = 50;
+const ROUNDS = 5;
+const PAGE = `/public/v1/evm/metadata?chainId=${CHAIN_ID}&count=50`;
+const LISTING_LIMIT_MS = 120_000;
+
+type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string };
+
+/**
+ * The service as it is run, beside a bare Hono route that sends the same bytes: the slowest hundredth of a mix of quotes,
+ * a page and a batch, and the processor time of a request in two processes beside that in one.
+ *
+ * @param bare sends at each path what was put there
+ */
+export async function measureMixed(bare: string, seconds: number): Promise<void> {
+  const [postgres, redis, folder, chain] = await Promise.all([
+    startPostgres(),
+    startRedis(),
+    createTempFolder('mixed'),
+    startStreamChain(CHAIN_ID),
+  ]);
+  try {
+    await fillIndex(postgres.url, [chain]);
+    const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: chainsFileOf(chain) };
+    const mix = requestsOf(chain);
+    const one = await serveApi(setup);
+    await fillListing(setup, one);
+    await copyAnswers(one.url, bare, mix);
+    const p99 = [new Samples(), new Samples()] as const;
+    const cpu = [new Samples(), new Samples()] as const;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [index, url] of [bare, one.url].entries()) {
+        p99[index]?.add((await run(url, mix, seconds / ROUNDS)).p99);
+      }
+    }
+    const two = await serveApi({ ...setup, env: { API_PROCESSES: '2' } });
+    // Its code is compiled.
+    await run(two.url, mix, seconds / ROUNDS);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const [index, { url, pid }] of [one, two].entries()) {
+        const before = serverCpuMs(pid);
+        const { requests } = await run(url, mix, seconds / ROUNDS);
+        cpu[index]?.add((1_000 * (serverCpuMs(pid) - before)) / requests);
+      }
+    }
+    await Promise.all([one.stop(), two.stop()]);
+    const [bareP99, ownP99] = p99.map((each) => each.quantile(0.5)) as [number, number];
+    const [inOne, inTwo] = cpu.map((each) => each.quantile(0.5)) as [number, number];
+    print(
+      `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${ratio(ownP99, bareP99)} (target <= 3)`,
+    );
+    print(
+      `processor time of a request, two processes beside one: ${inTwo.toFixed(0)} us beside ${inOne.toFixed(0)} us = ${ratio(inTwo, inOne)} (target <= 1.1)`,
+    );
+  } finally {
+    await chain.stop();
+    await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
+  }
+}
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const ratio = (one: number, other: number) => (one / other).toFixed(2);
+
+function chainsFileOf(chain: StreamChain): ReturnType<typeof chainsFile> {
+  return { ...chainsFile([chain], ({ node }) => node.url), quotes: { warmSecs: 30 } };
+}
+
+function requestsOf({ pools }: StreamChain): readonly Request[] {
+  const all = pools.flat();
+  const quotes = all.slice(0, 8).map((pool, index): Request => {
+    const depth = index % 4 === 0 ? '' : '?depth=false';
+    return { method: 'GET', path: `/public/v1/evm/${CHAIN_ID}/${pool}/bid_ask${depth}` };
+  });
+  const batch = JSON.stringify({ pools: all.slice(0, 100), depth: false });
+  return [
+    ...quotes,
+    { method: 'GET', path: PAGE },
+    { method: 'POST', path: `/public/v1/evm/${CHAIN_ID}/bid_ask/batch`, body: batch },
+  ];
+}
+
+/** Lets capture fill the listing, until the API shows a whole page of it. */
+async function fillListing({ folder, databaseUrl, chainsFile: content }: ApiSetup, { url }: ServedApi): Promise<void> {
+  const config = join(folder.path, 'capture.json');
+  await writeFile(config, JSON.stringify(content));
+  const port = await freePort();
+  const capture = await startOwnProcess({
+    main: 'capture',
+    env: {
+      CHAINS_CONFIG: config,
+      DATABASE_URL: databaseUrl,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      LOG_LEVEL: 'fatal',
+    },
+    ready: `http://127.0.0.1:${port}/health`,
+    startTimeoutMs: LISTING_LIMIT_MS,
+  });
+  const isFull = async () => {
+    const response = await fetch(`${url}${PAGE}`);
+    return response.ok && ((await response.json()) as { data: unknown[] }).data.length === 50;
+  };
+  try {
+    for (const deadline = Date.now() + LISTING_LIMIT_MS; !(await isFull()); await sleep(500)) {
+      if (Date.now() > deadline) throw new Error(`capture lists nothing: ${capture.recentOutput()}`);
+    }
+  } finally {
+    await capture.stop();
+  }
+}
+
+async function copyAnswers(from: string, bare: string, mix: readonly Request[]): Promise<void> {
+  for (const { method, path, body } of mix) {
+    const response = await fetch(`${from}${path}`, { method, ...(body !== undefined && { body }) });
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    await fetch(`${bare}${path.split('?')[0]}`, { method: 'PUT', body: await response.text() });
+  }
+}
+
+async function run(url: string, mix: readonly Request[], seconds: number): Promise<{ p99: number; requests: number }> {
+  const headers = { 'Content-Type': 'application/json' };
+  const requests = mix.map((each) => ({ ...each, headers }));
+  const {
+    latency,
+    requests: made,
+    non2xx,
+    errors,
+  } = await autocannon({
+    url,
+    connections: CONNECTIONS,
+    duration: seconds,
+    requests,
+  });
+  if (non2xx > 0 || errors > 0) throw new Error(`${url}: ${non2xx} not 200, ${errors} errors`);
+  return { p99: latency.p99, requests: made.total };
+}
