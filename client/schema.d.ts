@@ -149,7 +149,7 @@ export interface paths {
         };
         /**
          * List open, high, low, close and volume of one pool
-         * @description Of executed trades alone, newest first, as far as the chain is indexed. Without `includeEmpty` an interval without a trade has no bar. A bar opens with its own first trade, not with the last one before it. A Trading API key is optional and raises the rate limit.
+         * @description Of executed trades as far as the chain is indexed, or of sampled quotes, newest first. Without `includeEmpty` an interval without any has no bar. A bar opens with its own first trade or sample, not with the last one before it. A Trading API key is optional and raises the rate limit.
          */
         get: operations["listBars"];
         put?: never;
@@ -785,7 +785,7 @@ export interface components {
         TradeBar: {
             /** @description Start of the interval, Unix seconds. */
             startTs: number;
-            /** @description First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none. */
+            /** @description First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none, nor has a token whose dollar price was not known. */
             openX64: string | null;
             /** @description Highest price. */
             highX64: string | null;
@@ -801,6 +801,30 @@ export interface components {
             volumeUsd: number | null;
             /** @description Trades. */
             swapCount: number;
+            /** @description Whether the whole interval is final: it does not change any more. */
+            final: boolean;
+        };
+        /** @description Bars of what a pool quoted. */
+        QuoteBarsPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["QuoteBar"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description What a pool quoted in an interval, by samples. */
+        QuoteBar: {
+            /** @description Start of the interval, Unix seconds. */
+            startTs: number;
+            /** @description First sampled price, fees included: token1 per whole token0, Q64.64, rounded down. Null in dollars that were not known. */
+            openX64: string | null;
+            /** @description Highest price. */
+            highX64: string | null;
+            /** @description Lowest price. */
+            lowX64: string | null;
+            /** @description Last price. */
+            closeX64: string | null;
+            /** @description Samples. */
+            sampleCount: number;
             /** @description Whether the whole interval is final: it does not change any more. */
             final: boolean;
         };
@@ -2222,13 +2246,17 @@ export interface operations {
             query?: {
                 /** @description Length of a bar. Bars start at multiples of it since 1970, UTC. */
                 interval?: "1m" | "5m" | "15m" | "1h" | "4h" | "1d";
+                /** @description Prices of trades, or of what the pool quoted, sampled about once a minute. */
+                series?: "trade" | "bid" | "ask" | "mid";
                 /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
                 before?: number;
                 /** @description Page size; more than 1000 acts as 1000, 0 as 1. */
                 limit?: number;
-                /** @description Prices of token1 in token0. */
+                /** @description Prices in the other token, or in US dollars by its price when the bar begins. */
+                currency?: "token" | "usd";
+                /** @description Prices of token1 in token0: the bid is then the inverse of the ask. */
                 invert?: boolean;
-                /** @description Intervals without a trade, too, from `before` or the newest trade back to the oldest. Their prices are null. */
+                /** @description Intervals without a bar, too, from `before` or the newest bar back to the oldest. Their prices are null. */
                 includeEmpty?: boolean;
             };
             header?: never;
@@ -2267,7 +2295,7 @@ export interface operations {
                      *       "nextBefore": null
                      *     }
                      */
-                    "application/json": components["schemas"]["TradeBarsPage"];
+                    "application/json": components["schemas"]["TradeBarsPage"] | components["schemas"]["QuoteBarsPage"];
                 };
             };
             /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */

@@ -131,7 +131,7 @@ CREATE TABLE history.quote_minute (
   PRIMARY KEY (chain_id, pool, block_timestamp)
 ) PARTITION BY RANGE (block_timestamp);
 
--- Bars of the samples of an hour; hours without a price have no row. Of a pair of prices, mid is half their sum.
+-- Bars of the samples of an hour; hours without a healthy sample have no row. Of a pair of prices, mid is half their sum.
 CREATE TABLE history.quote_hour (
   chain_id     int8             NOT NULL,
   pool         operator.address NOT NULL,
@@ -144,7 +144,7 @@ CREATE TABLE history.quote_hour (
 ) PARTITION BY RANGE (hour_ts);
 CREATE INDEX ON history.quote_hour (chain_id, hour_ts);
 COMMENT ON COLUMN history.quote_minute.bid_x64 IS 'Price to sell token0 at, fees included, Q64.64; null unless read';
-COMMENT ON COLUMN history.quote_hour.sample_count IS 'Samples with both prices';
+COMMENT ON COLUMN history.quote_hour.sample_count IS 'Healthy samples';
 
 -- Makes the partitions of a table for a time and the span after it, and drops those that end before `keep_from`. Capture owns
 -- no table. Readers delay it briefly: only the partition that is needed now must be there.

@@ -42,11 +42,21 @@ export const RawBarsQuery = z.object({
       example: '1h',
       description: 'Length of a bar. Bars start at multiples of it since 1970, UTC.',
     }),
+  series: z.enum(['trade', 'bid', 'ask', 'mid']).optional().openapi({
+    default: 'trade',
+    example: 'trade',
+    description: 'Prices of trades, or of what the pool quoted, sampled about once a minute.',
+  }),
   before: Before,
   limit: limitOf(MAX_BARS),
-  invert: flag('Prices of token1 in token0.'),
+  currency: z.enum(['token', 'usd']).optional().openapi({
+    default: 'token',
+    example: 'token',
+    description: 'Prices in the other token, or in US dollars by its price when the bar begins.',
+  }),
+  invert: flag('Prices of token1 in token0: the bid is then the inverse of the ask.'),
   includeEmpty: flag(
-    'Intervals without a trade, too, from `before` or the newest trade back to the oldest. Their prices are null.',
+    'Intervals without a bar, too, from `before` or the newest bar back to the oldest. Their prices are null.',
   ),
 });
 
@@ -55,23 +65,42 @@ export const RawDaysQuery = z.object({ before: Before, limit: limitOf(MAX_DAYS) 
 const Amount = z.string().regex(/^\d+$/);
 const Price = Amount.nullable();
 
+const startTs = z.int().describe('Start of the interval, Unix seconds.');
+const prices = {
+  highX64: Price.describe('Highest price.'),
+  lowX64: Price.describe('Lowest price.'),
+  closeX64: Price.describe('Last price.'),
+};
+const final = z.boolean().describe('Whether the whole interval is final: it does not change any more.');
+
 const Bar = z
   .strictObject({
-    startTs: z.int().describe('Start of the interval, Unix seconds.'),
+    startTs,
     openX64: Price.describe(
-      'First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none.',
+      'First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none, nor has a token whose dollar price was not known.',
     ),
-    highX64: Price.describe('Highest price.'),
-    lowX64: Price.describe('Lowest price.'),
-    closeX64: Price.describe('Last price.'),
+    ...prices,
     volume0Raw: Amount.describe('token0 traded, raw units.'),
     volume1Raw: Amount.describe('token1 traded, raw units.'),
     volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null when one was not known.'),
     swapCount: z.int().describe('Trades.'),
-    final: z.boolean().describe('Whether the whole interval is final: it does not change any more.'),
+    final,
   })
   .openapi('TradeBar', { description: 'Executed prices of a pool in an interval.' });
 export type TradeBar = z.output<typeof Bar>;
+
+const SampleBar = z
+  .strictObject({
+    startTs,
+    openX64: Price.describe(
+      'First sampled price, fees included: token1 per whole token0, Q64.64, rounded down. Null in dollars that were not known.',
+    ),
+    ...prices,
+    sampleCount: z.int().describe('Samples.'),
+    final,
+  })
+  .openapi('QuoteBar', { description: 'What a pool quoted in an interval, by samples.' });
+export type QuoteBar = z.output<typeof SampleBar>;
 
 const nextBefore = z.int().nullable().describe('`before` of the next page; null on the last one.');
 
@@ -79,6 +108,11 @@ export const BarsPage = z
   .strictObject({ data: z.array(Bar).describe('Newest first.'), nextBefore })
   .openapi('TradeBarsPage', { description: 'Bars of a pool.' });
 export type BarsPage = z.output<typeof BarsPage>;
+
+export const QuoteBarsPage = z
+  .strictObject({ data: z.array(SampleBar).describe('Newest first.'), nextBefore })
+  .openapi('QuoteBarsPage', { description: 'Bars of what a pool quoted.' });
+export type QuoteBarsPage = z.output<typeof QuoteBarsPage>;
 
 const Share = z.number().min(0).max(1);
 const FillQuality = z
@@ -178,11 +212,11 @@ export const listBars = {
   ...HISTORY,
   summary: 'List open, high, low, close and volume of one pool',
   description:
-    'Of executed trades alone, newest first, as far as the chain is indexed. Without `includeEmpty` an interval without a ' +
-    'trade has no bar. A bar opens with its own first trade, not with the last one before it. A Trading API key is optional ' +
-    'and raises the rate limit.',
+    'Of executed trades as far as the chain is indexed, or of sampled quotes, newest first. Without `includeEmpty` an ' +
+    'interval without any has no bar. A bar opens with its own first trade or sample, not with the last one before it. A ' +
+    'Trading API key is optional and raises the rate limit.',
   request: { params, query: RawBarsQuery },
-  answer: { description: 'A page of bars', schema: BarsPage, example: BARS_EXAMPLE },
+  answer: { description: 'A page of bars', schema: z.union([BarsPage, QuoteBarsPage]), example: BARS_EXAMPLE },
 } as const satisfies ApiRoute;
 
 export const listDays = {

@@ -44,7 +44,7 @@ const HOURS_SQL = `
   SELECT chain_id, pool, block_timestamp - block_timestamp % 3600, ${bar('bid_x64')}, ${bar('ask_x64')},
          ${bar('(bid_x64 + ask_x64) * 0.5')}, count(*)
   FROM history.quote_minute
-  WHERE chain_id = $1 AND bid_x64 + ask_x64 IS NOT NULL
+  WHERE chain_id = $1 AND status = 'healthy' AND bid_x64 + ask_x64 IS NOT NULL
     AND block_timestamp >= greatest($2, coalesce((SELECT max(hour_ts) + 3600 FROM history.quote_hour WHERE chain_id = $1), 0))
     AND block_timestamp < $3
   GROUP BY 1, 2, 3
