@@ -128,6 +128,9 @@ CREATE TABLE history.quote_minute (
   ask_x64         numeric(39, 0),
   -- Taken since the status changed, besides that of the minute.
   is_change       boolean          NOT NULL,
+  -- What each side pays out within 10, 25, 50 and 100 basis points of mid; null unless read and known.
+  bid_depth_raw   numeric[],
+  ask_depth_raw   numeric[],
   PRIMARY KEY (chain_id, pool, block_timestamp)
 ) PARTITION BY RANGE (block_timestamp);
 
@@ -140,6 +143,9 @@ CREATE TABLE history.quote_hour (
   open_ask_x64 numeric NOT NULL, high_ask_x64 numeric NOT NULL, low_ask_x64 numeric NOT NULL, close_ask_x64 numeric NOT NULL,
   open_mid_x64 numeric NOT NULL, high_mid_x64 numeric NOT NULL, low_mid_x64 numeric NOT NULL, close_mid_x64 numeric NOT NULL,
   sample_count int4             NOT NULL,
+  -- Of the last sample that has it.
+  bid_depth_raw numeric[],
+  ask_depth_raw numeric[],
   PRIMARY KEY (chain_id, pool, hour_ts)
 ) PARTITION BY RANGE (hour_ts);
 CREATE INDEX ON history.quote_hour (chain_id, hour_ts);
@@ -372,9 +378,15 @@ CREATE VIEW read_model.fiat_price_history AS
 CREATE VIEW read_model.quote_sample AS
   SELECT chain_id, pool::text AS pool, block_timestamp, block_number, status, bid_x64, ask_x64,
          -- A division would round.
-         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change
+         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change,
+         bid_depth_raw[1] AS bid_depth_10bps_raw, bid_depth_raw[2] AS bid_depth_25bps_raw,
+         bid_depth_raw[3] AS bid_depth_50bps_raw, bid_depth_raw[4] AS bid_depth_100bps_raw,
+         ask_depth_raw[1] AS ask_depth_10bps_raw, ask_depth_raw[2] AS ask_depth_25bps_raw,
+         ask_depth_raw[3] AS ask_depth_50bps_raw, ask_depth_raw[4] AS ask_depth_100bps_raw
   FROM history.quote_minute;
 COMMENT ON VIEW read_model.quote_sample IS 'What funded pools quoted, once a minute and where the status changed';
+COMMENT ON COLUMN read_model.quote_sample.bid_depth_10bps_raw IS 'token1 paid for token0 until the bid is 10 basis points below mid';
+COMMENT ON COLUMN read_model.quote_sample.ask_depth_10bps_raw IS 'token0 paid for token1 until the ask is 10 basis points above mid';
 
 COMMENT ON VIEW read_model.trade_candle IS 'Minutes of executed prices of the serving index, of final blocks';
 COMMENT ON COLUMN read_model.trade_candle.open IS 'Token1 per token0, whole tokens, fees included; null without decimals';

@@ -67,11 +67,12 @@ beforeAll(async () => {
   // No quotes: one was not read, one the pool did not trade at.
   await insert(START + 7 * DAY + 5, 'feed_down', null, null, true);
   await insert(START + 7 * DAY + 6, 'pool_paused', 1n, 2n, true);
+  const deps = { database, chainId: CHAIN_A, pools: async () => [], recordDepth: async () => undefined };
   const kept = HistoryConfig.parse({});
-  await recordQuotes({ database, chainId: CHAIN_A, pools: async () => [], kept }, START + 4 * DAY + 301);
+  await recordQuotes({ ...deps, kept }, START + 4 * DAY + 301);
   // Drops the first two days of samples.
   await database.query("SELECT history.keep_partitions('quote_minute', $1, $2)", [NOW, MINUTES_FROM]);
-  await recordQuotes({ database, chainId: CHAIN_A, pools: async () => [], kept }, NOW);
+  await recordQuotes({ ...deps, kept }, NOW);
   for (const [token, ts, usd] of [
     [TOKEN1, START + DAY, 0.75],
     [TOKEN1, START + DAY + 5_400, 1.25],
