@@ -160,6 +160,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/{pool_address}/depth_history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what one pool quoted, with depth
+         * @description Samples of funded pools, about one a minute and at changes of status, newest first. Depth is known of the most valuable pools, guards applied. A Trading API key is optional and raises the rate limit.
+         */
+        get: operations["listDepth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/{pool_address}/days": {
         parameters: {
             query?: never;
@@ -827,6 +847,38 @@ export interface components {
             sampleCount: number;
             /** @description Whether the whole interval is final: it does not change any more. */
             final: boolean;
+        };
+        /** @description Samples of what a pool quoted. */
+        DepthSamplesPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["DepthSample"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description What a pool quoted at a block. */
+        DepthSample: {
+            /** @description Time of the block, of an hour its start, Unix seconds. */
+            ts: number;
+            /** @description Block that was read; null of an hour. */
+            blockNumber: number | null;
+            /**
+             * @description What the pool did at the block.
+             * @enum {string}
+             */
+            status: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
+            /** @description Price to sell token0 at, fees included, Q64.64; null unless read. */
+            bidX64: string | null;
+            /** @description Price to buy token0 at. */
+            askX64: string | null;
+            /** @description By distance from the mean of both prices; null unless read. */
+            depth: {
+                /** @description Distance from mid, basis points. */
+                bps: number;
+                /** @description token1 that the pool gives for the largest input after which the bid is within the distance, raw units; null when not known. */
+                bidRaw: string | null;
+                /** @description The same of token0 and the ask. */
+                askRaw: string | null;
+            }[] | null;
         };
         /** @description Days of a pool. */
         PoolDaysPage: {
@@ -2296,6 +2348,129 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TradeBarsPage"] | components["schemas"]["QuoteBarsPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDepth: {
+        parameters: {
+            query?: {
+                /** @description Samples of minutes, or the last of each hour, kept longer. */
+                interval?: "1m" | "1h";
+                /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
+                before?: number;
+                /** @description Page size; more than 1000 acts as 1000, 0 as 1. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
+                pool_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of samples */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "ts": 1794996012,
+                     *           "blockNumber": 21000000,
+                     *           "status": "healthy",
+                     *           "bidX64": "55312562105018090520576",
+                     *           "askX64": "55340232221128654848000",
+                     *           "depth": [
+                     *             {
+                     *               "bps": 10,
+                     *               "bidRaw": "400000000",
+                     *               "askRaw": "100000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 25,
+                     *               "bidRaw": "1000000000",
+                     *               "askRaw": "250000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 50,
+                     *               "bidRaw": "2000000000",
+                     *               "askRaw": "500000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 100,
+                     *               "bidRaw": "4000000000",
+                     *               "askRaw": "1000000000000000000"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextBefore": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DepthSamplesPage"];
                 };
             };
             /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */

@@ -37,11 +37,17 @@ export interface Gaps<Bar> {
   readonly empty: (startTs: number) => Bar;
 }
 
-/** The first bars of those that are found, and where the next page begins. */
+/** The first bars of those that are found, with empty intervals, and where the next page begins. */
 export function pageOf<Bar extends { readonly startTs: number }>(bars: readonly Bar[], limit: number, gaps: Gaps<Bar>) {
   const all = gaps.beforeTs === null ? bars : fillGaps(bars, gaps.beforeTs, gaps);
-  const data = all.slice(0, limit);
-  return { data, nextBefore: all.length > limit ? (data.at(-1)?.startTs ?? null) : null };
+  return pageBefore(all, limit, ({ startTs }) => startTs);
+}
+
+/** The first of some rows, newest first, and the time of the last of them, if there are more. */
+export function pageBefore<Row>(rows: readonly Row[], limit: number, timeOf: (row: Row) => number) {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  return { data, nextBefore: rows.length > limit && last !== undefined ? timeOf(last) : null };
 }
 
 function toBar(row: BarRow, pool: Pick<ServedPool, 'immutables'>, invert: boolean, rateAt: RateX128): TradeBar {

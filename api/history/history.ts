@@ -1,21 +1,25 @@
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
 import { type PoolPageDeps, poolPageRequest, readRows } from '../pool-page.ts';
-import { type BarsView, barsPage } from './bars.ts';
+import { type BarsView, barsPage, pageBefore } from './bars.ts';
 import {
   type DaysPage,
   DEFAULT_LIMIT,
+  type DepthPage,
   INTERVALS,
   listBars,
   listDays,
+  listDepth,
   MAX_BARS,
   MAX_DAYS,
   RawBarsQuery,
   RawDaysQuery,
+  RawDepthQuery,
 } from './declaration.ts';
 import { INVERSE, quoteBarsPage } from './quote-bars.ts';
 import { type Bars, selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
+import { selectDepth } from './select-depth.ts';
 import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
 import { selectRates } from './usd-rates.ts';
 
@@ -24,8 +28,8 @@ const NEWEST = 2 ** 40;
 /** How long caches may keep a page that does not change any more. */
 const FINAL_MAX_AGE_SECS = 3_600;
 
-/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv` and `…/days`. */
-export const historyResource = defineResource([listBars, listDays], (deps: PoolPageDeps) => ({
+/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
+export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({
   async listBars(c) {
     const { database } = deps;
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
@@ -56,13 +60,18 @@ export const historyResource = defineResource([listBars, listDays], (deps: PoolP
     const body = new ReadyBody(JSON.stringify(page));
     return beforeTs <= finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
   },
+  async listDepth(c) {
+    const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, sizes);
+    const { interval = '1m', before = NEWEST } = query;
+    const found = await readRows(deps.database, () => selectDepth(deps.database, pool, interval, before, limit + 1));
+    return c.json(pageBefore(found, limit, ({ ts }) => ts) satisfies DepthPage);
+  },
   async listDays(c) {
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_DAYS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, sizes);
     const beforeTs = query.before ?? NEWEST;
     const days = await readRows(deps.database, () => selectDays(deps.database, pool, beforeTs, limit + 1));
-    const data = days.slice(0, limit);
-    const page: DaysPage = { data, nextBefore: days.length > limit ? (data.at(-1)?.dayTs ?? null) : null };
-    return c.json(page);
+    return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
   },
 }));

@@ -12,7 +12,7 @@ import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { BarsPage, INTERVALS, type QuoteBar, QuoteBarsPage } from './declaration.ts';
+import { BarsPage, DepthPage, type DepthSample, INTERVALS, type QuoteBar, QuoteBarsPage } from './declaration.ts';
 import { historyResource } from './history.ts';
 
 const POOL = seedAddress(0x1001);
@@ -62,7 +62,7 @@ beforeAll(async () => {
     [START, NOW],
   );
   for (const [n, { ts, bid, ask }] of SAMPLES.entries()) {
-    await insert(ts, 'healthy', bid, ask, SAMPLES[n - 1]?.ts === ts - 29);
+    await insert(ts, 'healthy', bid, ask, SAMPLES[n - 1]?.ts === ts - 29, depthOf(n));
   }
   // No quotes: one was not read, one the pool did not trade at.
   await insert(START + 7 * DAY + 5, 'feed_down', null, null, true);
@@ -99,11 +99,25 @@ beforeAll(async () => {
 
 afterAll(() => listing?.close());
 
-const insert = (ts: number, status: string, bid: bigint | null, ask: bigint | null, isChange: boolean) =>
+type Depth = readonly [string[] | null, string[] | null];
+/** Of every third both sides, of others the bids alone, or nothing. */
+const depthOf = (n: number): Depth => [
+  n % 3 === 2 ? null : [1, 2, 3, 4].map((part) => `${n}${part}${'0'.repeat(30)}`),
+  n % 3 === 0 ? [5, 6, 7, 8].map((part) => `${n}${part}`) : null,
+];
+
+const insert = (
+  ts: number,
+  status: string,
+  bid: bigint | null,
+  ask: bigint | null,
+  isChange: boolean,
+  depth: Depth = [null, null],
+) =>
   listing.pool.query(
-    `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change)
-     VALUES ($1, $2, $3, $3, $4, $5, $6, $7)`,
-    [CHAIN_A, POOL, ts, status, bid && String(bid), ask && String(ask), isChange],
+    `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
+       bid_depth_raw, ask_depth_raw) VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9)`,
+    [CHAIN_A, POOL, ts, status, bid && String(bid), ask && String(ask), isChange, ...depth],
   );
 
 const get = (query: string) => app.request(`/public/v1/evm/${CHAIN_A}/${POOL}/ohlcv?${query}`);
@@ -211,6 +225,50 @@ test('trades have dollar prices too', async () => {
   const half = String(BigInt(bar?.openX64 ?? 0) / 2n);
   expect(await page('currency=usd')).toEqual([{ ...bar, openX64: half, highX64: half, lowX64: half, closeX64: half }]);
   expect(await page('currency=usd&invert=true')).toMatchObject([{ openX64: null, volume0Raw: bar?.volume0Raw }]);
+});
+
+async function depthPages(query: string): Promise<DepthSample[]> {
+  const paged: DepthSample[] = [];
+  for (let before = ''; ; ) {
+    const response = await app.request(`/public/v1/evm/${CHAIN_A}/${POOL}/depth_history?${query}${before}`);
+    const { data, nextBefore } = DepthPage.parse(await response.json());
+    paged.push(...data);
+    if (nextBefore === null) return paged;
+    before = `&before=${nextBefore}`;
+  }
+}
+
+const shownDepth = ([bids, asks]: Depth): DepthSample['depth'] =>
+  bids || asks
+    ? [10, 25, 50, 100].map((bps, n) => ({ bps, bidRaw: bids?.[n] ?? null, askRaw: asks?.[n] ?? null }))
+    : null;
+
+test('depth is shown with its sample, page by page, and samples without prices too', async () => {
+  const expected = SAMPLES.flatMap(({ ts, bid, ask }, n): DepthSample[] => {
+    const prices = { bidX64: String(bid), askX64: String(ask) };
+    const sample = { ts, blockNumber: ts, status: 'healthy' as const, ...prices, depth: shownDepth(depthOf(n)) };
+    return ts >= MINUTES_FROM ? [sample] : [];
+  });
+  const none = { bidX64: null, askX64: null, depth: null };
+  const ts = START + 7 * DAY + 5;
+  expected.push({ ts, blockNumber: ts, status: 'feed_down', ...none });
+  expected.push({ ts: ts + 1, blockNumber: ts + 1, status: 'pool_paused', bidX64: '1', askX64: '2', depth: null });
+  const found = await depthPages('limit=200');
+  expect(found).toEqual(expected.toSorted((a, b) => b.ts - a.ts));
+});
+
+test('an hour shows its last prices and the last depth of each side', async () => {
+  const hours = [...new Set(SAMPLES.map(({ ts }) => ts - (ts % 3_600)))].reverse();
+  // Written: whole hours that ended five minutes ago.
+  const written = hours.filter((hour) => hour + 3_600 + 300 <= NOW);
+  const expected = written.map((hour): DepthSample => {
+    const own = SAMPLES.flatMap((sample, n) => (sample.ts - (sample.ts % 3_600) === hour ? [{ ...sample, n }] : []));
+    const last = (side: 0 | 1) => own.map(({ n }) => depthOf(n)[side]).findLast((depth) => depth !== null) ?? null;
+    const { bid = 0n, ask = 0n } = own.at(-1) ?? {};
+    const prices = { bidX64: String(bid), askX64: String(ask) };
+    return { ts: hour, blockNumber: null, status: 'healthy', ...prices, depth: shownDepth([last(0), last(1)]) };
+  });
+  expect(await depthPages('interval=1h&limit=100')).toEqual(expected);
 });
 
 test('a page of final samples alone is kept by caches', async () => {
