@@ -905,6 +905,20 @@ export interface components {
             balance0Raw: string;
             /** @description The same of token1. */
             balance1Raw: string;
+            /** @description Fees of liquidity providers in token0, raw units, rounded down; null of packed pools. */
+            lpFee0Raw: string | null;
+            /** @description The same in token1. */
+            lpFee1Raw: string | null;
+            /** @description Both at their prices then, USD; null until the day is final. */
+            lpFeesUsd: number | null;
+            /** @description token0 of liquidity providers at the end of the day, raw units; null of packed pools. */
+            tvl0Raw: string | null;
+            /** @description The same of token1. */
+            tvl1Raw: string | null;
+            /** @description Both at their prices then, USD; null when one was not known. */
+            tvlUsd: number | null;
+            /** @description What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price. */
+            lpReturn: number | null;
             fillQuality: components["schemas"]["FillQuality"];
             /** @description Whether the whole day is final. */
             final: boolean;
@@ -2567,6 +2581,13 @@ export interface operations {
                      *           "volumeUsd": 119940,
                      *           "balance0Raw": "250000000000000000000",
                      *           "balance1Raw": "750000000000",
+                     *           "lpFee0Raw": "9000000000000000",
+                     *           "lpFee1Raw": "27000000",
+                     *           "lpFeesUsd": 54,
+                     *           "tvl0Raw": "249900000000000000000",
+                     *           "tvl1Raw": "749700000000",
+                     *           "tvlUsd": 1499400,
+                     *           "lpReturn": 0.00003,
                      *           "fillQuality": {
                      *             "comparedCount": 80,
                      *             "medianBps": 0,

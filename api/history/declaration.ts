@@ -148,6 +148,22 @@ const Day = z
     volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null until the day is final.'),
     balance0Raw: Amount.describe('token0 in the pool at the end of the day, raw units, fees included.'),
     balance1Raw: Amount.describe('The same of token1.'),
+    lpFee0Raw: Amount.nullable().describe(
+      'Fees of liquidity providers in token0, raw units, rounded down; null of packed pools.',
+    ),
+    lpFee1Raw: Amount.nullable().describe('The same in token1.'),
+    lpFeesUsd: z.number().nullable().describe('Both at their prices then, USD; null until the day is final.'),
+    tvl0Raw: Amount.nullable().describe(
+      'token0 of liquidity providers at the end of the day, raw units; null of packed pools.',
+    ),
+    tvl1Raw: Amount.nullable().describe('The same of token1.'),
+    tvlUsd: z.number().nullable().describe('Both at their prices then, USD; null when one was not known.'),
+    lpReturn: z
+      .number()
+      .nullable()
+      .describe(
+        'What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price.',
+      ),
     fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
     final: z.boolean().describe('Whether the whole day is final.'),
   })
@@ -233,6 +249,13 @@ const DAYS_EXAMPLE: DaysPage = {
       volumeUsd: 119_940,
       balance0Raw: '250000000000000000000',
       balance1Raw: '750000000000',
+      lpFee0Raw: '9000000000000000',
+      lpFee1Raw: '27000000',
+      lpFeesUsd: 54,
+      tvl0Raw: '249900000000000000000',
+      tvl1Raw: '749700000000',
+      tvlUsd: 1_499_400,
+      lpReturn: 0.00003,
       fillQuality: {
         comparedCount: 80,
         medianBps: 0,
